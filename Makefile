@@ -1,0 +1,46 @@
+# Thin targets over the npm scripts; plain `make` lists them.
+# Node comes from npm as well: the scripts find it first on their PATH.
+.DEFAULT_GOAL := help
+.PHONY: help up down test test-unit test-integration test-e2e check cases bench clean
+
+# npm writes this file at the end of each install.
+installed := node_modules/.package-lock.json
+
+up: $(installed) ## start the local cluster, print its kubeconfig
+	@npm run --silent up
+
+down: $(installed) ## stop the local cluster and clear what it left
+	@npm run --silent down
+
+test: $(installed) ## run all three levels; the last line is "N passed, N failed"
+	@npm run --silent test
+
+test-unit: $(installed) ## run the tests that need no cluster
+	@npm run --silent test:unit
+
+test-integration: $(installed) ## run the tests against a real control plane
+	@npm run --silent test:integration
+
+test-e2e: $(installed) ## run the tests on real nodes (needs root)
+	@npm run --silent test:e2e
+
+check: $(installed) ## check format, lint, dependency rule, types and dead code
+	@npm run --silent check
+
+cases: $(installed) ## show which acceptance cases the last test run met
+	@npm run --silent cases
+
+bench: $(installed) ## run the benchmarks
+	@npm run --silent bench
+
+clean: ## remove what builds and tests wrote; caches and node_modules stay
+	@rm -rf .reports .tmp packages/*/dist apps/*/dist tools/dist
+	@find packages tools -name '*.tsbuildinfo' -not -path '*/node_modules/*' -delete
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+$(installed): package-lock.json
+	@echo "installing npm packages"
+	@npm ci --loglevel=error --no-progress >/dev/null
+	@touch $@

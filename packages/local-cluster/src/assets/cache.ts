@@ -1,0 +1,133 @@
+import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { System } from "../system/system.ts";
+import { BUILD_ENVIRONMENT, buildFlags } from "./build-flags.ts";
+import type { ComponentName } from "./component.ts";
+import type { GoModule } from "./go-module.ts";
+import type { Platform } from "./platform.ts";
+import { isWriterAlive, thisWriter } from "./writer.ts";
+
+/** What the cache says about a component. A broken entry is never run: it has been removed when this is returned. */
+export type CacheEntry =
+  | { readonly kind: "sound"; readonly path: string }
+  | { readonly kind: "absent" }
+  | { readonly kind: "broken"; readonly reason: string };
+
+/** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
+export function cacheFolder(module: GoModule, platform: Platform, system: System): string {
+  const root = system.env["XDG_CACHE_HOME"] || join(system.homeDirectory, ".cache");
+  return join(root, "quartermaster", "assets", cacheKey(module, platform));
+}
+
+/** Name of that folder. */
+export function cacheKey(module: GoModule, { os, arch }: Platform): string {
+  const recipe = JSON.stringify([module.lockHash, buildFlags(module), Object.entries(BUILD_ENVIRONMENT).toSorted()]);
+  const hash = createHash("sha256").update(recipe).digest("hex").slice(0, 12);
+  return `${module.project}-${module.version}-${hash}-${os}-${arch}`;
+}
+
+/** Looks a component up. Its content is hashed only when its time stamp is not the recorded one. */
+export async function lookUp(folder: string, component: ComponentName): Promise<CacheEntry> {
+  const path = join(folder, component);
+  const found = await stat(path).catch(undefinedIfAbsent);
+  if (found === undefined) return { kind: "absent" };
+  const seal = await readSeal(path);
+  const reason = await faultOf(path, seal, found);
+  if (reason === undefined) return { kind: "sound", path };
+  await rm(path, { force: true });
+  await rm(sealPath(path), { force: true });
+  return { kind: "broken", reason };
+}
+
+/** A place to write to, in the folder itself so that a rename suffices; cleared away by later runs once its writer is dead. */
+export async function openWorkplace(folder: string, system: System): Promise<string> {
+  const workplace = join(folder, `${WORKPLACE_PREFIX}${thisWriter()}-${system.randomHex(4)}`);
+  await mkdir(workplace, { recursive: true });
+  return workplace;
+}
+
+/** Takes a finished file into the cache: sealed first, renamed last, so that a cut at any point leaves it absent. */
+export async function store(finished: string, folder: string, component: ComponentName): Promise<string> {
+  const path = join(folder, component);
+  await chmod(finished, 0o755);
+  await flush(finished);
+  const { size, mtimeMs } = await stat(finished);
+  await writeSeal(path, { sha256: await hashOf(finished), size, mtimeMs });
+  await rename(finished, path);
+  return path;
+}
+
+/** Removes what killed runs left half done. */
+export async function clearAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const writer = /(?:^work|^lock-draft|\.seal\.json)-(\d+-\d+-[0-9a-f]+)/.exec(name)?.[1];
+    if (writer !== undefined && !isWriterAlive(writer)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+const WORKPLACE_PREFIX = "work-";
+
+/** What was recorded about a binary when it was finished. */
+interface Seal {
+  readonly sha256: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+async function faultOf(path: string, seal: Seal | undefined, found: { readonly size: number; readonly mtimeMs: number }): Promise<string | undefined> {
+  if (seal === undefined) return "it has no record of its checksum";
+  if (found.size !== seal.size) return `it has ${found.size} bytes instead of ${seal.size}`;
+  if (found.mtimeMs === seal.mtimeMs) return undefined;
+  if ((await hashOf(path)) !== seal.sha256) return "its checksum is wrong";
+  await writeSeal(path, { ...seal, mtimeMs: found.mtimeMs }).catch(undefinedIfReadOnly);
+  return undefined;
+}
+
+function sealPath(path: string): string {
+  return `${path}.seal.json`;
+}
+
+async function readSeal(path: string): Promise<Seal | undefined> {
+  const text = await readFile(sealPath(path), "utf8").catch(undefinedIfAbsent);
+  try {
+    const seal: unknown = JSON.parse(text ?? "null");
+    return isSeal(seal) ? seal : undefined;
+  } catch {
+    // Cut off while it was written: the entry was never finished.
+    return undefined;
+  }
+}
+
+function isSeal(value: unknown): value is Seal {
+  return typeof value === "object" && value !== null && "sha256" in value && "size" in value && "mtimeMs" in value;
+}
+
+async function writeSeal(path: string, seal: Seal): Promise<void> {
+  const draft = `${sealPath(path)}-${thisWriter()}`;
+  await writeFile(draft, JSON.stringify(seal));
+  await rename(draft, sealPath(path));
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+async function flush(path: string): Promise<void> {
+  await using file = await open(path, "r+");
+  await file.sync();
+}
+
+function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+  return undefined;
+}
+
+/** A cache shared read-only is as good; it costs a hash at each look. */
+function undefinedIfReadOnly(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "EACCES" && error.code !== "EROFS" && error.code !== "EPERM") throw error;
+  return undefined;
+}

@@ -1,0 +1,42 @@
+import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { basename, join } from "node:path";
+import type { ProjectName } from "./component.ts";
+import { PROJECT_MODULES } from "./component.ts";
+
+/** One of the Go modules below `go/`: the locked recipe of a project. */
+export interface GoModule {
+  readonly project: ProjectName;
+  readonly folder: string;
+  /** Version of the project, with its "v": `v1.36.3`. */
+  readonly version: string;
+  /** The Go release it needs at least: `1.26.0`. */
+  readonly goVersion: string;
+  /** Hash of go.mod and go.sum, in hex. */
+  readonly lockHash: string;
+}
+
+/** Reads the module in `folder`. Versions stand in its go.mod and nowhere else. */
+export async function readGoModule(project: ProjectName, folder: string): Promise<GoModule> {
+  const goMod = await readFile(join(folder, "go.mod"), "utf8");
+  const goSum = await readFile(join(folder, "go.sum"), "utf8");
+  const { version, goVersion } = parseGoMod(goMod, PROJECT_MODULES[project]);
+  if (version === undefined || goVersion === undefined) {
+    throw new Error(`go.mod in ${basename(folder)} states no version of ${PROJECT_MODULES[project]}, or none of go`);
+  }
+  const lockHash = createHash("sha256").update(goMod).update("\0").update(goSum).digest("hex");
+  return { project, folder, version, goVersion, lockHash };
+}
+
+/** Finds the required version of `modulePath` and the `go` line in the text of a go.mod. */
+export function parseGoMod(
+  text: string,
+  modulePath: string,
+): { readonly version: string | undefined; readonly goVersion: string | undefined } {
+  const lines = text.split("\n").map((line) => line.replace(/\/\/.*$/, "").trim());
+  const requirement = lines
+    .map((line) => line.replace(/^require\s+/, "").split(/\s+/))
+    .find(([path, version, ...rest]) => path === modulePath && version?.startsWith("v") === true && rest.length === 0);
+  const goLine = lines.find((line) => /^go\s+\d/.test(line));
+  return { version: requirement?.[1], goVersion: goLine?.split(/\s+/)[1] };
+}

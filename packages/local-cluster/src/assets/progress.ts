@@ -1,0 +1,69 @@
+import type { ComponentName } from "./component.ts";
+
+/** One component being fetched or built. */
+export interface AssetStep {
+  readonly action: "building" | "downloading";
+  readonly component: ComponentName;
+  readonly version: string;
+  /** This is the `position`-th of `total` components that were not there. */
+  readonly position: number;
+  readonly total: number;
+  /** What follows in the same line of work. */
+  readonly next?: ComponentName;
+  /** Rough upper bound; downloads have none. */
+  readonly expectedSeconds?: number;
+}
+
+/** What happens while binaries are brought together. `advanced` comes about once a second. */
+export type ProgressEvent =
+  | { readonly kind: "started"; readonly step: AssetStep }
+  | { readonly kind: "advanced"; readonly step: AssetStep; readonly elapsedMs: number; readonly receivedBytes?: number }
+  | { readonly kind: "finished"; readonly step: AssetStep; readonly elapsedMs: number }
+  | { readonly kind: "failed"; readonly step: AssetStep; readonly reason: string }
+  | { readonly kind: "note"; readonly text: string };
+
+/** Receives progress; must not throw. */
+export type ProgressReport = (event: ProgressEvent) => void;
+
+/** One line for a person, without line end. */
+export function describeProgress(event: ProgressEvent): string {
+  switch (event.kind) {
+    case "started":
+      return `${nameStep(event.step)}${expectation(event.step)}${outlook(event.step)}`;
+    case "advanced":
+      return `${nameStep(event.step)} … ${clock(event.elapsedMs)}${received(event.receivedBytes)}${outlook(event.step)}`;
+    case "finished":
+      return `${nameStep(event.step)}: done in ${clock(event.elapsedMs)}`;
+    case "failed":
+      return `${nameStep(event.step)}: ${event.reason}`;
+    case "note":
+      return event.text;
+    default:
+      return unreachable(event);
+  }
+}
+
+function nameStep({ action, component, version, position, total }: AssetStep): string {
+  return `${action} ${component} ${version} (${position} of ${total})`;
+}
+
+function expectation({ expectedSeconds }: AssetStep): string {
+  return expectedSeconds === undefined ? "" : `, up to about ${clock(expectedSeconds * 1000)}`;
+}
+
+function outlook({ next }: AssetStep): string {
+  return next === undefined ? "" : `, next: ${next}`;
+}
+
+function received(bytes: number | undefined): string {
+  return bytes === undefined ? "" : `, ${Math.round(bytes / 1_000_000)} MB`;
+}
+
+function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+function unreachable(event: never): never {
+  throw new Error(`unknown progress event ${JSON.stringify(event)}`);
+}

@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import type { System } from "../system/system.ts";
+import type { Asset } from "./asset.ts";
+import { cacheFolder, lookUp } from "./cache.ts";
+import { cacheFolderError } from "./cache-folder-error.ts";
+import type { ComponentName } from "./component.ts";
+import { COMPONENTS } from "./component.ts";
+import type { GoModule } from "./go-module.ts";
+import { readGoModule } from "./go-module.ts";
+import type { NamedFolder } from "./named-folder.ts";
+import { readNamedFolder } from "./named-folder.ts";
+import type { Platform } from "./platform.ts";
+import { thisPlatform } from "./platform.ts";
+import type { ProgressReport } from "./progress.ts";
+import { provideMissing } from "./provide.ts";
+import { chooseKubernetes, readKubernetesModules } from "./versions.ts";
+
+/** Which binaries are needed. */
+export interface BinariesRequest {
+  readonly components: readonly ComponentName[];
+  /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported one when left out. */
+  readonly version?: string;
+  readonly system: System;
+  readonly report?: ProgressReport;
+  /** Aborting ends downloads and builds at once and leaves nothing half done. */
+  readonly signal?: AbortSignal;
+  /** Folder with the Go modules; this package's own unless a test brings smaller ones. */
+  readonly goFolder?: string;
+}
+
+/** Binaries that are there and whole. */
+export interface Binaries {
+  /** Version of Kubernetes with its "v"; binaries from a folder the person named may be of another. */
+  readonly version: string;
+  /** Absolute path of each component asked for. */
+  readonly paths: ReadonlyMap<ComponentName, string>;
+  /** Absolute path of a component; throws for one that was not asked for. */
+  path(component: ComponentName): string;
+}
+
+/**
+ * Finds or makes the binaries of a local cluster: from the folder named by `QM_KUBE_ASSETS` or `KUBEBUILDER_ASSETS`, from the
+ * cache, from the official releases, by a build from Go modules. Throws a `LocalClusterError` that says what to do.
+ *
+ * @example const { path } = await resolveBinaries({ components: ["etcd", "kube-apiserver"], system: realSystem });
+ */
+export async function resolveBinaries(request: BinariesRequest): Promise<Binaries> {
+  const { system, report = ignoreProgress, signal = new AbortController().signal, goFolder = OWN_GO_FOLDER } = request;
+  const platform = thisPlatform();
+  const kubernetes = chooseKubernetes(await readKubernetesModules(goFolder), request.version);
+  const named = await readNamedFolder(request.components, system);
+  noteNamedFolder(named, report);
+  const components = request.components.filter((component) => named?.paths.has(component) !== true);
+  const assets = await planAssets(components, kubernetes, { goFolder, platform, system });
+  const cached = await lookUpAll(assets, report);
+  const missing = assets.filter(({ component }) => !cached.has(component.name));
+  const provided = await provideMissing(missing, { platform, system, report, signal, named });
+  return describeBinaries(kubernetes.version, new Map([...(named?.paths ?? []), ...cached, ...provided]));
+}
+
+/** Beside src, and beside the built package too. */
+const OWN_GO_FOLDER = join(import.meta.dirname, "..", "..", "go");
+
+function ignoreProgress(): void {
+  // Nobody asked to be told.
+}
+
+function noteNamedFolder(named: NamedFolder | undefined, report: ProgressReport): void {
+  if (named === undefined || named.paths.size === 0) return;
+  const names = [...named.paths.keys()].join(", ");
+  report({ kind: "note", text: `using ${names} from ${named.folder} (${named.variable})` });
+}
+
+async function planAssets(
+  names: readonly ComponentName[],
+  kubernetes: GoModule,
+  { goFolder, platform, system }: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
+): Promise<readonly Asset[]> {
+  const components = COMPONENTS.filter(({ name }) => names.includes(name));
+  return await Promise.all(
+    components.map(async (component): Promise<Asset> => {
+      const { project } = component;
+      const module = project === "kubernetes" ? kubernetes : await readGoModule(project, join(goFolder, project));
+      return { component, module, folder: cacheFolder(module, platform, system) };
+    }),
+  );
+}
+
+async function lookUpAll(assets: readonly Asset[], report: ProgressReport): Promise<ReadonlyMap<ComponentName, string>> {
+  const found = new Map<ComponentName, string>();
+  for (const { component, folder } of assets) {
+    const entry = await lookUp(folder, component.name).catch((error: unknown) => {
+      throw cacheFolderError(folder, error);
+    });
+    if (entry.kind === "sound") found.set(component.name, entry.path);
+    if (entry.kind === "broken") {
+      const text = `${component.name} in the cache is broken (${entry.reason}); it was removed and is made anew`;
+      report({ kind: "note", text });
+    }
+  }
+  return found;
+}
+
+function describeBinaries(version: string, paths: ReadonlyMap<ComponentName, string>): Binaries {
+  return {
+    version,
+    paths,
+    path: (component) => {
+      const path = paths.get(component);
+      if (path === undefined) throw new Error(`${component} was not among the binaries asked for`);
+      return path;
+    },
+  };
+}

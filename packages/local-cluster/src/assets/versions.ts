@@ -1,0 +1,42 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { LocalClusterError } from "../errors.ts";
+import type { GoModule } from "./go-module.ts";
+import { readGoModule } from "./go-module.ts";
+
+/** The Kubernetes modules below `goFolder`, newest minor first; the first one is the default. */
+export async function readKubernetesModules(goFolder: string): Promise<readonly GoModule[]> {
+  const folders = (await readdir(goFolder)).filter((name) => /^kubernetes-\d+\.\d+$/.test(name));
+  const modules = await Promise.all(folders.map(async (name) => await readGoModule("kubernetes", join(goFolder, name))));
+  return modules.toSorted((a, b) => compareVersions(b.version, a.version));
+}
+
+/**
+ * Picks the module for what a person asked for: `1.35`, `1.35.4` or `v1.35.4`; nothing means the newest.
+ * Throws `UnsupportedVersion`, naming what there is.
+ */
+export function chooseKubernetes(modules: readonly GoModule[], wanted: string | undefined): GoModule {
+  const asked = wanted?.trim().replace(/^v/, "");
+  const chosen = modules.find(({ version }) => asked === undefined || asked === version.slice(1) || asked === minorOf(version));
+  if (chosen !== undefined) return chosen;
+  const offers = modules.map(({ version }) => `${minorOf(version)} (${version})`).join(", ");
+  throw new LocalClusterError("UnsupportedVersion", `Kubernetes "${wanted ?? ""}" is not supported.`, `Choose one of ${offers}.`);
+}
+
+/** `1.36` for `v1.36.3`. */
+export function minorOf(version: string): string {
+  return version.replace(/^v/, "").split(".").slice(0, 2).join(".");
+}
+
+/** Orders dotted versions by their numbers; a leading "v" or "go" and a pre-release suffix are ignored. */
+export function compareVersions(a: string, b: string): number {
+  const left = numbersOf(a);
+  const right = numbersOf(b);
+  const places = [0, 1, 2];
+  return places.map((place) => (left[place] ?? 0) - (right[place] ?? 0)).find((difference) => difference !== 0) ?? 0;
+}
+
+function numbersOf(version: string): readonly number[] {
+  const dotted = /\d+(?:\.\d+)*/.exec(version)?.[0] ?? "0";
+  return dotted.split(".").map(Number);
+}

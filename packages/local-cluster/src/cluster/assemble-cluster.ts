@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { join } from "node:path";
+import type { Binaries } from "../assets/resolve.ts";
+import type { ControlPlane } from "../control-plane/start-control-plane.ts";
+import { findFreePort } from "../control-plane/free-port.ts";
+import { destroyCluster } from "./destroy-cluster.ts";
+import type { Guard } from "./guard.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
+import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
+import type { ClusterPlan } from "./options.ts";
+import { isAlive, residentBytes } from "../process/process-identity.ts";
+import { readRecords } from "../process/process-records.ts";
+import { startPausableRelay } from "../relay/pausable-relay.ts";
+import type { System } from "../system/system.ts";
+
+/** The parts of a cluster that has started. */
+export interface ClusterParts {
+  readonly plan: ClusterPlan;
+  readonly binaries: Binaries;
+  readonly controlPlane: ControlPlane;
+  readonly guard: Guard;
+  readonly system: System;
+}
+
+/** Puts the handle together that users hold. */
+export async function assembleCluster(folder: string, parts: ClusterParts): Promise<LocalCluster> {
+  const { plan, binaries, controlPlane, guard, system } = parts;
+  const { admin } = controlPlane;
+  const kubeconfigPath = writeKubeconfig(join(folder, "kubeconfig"), {
+    server: admin.server,
+    caPem: admin.caPem,
+    user: "admin",
+    credential: { token: admin.token ?? "" },
+  });
+  const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
+  const stop = async (): Promise<void> => {
+    await stale?.relay[Symbol.asyncDispose]();
+    await destroyCluster(folder, system);
+    guard.release();
+  };
+  return {
+    name: plan.name,
+    profile: plan.nodes.length === 0 ? "control-plane" : "nodes",
+    kubernetesVersion: binaries.version,
+    folder,
+    kubeconfigPath,
+    admin,
+    etcd: controlPlane.etcd,
+    apiServer: controlPlane.apiServer,
+    stale,
+    auditLogPath: controlPlane.auditLogPath,
+    notes: [],
+    kubectl: async (args, options) => await runKubectl(binaries.path("kubectl"), [`--kubeconfig=${kubeconfigPath}`, ...args], options?.input),
+    usage: () => measureUsage(folder),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function addStaleApiServer(folder: string, controlPlane: ControlPlane): Promise<StaleApiServer> {
+  const relay = await startPausableRelay(join(folder, "etcd-stale-relay.sock"), controlPlane.etcd.socketPath);
+  const port = await findFreePort();
+  const url = `https://127.0.0.1:${port}`;
+  const apiServer = await controlPlane.addApiServer("kube-apiserver-stale", relay.socketPath, { address: "127.0.0.1", port, url });
+  return { apiServer, relay };
+}
+
+/** Resident memory of every recorded process that lives. */
+export function measureUsage(folder: string): readonly ComponentUsage[] {
+  return readRecords(folder)
+    .filter(({ identity }) => isAlive(identity))
+    .map(({ name, identity }) => ({ name, pid: identity.pid, residentBytes: residentBytes(identity.pid) ?? 0 }));
+}
+
+async function runKubectl(command: string, args: readonly string[], input: string | undefined): Promise<KubectlResult> {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+  const { promise: exited, resolve, reject } = Promise.withResolvers<number>();
+  child.once("error", reject).once("close", (code) => resolve(code ?? 1));
+  child.stdin.on("error", () => undefined); // kubectl may end without reading its input
+  child.stdin.end(input ?? "");
+  const [code, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,104 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { LocalClusterError } from "../errors.ts";
+import type { ProcessIdentity } from "../process/process-identity.ts";
+import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
+import type { System } from "../system/system.ts";
+
+/**
+ * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
+ * (`make up`) outlives it. A cluster is attached until it has fully started, so a launcher killed on the way leaves nothing.
+ */
+export interface FolderOwner {
+  readonly mode: "attached" | "detached";
+  readonly launcher: ProcessIdentity;
+  readonly bootId: string;
+}
+
+/** The folder below which all clusters of this user live, unless a cluster is given a folder of its own. */
+export function clustersFolder(system: System): string {
+  const cache = system.env["XDG_CACHE_HOME"] ?? join(system.homeDirectory, ".cache");
+  return join(cache, "quartermaster", "clusters");
+}
+
+/**
+ * Makes the cluster's folder, signed by its owner. The folder appears by a rename: two starts of one name cannot both
+ * succeed, and nobody ever sees it unsigned and takes it for abandoned.
+ */
+export function claimFolder(folder: string): void {
+  const claim = join(dirname(folder), `${CLAIM_PREFIX}${process.pid}-${basename(folder)}`);
+  try {
+    mkdirSync(claim, { recursive: true, mode: 0o700 });
+    writeOwner(claim, "attached");
+    renameSync(claim, folder);
+  } catch (error) {
+    rmSync(claim, { recursive: true, force: true });
+    throw folderError(folder, error);
+  }
+}
+
+/** Turns what the file system says into a sentence with a remedy; passes anything else on. */
+export function folderError(folder: string, error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new LocalClusterError("StateFolderFull", `No space is left for the cluster's state in ${folder}.`, "Free some space, or choose another folder.", { cause: error });
+  }
+  if (code === "EEXIST" || code === "ENOTEMPTY") {
+    return new LocalClusterError("StateFolderTaken", `The folder ${folder} is in use by another cluster.`, "Stop that one first, or choose another name.", { cause: error });
+  }
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR") {
+    return new LocalClusterError("StateFolderNotWritable", `The folder ${folder} cannot be written.`, "Make it writable for you, or choose another folder.", { cause: error });
+  }
+  return error;
+}
+
+/** Records the owner by a rename, so that a reader never sees half a file. */
+export function writeOwner(folder: string, mode: FolderOwner["mode"]): void {
+  const launcher = identifyProcess(process.pid);
+  if (launcher === undefined) throw new Error("a running process has no identity in /proc");
+  const owner: FolderOwner = { mode, launcher, bootId: readBootId() };
+  const draft = join(folder, "owner.json.new");
+  writeFileSync(draft, JSON.stringify(owner));
+  renameSync(draft, join(folder, OWNER_FILE));
+}
+
+/** Folders below `parent` whose cluster nobody answers for any more. */
+export function abandonedFolders(parent: string): readonly string[] {
+  return listFolders(parent).filter((folder) => {
+    const owner = readOwner(folder);
+    return owner === undefined ? isDeadClaim(basename(folder)) : isAbandoned(owner, readBootId());
+  });
+}
+
+/** Decides whether a cluster with this owner is to be cleared away. */
+export function isAbandoned(owner: FolderOwner, bootId: string): boolean {
+  if (owner.bootId !== bootId) return true;
+  return owner.mode === "attached" && !isAlive(owner.launcher);
+}
+
+/** The owner on record, or undefined when the folder is not a cluster's, or not yet signed. */
+export function readOwner(folder: string): FolderOwner | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, OWNER_FILE), "utf8")) as FolderOwner;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+const OWNER_FILE = "owner.json";
+const CLAIM_PREFIX = ".claim-";
+
+function isDeadClaim(name: string): boolean {
+  return name.startsWith(CLAIM_PREFIX) && identifyProcess(Number.parseInt(name.slice(CLAIM_PREFIX.length), 10)) === undefined;
+}
+
+function listFolders(parent: string): readonly string[] {
+  try {
+    return readdirSync(parent).map((name) => join(parent, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The launcher's end of the pipe to a cluster's guardian. */
+export interface Guard {
+  /** Lets the guardian go without touching the cluster. */
+  release(): void;
+}
+
+/** Starts the guardian of the cluster in `folder`. From here on the death of this process is the death of the cluster. */
+export function postGuard(folder: string): Guard {
+  const guardian = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./guardian.ts")), folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    env: {},
+  });
+  guardian.once("error", () => undefined); // no guardian: the next start reaps instead
+  guardian.unref();
+  const pipe = guardian.stdin;
+  pipe.on("error", () => undefined); // a guardian that was killed: as above
+  if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+  return { release: () => void pipe.end("release") };
+}

@@ -1,0 +1,85 @@
+import type { AuditPolicy } from "../control-plane/audit-policy.ts";
+import type { ProgressReport } from "../assets/progress.ts";
+import type { System } from "../system/system.ts";
+
+/** A node to be made, real or in name. */
+export interface NodeRequest {
+  readonly name?: string;
+  /** Value of the label topology.kubernetes.io/zone. */
+  readonly zone?: string;
+}
+
+/** How the cluster is to be. Everything has a default; asking for `nodes` asks for the profile with real nodes. */
+export interface LocalClusterOptions {
+  /** Name of the cluster's folder; a random one unless given. Two clusters of one name cannot run at once. */
+  readonly name?: string;
+  /** Real nodes (needs root). How many, or one by one. None by default. */
+  readonly nodes?: number | readonly NodeRequest[];
+  /** Nodes that run pods in name only. One by default where there are no real nodes. */
+  readonly kwokNodes?: number | readonly NodeRequest[];
+  /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
+  readonly kubernetesVersion?: string;
+  /** The folder below which the cluster makes its own; the user's cache by default. */
+  readonly parentFolder?: string;
+  /** Port of the API server on 127.0.0.1; a free one unless given. */
+  readonly port?: number;
+  /** Switches the audit log on. */
+  readonly audit?: AuditPolicy;
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+  /** How often the API server compacts etcd's history; five minutes by default, as in production. */
+  readonly etcdCompactionIntervalMs?: number;
+  /** More arguments for the API server, after ours. */
+  readonly apiServerArguments?: readonly string[];
+  /** A second API server on the same etcd behind a relay that can be paused, for stale reads. */
+  readonly staleApiServer?: boolean;
+  /** `attached` (default): the cluster ends with this process, however that ends. `detached`: it lives until it is stopped. */
+  readonly lifetime?: "attached" | "detached";
+  /** Told what is going on. */
+  readonly report?: ProgressReport;
+  /** Gives the start up; what was started is cleared away. */
+  readonly signal?: AbortSignal;
+}
+
+/** The options with every default filled in. */
+export interface ClusterPlan {
+  readonly name: string;
+  readonly nodes: readonly Required<NodeRequest>[];
+  readonly kwokNodes: readonly Required<NodeRequest>[];
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly etcdCompactionInterval: string;
+  readonly apiServerArguments: readonly string[];
+  readonly staleApiServer: boolean;
+  readonly lifetime: "attached" | "detached";
+  readonly report: ProgressReport;
+}
+
+/** Fills in the defaults. */
+export function planCluster(options: LocalClusterOptions, system: System): ClusterPlan {
+  const nodes = nameNodes(options.nodes ?? 0, "node");
+  return {
+    name: options.name ?? system.randomHex(4),
+    nodes,
+    kwokNodes: nameNodes(options.kwokNodes ?? (nodes.length === 0 ? 1 : 0), "kwok"),
+    featureGates: options.featureGates ?? {},
+    etcdCompactionInterval: `${options.etcdCompactionIntervalMs ?? 300_000}ms`,
+    apiServerArguments: options.apiServerArguments ?? [],
+    staleApiServer: options.staleApiServer ?? false,
+    lifetime: options.lifetime ?? "attached",
+    report: options.report ?? (() => undefined),
+  };
+}
+
+/** The same cluster with its real nodes replaced by nodes in name, for machines that cannot have real ones. */
+export function withoutRealNodes(plan: ClusterPlan): ClusterPlan {
+  return { ...plan, nodes: [], kwokNodes: [...plan.nodes, ...plan.kwokNodes] };
+}
+
+function nameNodes(wanted: number | readonly NodeRequest[], stem: string): readonly Required<NodeRequest>[] {
+  const requests = typeof wanted === "number" ? Array.from({ length: wanted }, (): NodeRequest => ({})) : wanted;
+  return requests.map(({ name, zone }, index) => ({ name: name ?? `${stem}-${index + 1}`, zone: zone ?? zoneOf(index) }));
+}
+
+/** Zones a, b, c in turn. */
+function zoneOf(index: number): string {
+  return ["a", "b", "c"][index % 3] ?? "a";
+}

@@ -1,0 +1,155 @@
+import { join } from "node:path";
+import type { CertificateFiles, ClusterCredentials } from "../pki/cluster-credentials.ts";
+
+/** What the command lines of one cluster's control plane are made of. */
+export interface ControlPlaneFacts {
+  readonly folder: string;
+  readonly credentials: ClusterCredentials;
+  /** Address the API server listens on: loopback, or the hub's address where there are real nodes. */
+  readonly address: string;
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly auditPolicyPath: string | undefined;
+  readonly etcdCompactionInterval: string;
+  readonly extraApiServerArguments: readonly string[];
+}
+
+/** One API server of a cluster: there are two where stale reads are to be tested. */
+export interface ApiServerFacts {
+  readonly name: string;
+  readonly port: number;
+  readonly etcdSocket: string;
+  readonly serving: CertificateFiles;
+  readonly auditLogPath: string | undefined;
+}
+
+/** Services get their addresses from here; the first one is the API server's. */
+export const SERVICE_CIDR = "10.96.0.0/16";
+/** ClusterIP of the `kubernetes` Service: first address of the range. */
+export const KUBERNETES_SERVICE_ADDRESS = "10.96.0.1";
+
+/**
+ * etcd on a unix socket below the cluster's folder: no port to collide, nobody but the folder's owner can read Secrets.
+ * Nothing is synced to disk: the data is thrown away with the cluster and must only survive the death of a process.
+ */
+export function etcdArguments(folder: string): readonly string[] {
+  const client = `unix://${etcdSocket(folder)}`;
+  const peer = `unix://${join(folder, "etcd-peer.sock")}`;
+  return [
+    "--name=etcd",
+    `--data-dir=${join(folder, "etcd")}`,
+    "--unsafe-no-fsync",
+    "--quota-backend-bytes=8589934592",
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=etcd=${peer}`,
+    "--log-level=warn",
+  ];
+}
+
+/** Where etcd answers its clients. */
+export function etcdSocket(folder: string): string {
+  return join(folder, "etcd.sock");
+}
+
+/** RBAC and Node authorisation on, anonymous requests off, no feature switched on that production would not have. */
+export function apiServerArguments(facts: ControlPlaneFacts, server: ApiServerFacts): readonly string[] {
+  const { credentials } = facts;
+  return [
+    `--etcd-servers=unix://${server.etcdSocket}`,
+    `--etcd-compaction-interval=${facts.etcdCompactionInterval}`,
+    `--bind-address=${facts.address}`,
+    `--advertise-address=${advertisedAddress(facts.address)}`,
+    `--secure-port=${server.port}`,
+    `--cert-dir=${join(facts.folder, "pki")}`,
+    `--tls-cert-file=${server.serving.certificatePath}`,
+    `--tls-private-key-file=${server.serving.keyPath}`,
+    `--client-ca-file=${credentials.caFiles.certificatePath}`,
+    `--token-auth-file=${credentials.tokenFilePath}`,
+    "--anonymous-auth=false",
+    "--authorization-mode=Node,RBAC",
+    "--enable-admission-plugins=NodeRestriction",
+    "--allow-privileged=true",
+    `--service-cluster-ip-range=${SERVICE_CIDR}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    `--service-account-key-file=${credentials.serviceAccountKeyPath}`,
+    `--service-account-signing-key-file=${credentials.serviceAccountKeyPath}`,
+    `--kubelet-certificate-authority=${credentials.caFiles.certificatePath}`,
+    `--kubelet-client-certificate=${credentials.kubeletClient.certificatePath}`,
+    `--kubelet-client-key=${credentials.kubeletClient.keyPath}`,
+    "--kubelet-preferred-address-types=InternalIP",
+    `--requestheader-client-ca-file=${credentials.frontProxyCaPath}`,
+    "--requestheader-allowed-names=front-proxy-client",
+    "--requestheader-username-headers=X-Remote-User",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    `--proxy-client-cert-file=${credentials.frontProxyClient.certificatePath}`,
+    `--proxy-client-key-file=${credentials.frontProxyClient.keyPath}`,
+    ...featureGateArguments(facts.featureGates),
+    ...auditArguments(facts.auditPolicyPath, server.auditLogPath),
+    ...facts.extraApiServerArguments,
+  ];
+}
+
+/** Garbage collection, namespaces, service accounts, workloads; no port of its own, quick enough for tests with thousands of objects. */
+export function controllerManagerArguments(facts: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
+  const { credentials } = facts;
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--authentication-kubeconfig=${kubeconfigPath}`,
+    `--authorization-kubeconfig=${kubeconfigPath}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--use-service-account-credentials=true",
+    `--service-account-private-key-file=${credentials.serviceAccountKeyPath}`,
+    `--root-ca-file=${credentials.caFiles.certificatePath}`,
+    `--cluster-signing-cert-file=${credentials.caFiles.certificatePath}`,
+    `--cluster-signing-key-file=${credentials.caFiles.keyPath}`,
+    "--enable-hostpath-provisioner=true",
+    "--kube-api-qps=500",
+    "--kube-api-burst=1000",
+    ...featureGateArguments(facts.featureGates),
+  ];
+}
+
+/** The scheduler without leader election and without a port of its own. */
+export function schedulerArguments(facts: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--authentication-kubeconfig=${kubeconfigPath}`,
+    `--authorization-kubeconfig=${kubeconfigPath}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--kube-api-qps=500",
+    "--kube-api-burst=1000",
+    ...featureGateArguments(facts.featureGates),
+  ];
+}
+
+/** kwok minds only the nodes that are marked as fake, so that they can stand beside real ones. */
+export function kwokArguments(kubeconfigPath: string, stagesPath: string): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--config=${stagesPath}`,
+    "--manage-all-nodes=false",
+    "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+    "--node-lease-duration-seconds=200",
+    "--cidr=10.200.0.0/16",
+    "--node-ip=10.199.0.1",
+  ];
+}
+
+function featureGateArguments(gates: Readonly<Record<string, boolean>>): readonly string[] {
+  const pairs = Object.entries(gates).map(([gate, on]) => `${gate}=${on}`);
+  return pairs.length === 0 ? [] : [`--feature-gates=${pairs.toSorted().join(",")}`];
+}
+
+function auditArguments(policyPath: string | undefined, logPath: string | undefined): readonly string[] {
+  return policyPath === undefined || logPath === undefined ? [] : [`--audit-policy-file=${policyPath}`, `--audit-log-path=${logPath}`];
+}
+
+/** The `kubernetes` Service cannot have a loopback endpoint; an address of the documentation range leads nowhere. */
+function advertisedAddress(address: string): string {
+  return address.startsWith("127.") ? "192.0.2.1" : address;
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { LocalClusterError } from "../errors.ts";
+import type { LaunchRequest, RunningProcess } from "../process/launch.ts";
+import { launch } from "../process/launch.ts";
+import type { System } from "../system/system.ts";
+
+/** A part of the cluster that runs as a process of its own and can be killed and brought back by a test. */
+export interface ComponentHandle {
+  readonly name: string;
+  readonly pid: number;
+  readonly logPath: string;
+  isRunning(): boolean;
+  /** SIGKILL; resolves once the process is gone. */
+  kill(): Promise<void>;
+  /** Starts it again with the same arguments and waits until it answers. Kills it first if it runs. */
+  restart(): Promise<void>;
+}
+
+/** Says whether the component answers yet. */
+export type ReadinessProbe = (signal: AbortSignal) => Promise<boolean>;
+
+/** What a component is made of. */
+export interface ComponentOptions {
+  readonly launchRequest: LaunchRequest;
+  readonly isReady: ReadinessProbe;
+  /** How long it may take until it answers; a minute unless told: a slow machine is not a broken one. */
+  readonly readyWithinMs?: number;
+  readonly system: System;
+}
+
+/** A launched component. Call `ready` once after making it. */
+export class Component implements ComponentHandle {
+  readonly #options: ComponentOptions;
+  #process: RunningProcess;
+
+  constructor(options: ComponentOptions) {
+    this.#options = options;
+    this.#process = launch(options.launchRequest, options.system);
+  }
+
+  get name(): string {
+    return this.#options.launchRequest.name;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  get logPath(): string {
+    return this.#process.logPath;
+  }
+
+  isRunning(): boolean {
+    return this.#process.isRunning();
+  }
+
+  async kill(): Promise<void> {
+    this.#process.signal("SIGKILL");
+    await this.#process.gone(10_000);
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    this.#process = launch(this.#options.launchRequest, this.#options.system);
+    await this.ready();
+  }
+
+  /** Waits until the component answers; throws as soon as it has exited, or when it takes too long. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    const { isReady, readyWithinMs = 60_000, system } = this.#options;
+    const limit = AbortSignal.timeout(readyWithinMs);
+    const stop = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+    while (!(await isReady(stop))) {
+      signal?.throwIfAborted();
+      if (!this.isRunning()) throw exitedError(this.name, this.logPath);
+      if (limit.aborted) throw notReadyError(this.name, this.logPath, readyWithinMs);
+      await system.sleep(POLL_MS);
+    }
+  }
+}
+
+/** An API server: a component with an address. */
+export class ApiServer extends Component {
+  readonly url: string;
+
+  constructor(options: ComponentOptions, url: string) {
+    super(options);
+    this.url = url;
+  }
+}
+
+const POLL_MS = 25;
+
+/** Why a component ended, read off the end of its log: the machine's faults get their own code and remedy. */
+export function exitedError(name: string, logPath: string): LocalClusterError {
+  const tail = lastLines(readLog(logPath));
+  if (/no space left on device|disk quota exceeded/i.test(tail)) {
+    return new LocalClusterError("StateFolderFull", `${name} stopped: no space is left for the cluster's state (${logPath}).`, "Free some space, or choose another folder.");
+  }
+  if (/address already in use/i.test(tail)) {
+    return new LocalClusterError("PortTaken", `${name} stopped: its port is taken by another process.`, "Stop that process, or choose another port.");
+  }
+  return new LocalClusterError("ComponentExited", `${name} stopped while it started; its log ${logPath} ends with:\n${tail}\n`, "Mend what the log names and start again.");
+}
+
+function notReadyError(name: string, logPath: string, readyWithinMs: number): LocalClusterError {
+  return new LocalClusterError("NotReadyInTime", `${name} did not answer within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`, "Look for what else keeps the machine busy and start again.");
+}
+
+function lastLines(log: string): string {
+  return log.trimEnd().split("\n").slice(-8).map((line) => line.slice(0, 400)).join("\n");
+}
+
+function readLog(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    return `(no log: ${String(error)})`;
+  }
+}

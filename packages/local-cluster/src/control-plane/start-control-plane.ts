@@ -1,0 +1,175 @@
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import type { ComponentName } from "../assets/component.ts";
+import type { Binaries } from "../assets/resolve.ts";
+import type { ApiAccess } from "../api/api-client.ts";
+import { ApiClient } from "../api/api-client.ts";
+import { writeKubeconfig } from "../cluster/kubeconfig.ts";
+import type { ControlPlaneFacts } from "./component-arguments.ts";
+import {
+  apiServerArguments,
+  controllerManagerArguments,
+  etcdArguments,
+  etcdSocket,
+  kwokArguments,
+  KUBERNETES_SERVICE_ADDRESS,
+  schedulerArguments,
+} from "./component-arguments.ts";
+import type { AuditPolicy } from "./audit-policy.ts";
+import { auditPolicyDocument } from "./audit-policy.ts";
+import { ApiServer, Component } from "./component.ts";
+import type { ComponentOptions, ReadinessProbe } from "./component.ts";
+import { Etcd, isEtcdHealthy } from "./etcd.ts";
+import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
+import type { System } from "../system/system.ts";
+
+/** Where the control plane runs and how it is reached from here. */
+export interface ControlPlanePlace {
+  /** Address and port the API server listens on, as its clients inside the cluster see it. */
+  readonly address: string;
+  readonly port: number;
+  /** The same API server as this process reaches it. */
+  readonly url: string;
+  readonly networkNamespace?: string;
+}
+
+/** What a control plane is made of. */
+export interface ControlPlaneOptions {
+  readonly folder: string;
+  readonly binaries: Pick<Binaries, "path">;
+  readonly credentials: ClusterCredentials;
+  readonly place: ControlPlanePlace;
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly audit: AuditPolicy | undefined;
+  readonly etcdCompactionInterval: string;
+  readonly extraApiServerArguments: readonly string[];
+  readonly system: System;
+  readonly signal?: AbortSignal;
+}
+
+/** A running control plane whose API server is ready; the controllers behind it are on their way. */
+export interface ControlPlane {
+  readonly etcd: Etcd;
+  readonly apiServer: ApiServer;
+  readonly controllers: readonly Component[];
+  readonly admin: ApiAccess;
+  readonly auditLogPath: string | undefined;
+  /** Starts one more API server on the same etcd, reached through `etcdSocketPath`. */
+  addApiServer(name: string, etcdSocketPath: string, place: ControlPlanePlace): Promise<ApiServer>;
+  /** Writes a kubeconfig of a certified user for use inside the cluster. Returns its path. */
+  kubeconfigFor(user: string, groups: readonly string[]): Promise<string>;
+}
+
+/** Starts etcd, the API server and, once that is ready, controller-manager, scheduler and kwok. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const launcher = new Launcher(options);
+  const etcd = await launcher.startEtcd();
+  const apiServer = await launcher.startApiServer("kube-apiserver", etcd.socketPath, options.place);
+  const controllers = await launcher.startControllers();
+  return {
+    etcd,
+    apiServer,
+    controllers,
+    admin: launcher.accessTo(options.place.url),
+    auditLogPath: launcher.auditLogPath("kube-apiserver"),
+    addApiServer: async (name, socketPath, place) => await launcher.startApiServer(name, socketPath, place),
+    kubeconfigFor: async (user, groups) => await launcher.kubeconfigFor(user, groups),
+  };
+}
+
+class Launcher {
+  readonly #options: ControlPlaneOptions;
+  readonly #facts: ControlPlaneFacts;
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options;
+    const auditPolicyPath = options.audit === undefined ? undefined : join(options.folder, "audit-policy.yaml");
+    if (auditPolicyPath !== undefined && options.audit !== undefined) {
+      writeFileSync(auditPolicyPath, stringify(auditPolicyDocument(options.audit)));
+    }
+    this.#facts = { ...options, address: options.place.address, auditPolicyPath };
+  }
+
+  async startEtcd(): Promise<Etcd> {
+    const { folder, signal } = this.#options;
+    const socketPath = etcdSocket(folder);
+    const isReady: ReadinessProbe = async (stop) => await isEtcdHealthy(socketPath, stop);
+    const etcd = new Etcd(this.#component("etcd", { binary: "etcd", args: etcdArguments(folder), isReady }), socketPath);
+    await etcd.ready(signal);
+    return etcd;
+  }
+
+  async startApiServer(name: string, socketPath: string, place: ControlPlanePlace): Promise<ApiServer> {
+    const { credentials, signal } = this.#options;
+    const serving = await credentials.serving(name, {
+      dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"],
+      ipAddresses: [...new Set(["127.0.0.1", place.address, KUBERNETES_SERVICE_ADDRESS])],
+    });
+    const server = { name, port: place.port, etcdSocket: socketPath, serving, auditLogPath: this.auditLogPath(name) };
+    const args = apiServerArguments(this.#facts, server);
+    const apiServer = new ApiServer(this.#component(name, { binary: "kube-apiserver", args, isReady: this.#readyzOf(place.url) }), place.url);
+    await apiServer.ready(signal);
+    return apiServer;
+  }
+
+  async startControllers(): Promise<readonly Component[]> {
+    const stages = fileURLToPath(import.meta.resolve("../../kwok/stages.yaml"));
+    const manager = await this.kubeconfigFor("system:kube-controller-manager", []);
+    const scheduler = await this.kubeconfigFor("system:kube-scheduler", []);
+    const kwok = await this.kubeconfigFor("kwok", ["system:masters"]);
+    // They retry until the API serves them; who needs their work waits for its outcome.
+    const isReady: ReadinessProbe = async () => await Promise.resolve(true);
+    return [
+      new Component(this.#component("kube-controller-manager", { binary: "kube-controller-manager", args: controllerManagerArguments(this.#facts, manager), isReady })),
+      new Component(this.#component("kube-scheduler", { binary: "kube-scheduler", args: schedulerArguments(this.#facts, scheduler), isReady })),
+      new Component(this.#component("kwok", { binary: "kwok", args: kwokArguments(kwok, stages), isReady })),
+    ];
+  }
+
+  auditLogPath(name: string): string | undefined {
+    return this.#facts.auditPolicyPath === undefined ? undefined : join(this.#options.folder, "logs", `${name}-audit.log`);
+  }
+
+  accessTo(server: string): ApiAccess {
+    const { caPem, adminToken } = this.#options.credentials;
+    return { server, caPem, token: adminToken };
+  }
+
+  async kubeconfigFor(user: string, groups: readonly string[]): Promise<string> {
+    const { credentials, folder, place } = this.#options;
+    const path = join(folder, "pki", `${user.replaceAll(":", "-")}.kubeconfig`);
+    const server = `https://${place.address}:${place.port}`;
+    return writeKubeconfig(path, { server, caPem: credentials.caPem, user, credential: await credentials.client(user, groups) });
+  }
+
+  #readyzOf(url: string): ReadinessProbe {
+    return async () => {
+      using client = new ApiClient(this.accessTo(url));
+      return await answersOk(client);
+    };
+  }
+
+  #component(name: string, { binary, args, isReady }: ComponentRequest): ComponentOptions {
+    const { folder, place, system, binaries } = this.#options;
+    const command = binaries.path(binary);
+    const namespace = place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
+    return { launchRequest: { name, command, args, folder, ...namespace }, isReady, system };
+  }
+}
+
+interface ComponentRequest {
+  readonly binary: ComponentName;
+  readonly args: readonly string[];
+  readonly isReady: ReadinessProbe;
+}
+
+async function answersOk(client: ApiClient): Promise<boolean> {
+  try {
+    return (await client.send({ path: "/readyz", timeoutMs: 5000 })).status === 200;
+  } catch {
+    // Not listening yet; the caller asks again and watches the process itself.
+    return false;
+  }
+}

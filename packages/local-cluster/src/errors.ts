@@ -1,0 +1,29 @@
+/** Stable codes of everything that can go wrong on purpose; callers decide by code, never by text. */
+export type LocalClusterErrorCode =
+  | "ApiRefused"
+  | "AssetMissing"
+  | "AssetsUnavailable"
+  | "BuildFailed"
+  | "ComponentExited"
+  | "NotLinux"
+  | "NotReadyInTime"
+  | "PathTooLong"
+  | "PortTaken"
+  | "PrerequisiteMissing"
+  | "StateFolderFull"
+  | "StateFolderNotWritable"
+  | "StateFolderTaken"
+  | "UnsupportedVersion";
+
+/** What went wrong, in one sentence, and what the person can do about it, in another. */
+export class LocalClusterError extends Error {
+  override readonly name = "LocalClusterError";
+  readonly code: LocalClusterErrorCode;
+  readonly remedy: string;
+
+  constructor(code: LocalClusterErrorCode, problem: string, remedy: string, options?: ErrorOptions) {
+    super(`${problem} ${remedy}`, options);
+    this.code = code;
+    this.remedy = remedy;
+  }
+}

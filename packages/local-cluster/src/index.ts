@@ -1,0 +1,16 @@
+export { startLocalCluster } from "./cluster/start-local-cluster.ts";
+export type { LocalClusterOptions, NodeRequest } from "./cluster/options.ts";
+export type {
+  ApiServerHandle,
+  ComponentUsage,
+  KubectlResult,
+  LocalCluster,
+  StaleApiServer,
+} from "./cluster/local-cluster.ts";
+export type { ApiAccess } from "./api/api-client.ts";
+export type { AuditPolicy } from "./control-plane/audit-policy.ts";
+export type { ComponentHandle } from "./control-plane/component.ts";
+export type { EtcdHandle } from "./control-plane/etcd.ts";
+export type { PausableRelay } from "./relay/pausable-relay.ts";
+export { LocalClusterError } from "./errors.ts";
+export type { LocalClusterErrorCode } from "./errors.ts";

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/**
+ * A process as the kernel knows it. A pid alone is reused; pid and start time together name one process for as long as
+ * the machine is up.
+ */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks between boot and the start of the process. */
+  readonly startTicks: string;
+}
+
+/** Identity of a living process, or undefined when there is none with this pid (a zombie counts as dead). */
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  const line = readIfThere(`/proc/${pid}/stat`);
+  return line === undefined ? undefined : parseStatLine(line);
+}
+
+/** True while exactly this process lives; false once its pid belongs to a stranger. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  return identifyProcess(identity.pid)?.startTicks === identity.startTicks;
+}
+
+/** Reads a line of /proc/PID/stat. The command name may hold spaces and parentheses, so fields count from its last ")". */
+export function parseStatLine(line: string): ProcessIdentity | undefined {
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  const pid = Number.parseInt(line, 10);
+  const state = fields[0];
+  const startTicks = fields[19];
+  if (!Number.isInteger(pid) || startTicks === undefined || state === "Z" || state === "X") return undefined;
+  return { pid, startTicks };
+}
+
+/** Changes with every boot; identities recorded under another boot id are dead. */
+export function readBootId(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+}
+
+/** Resident memory of a living process in bytes. */
+export function residentBytes(pid: number): number | undefined {
+  const status = readIfThere(`/proc/${pid}/status`);
+  const kilobytes = status?.match(/^VmRSS:\s+(\d+) kB$/m)?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
+/** Pids of all processes below `pid`, children first seen first. */
+export function descendantsOf(pid: number): readonly number[] {
+  const found: number[] = [];
+  const pending = [pid];
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    const children = childrenOf(parent);
+    found.push(...children);
+    pending.push(...children);
+  }
+  return found;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      (readIfThere(`/proc/${pid}/task/${task}/children`) ?? "").split(" ").filter(Boolean).map(Number),
+    );
+  } catch {
+    // The process ended while we looked: it has no children any more.
+    return [];
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // ENOENT or ESRCH: the process is gone, which is the answer.
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/** One step of `make check`: the npm script that runs it and the command that mends what it finds. */
+export interface Step {
+  readonly name: string;
+  readonly script: string;
+  readonly remedy: string;
+}
+
+/** All steps, cheap ones first. Generated files get their step here with the first generator. */
+export const steps: readonly Step[] = [
+  { name: "format", script: "check:format", remedy: "run `npm run fix`" },
+  {
+    name: "lint and dependency rule",
+    script: "check:lint",
+    remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/rooms.ts",
+  },
+  { name: "types", script: "check:types", remedy: "mend the types, then see `npm run check:types`" },
+  {
+    name: "dead code",
+    script: "check:dead-code",
+    remedy:
+      "remove what is unused, or name a new entry file in knip.json; then see `npm run check:dead-code`",
+  },
+];
+
+/** The last lines of a check: one per failed step with its remedy, or one that all is well. */
+export function reportFailures(failed: readonly Step[]): readonly string[] {
+  if (failed.length === 0) return ["check passed"];
+  return failed.map(({ name, remedy }) => `${name} failed: ${remedy}`);
+}

@@ -1,0 +1,19 @@
+import { dependencyDirection } from "./rules/dependency-direction.ts";
+import { documentedExports } from "./rules/documented-exports.ts";
+import { fileName } from "./rules/file-name.ts";
+import { noEmptyCatch } from "./rules/no-empty-catch.ts";
+import { plainModules } from "./rules/plain-modules.ts";
+import { systemRoom } from "./rules/system-room.ts";
+
+// oxlint-disable-next-line import/no-default-export -- oxlint takes a plugin from the default export only
+export default {
+  meta: { name: "house" },
+  rules: {
+    "dependency-direction": dependencyDirection,
+    "documented-exports": documentedExports,
+    "file-name": fileName,
+    "no-empty-catch": noEmptyCatch,
+    "plain-modules": plainModules,
+    "system-room": systemRoom,
+  },
+};

@@ -1,0 +1,31 @@
+/** One folder of the house, and the packages that its files may import besides their own. */
+export interface Room {
+  readonly folder: string;
+  readonly mayImport: readonly string[];
+}
+
+const domains = ["install-plan", "subscription", "licensing", "search"];
+const foundation = ["api", "runtime"];
+
+/**
+ * The dependency rule as data. A package is called `@quartermaster/<last part of its folder>`.
+ * A new package needs a row here: files in a folder without a row fail the lint.
+ */
+export const rooms: readonly Room[] = [
+  { folder: "packages/runtime", mayImport: [] },
+  { folder: "packages/api", mayImport: ["runtime"] },
+  { folder: "packages/install-plan", mayImport: foundation },
+  { folder: "packages/subscription", mayImport: foundation },
+  { folder: "packages/licensing", mayImport: foundation },
+  { folder: "packages/search", mayImport: foundation },
+  { folder: "packages/local-cluster", mayImport: [] },
+  { folder: "packages/testkit", mayImport: ["local-cluster", ...foundation] },
+  { folder: "apps/operator", mayImport: [...domains, ...foundation] },
+  { folder: "apps/cli", mayImport: [...domains, ...foundation, "local-cluster"] },
+  { folder: "apps/console", mayImport: [...domains, ...foundation] },
+  { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit"] },
+  { folder: "tools", mayImport: [] },
+];
+
+/** What every file below `<room>/test` may import in addition. */
+export const testsMayImport: readonly string[] = ["testkit"];

@@ -1,0 +1,13 @@
+import type { CreateRule } from "@oxlint/plugins";
+
+/** Reports `enum`, `namespace` and `export *`: unions, modules and a written list of exports say the same plainly. */
+export const plainModules: CreateRule = {
+  create(context) {
+    return {
+      TSEnumDeclaration: (node) => context.report({ node, message: "no enum: use a union of strings" }),
+      TSModuleDeclaration: (node) => context.report({ node, message: "no namespace: use a module" }),
+      ExportAllDeclaration: (node) =>
+        context.report({ node, message: "no export *: list the exported names" }),
+    };
+  },
+};

@@ -1,0 +1,27 @@
+import { resolve } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { readCaseLists } from "../cases/read-case-lists.ts";
+
+const lists = readCaseLists(resolve(import.meta.dirname, "../../docs/acceptance"));
+
+test.each(lists)("the ids of $name are there and unique", ({ ids }) => {
+  expect(ids.length).toBeGreaterThan(0);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+const sizes = [
+  { name: "faults", want: 110 },
+  { name: "install-plan", want: 124 },
+  { name: "licensing", want: 0 },
+  { name: "local-cluster", want: 24 },
+  { name: "runtime", want: 33 },
+  { name: "search", want: 118 },
+  { name: "security", want: 87 },
+  { name: "subscription-injection", want: 0 },
+];
+
+test("no case of a specification was dropped", () => {
+  expect(lists.map(({ name, ids }) => ({ name, want: ids.length }))).toEqual(sizes);
+});

@@ -1,0 +1,46 @@
+import { defineConfig } from "vitest/config";
+
+const minuteMs = 60_000;
+
+/** Test levels are folders: the npm scripts run one project each and write `.reports/<level>.json`. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: [
+            "packages/*/test/unit/**/*.test.ts",
+            "apps/*/test/unit/**/*.test.ts",
+            "tools/test/**/*.test.ts",
+          ],
+          pool: "threads",
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "integration",
+          include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 2 * minuteMs,
+          hookTimeout: 2 * minuteMs,
+          // The shared control plane of packages/testkit goes here: started once per run, torn down at its end.
+          globalSetup: [],
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["packages/*/test/e2e/**/*.test.ts", "apps/*/test/e2e/**/*.test.ts"],
+          pool: "forks",
+          // Real nodes take the whole machine: one file at a time.
+          fileParallelism: false,
+          testTimeout: 5 * minuteMs,
+          hookTimeout: 5 * minuteMs,
+          globalSetup: [],
+        },
+      },
+    ],
+  },
+});
