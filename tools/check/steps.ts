@@ -13,12 +13,16 @@ export const steps: readonly Step[] = [
     script: "check:lint",
     remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/rooms.ts",
   },
-  { name: "types", script: "check:types", remedy: "mend the types, then see `npm run check:types`" },
+  {
+    name: "types",
+    script: "check:types",
+    remedy: "mend the errors by hand; `npm run check:types` shows them again",
+  },
   {
     name: "dead code",
     script: "check:dead-code",
     remedy:
-      "remove what is unused, or name a new entry file in knip.json; then see `npm run check:dead-code`",
+      "remove what is unused, or name a new entry file in knip.json; `npm run check:dead-code` shows it again",
   },
 ];
 

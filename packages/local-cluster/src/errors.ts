@@ -3,6 +3,7 @@ export type LocalClusterErrorCode =
   | "ApiRefused"
   | "AssetMissing"
   | "AssetsUnavailable"
+  | "BadUsage"
   | "BuildFailed"
   | "ComponentExited"
   | "NotLinux"
@@ -13,6 +14,7 @@ export type LocalClusterErrorCode =
   | "StateFolderFull"
   | "StateFolderNotWritable"
   | "StateFolderTaken"
+  | "ToolFailed"
   | "UnsupportedVersion";
 
 /** What went wrong, in one sentence, and what the person can do about it, in another. */

@@ -11,11 +11,16 @@ export interface VainAttempts {
 }
 
 /** The error when no way leads to the binaries: each way with its reason, and what the person can do. */
-export function assetsUnavailable({ component, module, folder }: Asset, attempts: VainAttempts): LocalClusterError {
+export function assetsUnavailable(
+  { component, module, folder }: Asset,
+  attempts: VainAttempts,
+): LocalClusterError {
   const { missing, named, releaseFault, goFault } = attempts;
   const names = missing.map((asset) => asset.component.name).join(", ");
   const tried = [
-    named === undefined ? "QM_KUBE_ASSETS and KUBEBUILDER_ASSETS: not set" : `${named.variable} (${named.folder}): has no ${component.name}`,
+    named === undefined
+      ? "QM_KUBE_ASSETS and KUBEBUILDER_ASSETS: not set"
+      : `${named.variable} (${named.folder}): has no ${component.name}`,
     `the cache (${folder}): has no ${component.name}`,
     `the official release of ${component.project} ${module.version}: ${releaseFault}`,
     `a build from Go modules: ${goFault}`,

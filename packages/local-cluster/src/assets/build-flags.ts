@@ -8,7 +8,11 @@ export function buildFlags(module: GoModule): readonly string[] {
 }
 
 /** Environment of `go build`: no C compiler needed, no workspace or other target of the person's own in the way. */
-export const BUILD_ENVIRONMENT: Readonly<Record<string, string>> = { CGO_ENABLED: "0", GOWORK: "off", GO111MODULE: "on" };
+export const BUILD_ENVIRONMENT: Readonly<Record<string, string>> = {
+  CGO_ENABLED: "0",
+  GOWORK: "off",
+  GO111MODULE: "on",
+};
 
 /** Without these the programs call themselves v0.0.0-master. */
 function kubernetesStamps(version: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { BUILD_ENVIRONMENT, buildFlags } from "./build-flags.ts";
@@ -27,11 +28,18 @@ export async function build(request: BuildRequest): Promise<string> {
   const temporary = join(workplace, "go-tmp");
   await mkdir(temporary, { recursive: true });
   const args = ["build", ...buildFlags(module), "-o", output, component.goPackage];
-  const env = { ...system.env, ...BUILD_ENVIRONMENT, GOOS: platform.os, GOARCH: platform.arch, GOTMPDIR: temporary };
+  const env = {
+    ...system.env,
+    ...BUILD_ENVIRONMENT,
+    GOOS: platform.os,
+    GOARCH: platform.arch,
+    GOTMPDIR: temporary,
+  };
   const { code, stderr } = await runCommand({ command: "go", args, cwd: module.folder, env, signal });
   if (code === 0) return output;
   // Go has no exit codes of its own, so its words are all there is to tell a full disk by.
-  if (/no space left on device|disk quota exceeded/i.test(stderr)) throw cacheFolderFull(workplace, new Error(lastLines(stderr)));
+  if (/no space left on device|disk quota exceeded/i.test(stderr))
+    throw cacheFolderFull(workplace, new Error(lastLines(stderr)));
   throw new LocalClusterError(
     "BuildFailed",
     `Building ${component.name} ${module.version} failed (go build, exit code ${code}):\n${lastLines(stderr)}\n`,

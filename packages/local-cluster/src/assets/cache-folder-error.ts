@@ -1,8 +1,9 @@
 import { LocalClusterError } from "../errors.ts";
+import { codeOf } from "./file-error.ts";
 
 /** Turns what the file system says about the binaries' cache into a sentence with a remedy; passes anything else on. */
 export function cacheFolderError(folder: string, error: unknown): unknown {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
+  const code = codeOf(error);
   if (FULL.includes(code)) return cacheFolderFull(folder, error);
   if (!NOT_WRITABLE.includes(code)) return error;
   return new LocalClusterError(

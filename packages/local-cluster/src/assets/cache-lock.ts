@@ -1,6 +1,8 @@
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+
 import type { System } from "../system/system.ts";
+import { codeOf } from "./file-error.ts";
 import { isWriterAlive, pidOf, thisWriter } from "./writer.ts";
 
 /** A folder of the cache, and who wants to fill it. */
@@ -35,7 +37,7 @@ export async function lockCacheFolder(request: LockRequest): Promise<AsyncDispos
       told = true;
       await system.sleep(POLL_MS, signal);
     }
-    return { [Symbol.asyncDispose]: async () => undefined };
+    return new AsyncDisposableStack();
   } finally {
     await rm(draft, { force: true });
   }
@@ -50,7 +52,7 @@ async function tryLock(draft: string, lock: string): Promise<string | undefined>
     await link(draft, lock);
     return undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   }
   return await readOrEmpty(lock);
 }
@@ -61,7 +63,7 @@ async function breakLock(lock: string, aside: string): Promise<void> {
     await rename(lock, aside);
     if (isWriterAlive(await readOrEmpty(aside))) await link(aside, lock);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = codeOf(error);
     if (code !== "ENOENT" && code !== "EEXIST") throw error;
   }
   await rm(aside, { force: true });
@@ -72,7 +74,7 @@ async function readOrEmpty(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    if (codeOf(error) === "ENOENT") return "";
     throw error;
   }
 }

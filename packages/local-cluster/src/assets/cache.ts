@@ -1,10 +1,13 @@
-import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { createReadStream } from "node:fs";
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
 import type { System } from "../system/system.ts";
 import { BUILD_ENVIRONMENT, buildFlags } from "./build-flags.ts";
 import type { ComponentName } from "./component.ts";
+import { codeOf } from "./file-error.ts";
 import type { GoModule } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
 import { isWriterAlive, thisWriter } from "./writer.ts";
@@ -17,13 +20,14 @@ export type CacheEntry =
 
 /** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
 export function cacheFolder(module: GoModule, platform: Platform, system: System): string {
-  const root = system.env["XDG_CACHE_HOME"] || join(system.homeDirectory, ".cache");
+  const named = system.env["XDG_CACHE_HOME"] ?? "";
+  const root = named === "" ? join(system.homeDirectory, ".cache") : named;
   return join(root, "quartermaster", "assets", cacheKey(module, platform));
 }
 
 /** Name of that folder. */
 export function cacheKey(module: GoModule, { os, arch }: Platform): string {
-  const recipe = JSON.stringify([module.lockHash, buildFlags(module), Object.entries(BUILD_ENVIRONMENT).toSorted()]);
+  const recipe = JSON.stringify([module.lockHash, buildFlags(module), Object.entries(BUILD_ENVIRONMENT)]);
   const hash = createHash("sha256").update(recipe).digest("hex").slice(0, 12);
   return `${module.project}-${module.version}-${hash}-${os}-${arch}`;
 }
@@ -63,7 +67,8 @@ export async function store(finished: string, folder: string, component: Compone
 export async function clearAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const writer = /(?:^work|^lock-draft|\.seal\.json)-(\d+-\d+-[0-9a-f]+)/.exec(name)?.[1];
-    if (writer !== undefined && !isWriterAlive(writer)) await rm(join(folder, name), { recursive: true, force: true });
+    if (writer !== undefined && !isWriterAlive(writer))
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -76,7 +81,11 @@ interface Seal {
   readonly mtimeMs: number;
 }
 
-async function faultOf(path: string, seal: Seal | undefined, found: { readonly size: number; readonly mtimeMs: number }): Promise<string | undefined> {
+async function faultOf(
+  path: string,
+  seal: Seal | undefined,
+  found: { readonly size: number; readonly mtimeMs: number },
+): Promise<string | undefined> {
   if (seal === undefined) return "it has no record of its checksum";
   if (found.size !== seal.size) return `it has ${found.size} bytes instead of ${seal.size}`;
   if (found.mtimeMs === seal.mtimeMs) return undefined;
@@ -101,7 +110,9 @@ async function readSeal(path: string): Promise<Seal | undefined> {
 }
 
 function isSeal(value: unknown): value is Seal {
-  return typeof value === "object" && value !== null && "sha256" in value && "size" in value && "mtimeMs" in value;
+  return (
+    typeof value === "object" && value !== null && "sha256" in value && "size" in value && "mtimeMs" in value
+  );
 }
 
 async function writeSeal(path: string, seal: Seal): Promise<void> {
@@ -112,7 +123,7 @@ async function writeSeal(path: string, seal: Seal): Promise<void> {
 
 async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
 }
 
@@ -121,13 +132,13 @@ async function flush(path: string): Promise<void> {
   await file.sync();
 }
 
-function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+function undefinedIfAbsent(error: unknown): undefined {
+  if (!["ENOENT", "ENOTDIR"].includes(codeOf(error))) throw error;
   return undefined;
 }
 
 /** A cache shared read-only is as good; it costs a hash at each look. */
-function undefinedIfReadOnly(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "EACCES" && error.code !== "EROFS" && error.code !== "EPERM") throw error;
+function undefinedIfReadOnly(error: unknown): undefined {
+  if (!["EACCES", "EROFS", "EPERM"].includes(codeOf(error))) throw error;
   return undefined;
 }

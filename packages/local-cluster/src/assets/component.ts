@@ -33,12 +33,32 @@ export const PROJECT_MODULES: Readonly<Record<ProjectName, string>> = {
 
 /** All components, in the order in which they are built: what the API needs comes first. */
 export const COMPONENTS: readonly Component[] = [
-  { name: "kube-apiserver", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kube-apiserver", buildSeconds: 300 },
-  { name: "kube-controller-manager", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kube-controller-manager", buildSeconds: 85 },
-  { name: "kube-scheduler", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kube-scheduler", buildSeconds: 10 },
+  {
+    name: "kube-apiserver",
+    project: "kubernetes",
+    goPackage: "k8s.io/kubernetes/cmd/kube-apiserver",
+    buildSeconds: 300,
+  },
+  {
+    name: "kube-controller-manager",
+    project: "kubernetes",
+    goPackage: "k8s.io/kubernetes/cmd/kube-controller-manager",
+    buildSeconds: 85,
+  },
+  {
+    name: "kube-scheduler",
+    project: "kubernetes",
+    goPackage: "k8s.io/kubernetes/cmd/kube-scheduler",
+    buildSeconds: 10,
+  },
   { name: "kubectl", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kubectl", buildSeconds: 35 },
   { name: "kubelet", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kubelet", buildSeconds: 30 },
-  { name: "kube-proxy", project: "kubernetes", goPackage: "k8s.io/kubernetes/cmd/kube-proxy", buildSeconds: 10 },
+  {
+    name: "kube-proxy",
+    project: "kubernetes",
+    goPackage: "k8s.io/kubernetes/cmd/kube-proxy",
+    buildSeconds: 10,
+  },
   { name: "etcd", project: "etcd", goPackage: "go.etcd.io/etcd/server/v3", buildSeconds: 30 },
   { name: "kwok", project: "kwok", goPackage: "sigs.k8s.io/kwok/cmd/kwok", buildSeconds: 90 },
   { name: "coredns", project: "coredns", goPackage: "github.com/coredns/coredns", buildSeconds: 150 },

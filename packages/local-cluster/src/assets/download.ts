@@ -3,10 +3,12 @@ import { createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+
 import type { System } from "../system/system.ts";
+import { isFileError } from "./file-error.ts";
+import type { ReleaseSites } from "./release-sites.ts";
 import type { Release } from "./release.ts";
 import { findChecksum } from "./release.ts";
-import type { ReleaseSites } from "./release-sites.ts";
 import { runCommand } from "./run-command.ts";
 
 /** What to fetch, and where to. */
@@ -54,11 +56,17 @@ async function fetchVerified(request: DownloadRequest): Promise<Download> {
   const path = join(workplace, `download-${fileName}`);
   const actual = await fetchFile(request, path);
   if (actual === undefined) return { kind: "unavailable", reason: `${fileName} is not published` };
-  if (actual !== wanted) return { kind: "unavailable", reason: `the checksum of ${fileName} is wrong, it was refused` };
-  return release.archiveMember === undefined ? { kind: "fetched", path } : await unpack(request, path, release.archiveMember);
+  if (actual !== wanted)
+    return { kind: "unavailable", reason: `the checksum of ${fileName} is wrong, it was refused` };
+  return release.archiveMember === undefined
+    ? { kind: "fetched", path }
+    : await unpack(request, path, release.archiveMember);
 }
 
-async function fetchChecksum({ release, signal }: DownloadRequest, fileName: string): Promise<string | undefined> {
+async function fetchChecksum(
+  { release, signal }: DownloadRequest,
+  fileName: string,
+): Promise<string | undefined> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const response = await fetch(release.checksumUrl, { signal: limit });
   const text = await response.text();
@@ -69,7 +77,7 @@ async function fetchChecksum({ release, signal }: DownloadRequest, fileName: str
 async function fetchFile(request: DownloadRequest, path: string): Promise<string | undefined> {
   const watch = new AbortController();
   const limit = AbortSignal.any([request.signal, watch.signal]);
-  const progress = { bytes: 0, done: false };
+  const progress = { bytes: 0 };
   const guard = abortWhenStalled(progress, watch, request.system);
   try {
     const response = await fetch(request.release.fileUrl, { signal: limit });
@@ -86,30 +94,46 @@ async function fetchFile(request: DownloadRequest, path: string): Promise<string
     await pipeline(response.body, count, createWriteStream(path), { signal: limit });
     return hash.digest("hex");
   } finally {
-    progress.done = true;
     watch.abort();
     await guard;
   }
 }
 
 /** Aborts once half a minute has passed without a byte. */
-async function abortWhenStalled(progress: { readonly bytes: number; readonly done: boolean }, watch: AbortController, system: System): Promise<void> {
+async function abortWhenStalled(
+  progress: { readonly bytes: number },
+  watch: AbortController,
+  system: System,
+): Promise<void> {
   let seen = -1;
-  while (!progress.done && progress.bytes !== seen) {
+  while (progress.bytes !== seen) {
     seen = progress.bytes;
-    await system.sleep(STALL_TIMEOUT_MS, watch.signal).catch(() => undefined); // woken because the download has ended
+    const isTime = await system.sleep(STALL_TIMEOUT_MS, watch.signal).then(
+      () => true,
+      () => false, // woken by the end of the download
+    );
+    if (!isTime) return;
   }
   watch.abort();
 }
 
-async function unpack({ workplace, system, signal }: DownloadRequest, archive: string, member: string): Promise<Download> {
+async function unpack(
+  { workplace, system, signal }: DownloadRequest,
+  archive: string,
+  member: string,
+): Promise<Download> {
   const path = join(workplace, "unpacked");
   await using output = await open(path, "w");
   const args = ["-xzOf", archive, member];
-  const { code } = await runCommand({ command: "tar", args, cwd: workplace, env: system.env, stdoutFd: output.fd, signal });
-  return code === 0 ? { kind: "fetched", path } : { kind: "unavailable", reason: `the release archive holds no ${member}` };
-}
-
-function isFileError(error: unknown): boolean {
-  return ["write", "open", "mkdir"].includes((error as NodeJS.ErrnoException).syscall ?? "");
+  const { code } = await runCommand({
+    command: "tar",
+    args,
+    cwd: workplace,
+    env: system.env,
+    stdoutFd: output.fd,
+    signal,
+  });
+  return code === 0
+    ? { kind: "fetched", path }
+    : { kind: "unavailable", reason: `the release archive holds no ${member}` };
 }

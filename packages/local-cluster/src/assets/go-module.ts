@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+
 import type { ProjectName } from "./component.ts";
 import { PROJECT_MODULES } from "./component.ts";
 
@@ -22,7 +23,9 @@ export async function readGoModule(project: ProjectName, folder: string): Promis
   const goSum = await readFile(join(folder, "go.sum"), "utf8");
   const { version, goVersion } = parseGoMod(goMod, PROJECT_MODULES[project]);
   if (version === undefined || goVersion === undefined) {
-    throw new Error(`go.mod in ${basename(folder)} states no version of ${PROJECT_MODULES[project]}, or none of go`);
+    throw new Error(
+      `go.mod in ${basename(folder)} states no version of ${PROJECT_MODULES[project]}, or none of go`,
+    );
   }
   const lockHash = createHash("sha256").update(goMod).update("\0").update(goSum).digest("hex");
   return { project, folder, version, goVersion, lockHash };
@@ -36,7 +39,10 @@ export function parseGoMod(
   const lines = text.split("\n").map((line) => line.replace(/\/\/.*$/, "").trim());
   const requirement = lines
     .map((line) => line.replace(/^require\s+/, "").split(/\s+/))
-    .find(([path, version, ...rest]) => path === modulePath && version?.startsWith("v") === true && rest.length === 0);
+    .find(
+      ([path, version, ...rest]) =>
+        path === modulePath && version?.startsWith("v") === true && rest.length === 0,
+    );
   const goLine = lines.find((line) => /^go\s+\d/.test(line));
   return { version: requirement?.[1], goVersion: goLine?.split(/\s+/)[1] };
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+
 import type { System } from "../system/system.ts";
 import { BUILD_ENVIRONMENT } from "./build-flags.ts";
 import type { GoModule } from "./go-module.ts";
@@ -6,11 +7,16 @@ import { runCommand } from "./run-command.ts";
 import { compareVersions } from "./versions.ts";
 
 /** Why Go cannot build this module here; undefined when it can. */
-export async function goFault(module: GoModule, system: System, signal: AbortSignal): Promise<string | undefined> {
+export async function goFault(
+  module: GoModule,
+  system: System,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   // Asked inside the module: a Go that fetches newer toolchains by itself (GOTOOLCHAIN=auto) then answers as the newer one.
   const inside = await askVersion(module.folder, system, signal);
   if (inside === "not found") return "Go is not installed (no `go` on PATH)";
-  const found = inside ?? (await askVersion(dirname(module.folder), system, signal)) ?? "of an unknown version";
+  const found =
+    inside ?? (await askVersion(dirname(module.folder), system, signal)) ?? "of an unknown version";
   if (inside !== undefined && compareVersions(inside, module.goVersion) >= 0) return undefined;
   return `Go ${found.replace(/^go/, "")} is too old, ${module.goVersion} is needed`;
 }

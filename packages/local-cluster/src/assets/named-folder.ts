@@ -1,5 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { ComponentName } from "./component.ts";
@@ -15,7 +16,10 @@ export interface NamedFolder {
  * Looks into `QM_KUBE_ASSETS`, which must hold every component asked for, or else `KUBEBUILDER_ASSETS`, which by convention
  * holds etcd, kube-apiserver and kubectl only: what it lacks is found in the other ways. Undefined when neither is set.
  */
-export async function readNamedFolder(components: readonly ComponentName[], system: System): Promise<NamedFolder | undefined> {
+export async function readNamedFolder(
+  components: readonly ComponentName[],
+  system: System,
+): Promise<NamedFolder | undefined> {
   const variable = system.env["QM_KUBE_ASSETS"] ? "QM_KUBE_ASSETS" : "KUBEBUILDER_ASSETS";
   const named = system.env[variable];
   if (!named) return undefined;

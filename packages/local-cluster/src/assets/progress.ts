@@ -17,7 +17,12 @@ export interface AssetStep {
 /** What happens while binaries are brought together. `advanced` comes about once a second. */
 export type ProgressEvent =
   | { readonly kind: "started"; readonly step: AssetStep }
-  | { readonly kind: "advanced"; readonly step: AssetStep; readonly elapsedMs: number; readonly receivedBytes?: number }
+  | {
+      readonly kind: "advanced";
+      readonly step: AssetStep;
+      readonly elapsedMs: number;
+      readonly receivedBytes?: number;
+    }
   | { readonly kind: "finished"; readonly step: AssetStep; readonly elapsedMs: number }
   | { readonly kind: "failed"; readonly step: AssetStep; readonly reason: string }
   | { readonly kind: "note"; readonly text: string };

@@ -1,11 +1,12 @@
 import { mkdir, rm } from "node:fs/promises";
+
 import type { System } from "../system/system.ts";
 import type { Asset } from "./asset.ts";
 import { assetsUnavailable } from "./assets-unavailable.ts";
 import { build } from "./build.ts";
-import { clearAbandoned, lookUp, openWorkplace, store } from "./cache.ts";
 import { cacheFolderError } from "./cache-folder-error.ts";
 import { lockCacheFolder } from "./cache-lock.ts";
+import { clearAbandoned, lookUp, openWorkplace, store } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { download } from "./download.ts";
 import type { Download } from "./download.ts";
@@ -13,8 +14,8 @@ import { goFault } from "./go-toolchain.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";
 import type { AssetStep, ProgressReport } from "./progress.ts";
-import { releaseOf } from "./release.ts";
 import { ReleaseSites } from "./release-sites.ts";
+import { releaseOf } from "./release.ts";
 import type { RunningStep } from "./running-step.ts";
 import { beginStep } from "./running-step.ts";
 
@@ -37,7 +38,15 @@ export async function provideMissing(
 ): Promise<ReadonlyMap<ComponentName, string>> {
   const failure = new AbortController();
   const signal = AbortSignal.any([surroundings.signal, failure.signal]);
-  const run: Run = { ...surroundings, signal, missing, sites: new ReleaseSites(surroundings.system), begun: { count: 0 } };
+  let begun = 0;
+  const takeNumber = (): number => (begun += 1);
+  const run: Run = {
+    ...surroundings,
+    signal,
+    missing,
+    sites: new ReleaseSites(surroundings.system),
+    takeNumber,
+  };
   const lines = [
     missing.filter(({ module }) => module.project === "kubernetes"),
     missing.filter(({ module }) => module.project !== "kubernetes"),
@@ -60,7 +69,8 @@ export async function provideMissing(
 interface Run extends Surroundings {
   readonly missing: readonly Asset[];
   readonly sites: ReleaseSites;
-  readonly begun: { count: number };
+  /** 1, 2, 3, … in the order in which components are begun, over both lines. */
+  readonly takeNumber: () => number;
 }
 
 type Provided = readonly [ComponentName, string];
@@ -81,17 +91,23 @@ async function provideLine(line: readonly Asset[], run: Run): Promise<readonly P
 async function provideFolder(folder: string, line: readonly Asset[], run: Run): Promise<readonly Provided[]> {
   const { system, signal, report } = run;
   await mkdir(folder, { recursive: true });
-  const onWait = (pid: string): void => report({ kind: "note", text: `waiting for process ${pid}, which is making the same binaries` });
-  await using _lock = await lockCacheFolder({ folder, system, signal, onWait });
+  const onWait = (pid: string): void =>
+    report({ kind: "note", text: `waiting for process ${pid}, which is making the same binaries` });
+  await using held = new AsyncDisposableStack();
+  held.use(await lockCacheFolder({ folder, system, signal, onWait }));
   await clearAbandoned(folder);
   const provided: Provided[] = [];
   for (const [place, asset] of line.entries()) {
     if (asset.folder !== folder) continue;
     const { name } = asset.component;
-    run.begun.count += 1;
-    const numbers = { position: run.begun.count, total: run.missing.length };
+    const numbers = { position: run.takeNumber(), total: run.missing.length };
     const next = line[place + 1]?.component.name;
-    const step = { component: name, version: asset.module.version, ...numbers, ...(next === undefined ? {} : { next }) };
+    const step = {
+      component: name,
+      version: asset.module.version,
+      ...numbers,
+      ...(next === undefined ? {} : { next }),
+    };
     // Looked up again: while we waited for the lock, its holder may have done the work.
     const entry = await lookUp(folder, name);
     provided.push([name, entry.kind === "sound" ? entry.path : await provideAsset(asset, step, run)]);
@@ -107,7 +123,8 @@ async function provideAsset(asset: Asset, facts: StepFacts, run: Run): Promise<s
     const fetched = await downloadAsset(asset, { ...facts, action: "downloading" }, { run, workplace });
     if (fetched.kind === "fetched") return await store(fetched.path, asset.folder, asset.component.name);
     const fault = await goFault(asset.module, run.system, run.signal);
-    if (fault !== undefined) throw assetsUnavailable(asset, { ...run, releaseFault: fetched.reason, goFault: fault });
+    if (fault !== undefined)
+      throw assetsUnavailable(asset, { ...run, releaseFault: fetched.reason, goFault: fault });
     const step: AssetStep = { ...facts, action: "building", expectedSeconds: asset.component.buildSeconds };
     const built = await buildAsset(asset, step, { run, workplace });
     return await store(built, asset.folder, asset.component.name);
@@ -139,7 +156,11 @@ async function downloadAsset(asset: Asset, step: AssetStep, { run, workplace }: 
   }
 }
 
-async function buildAsset({ component, module }: Asset, step: AssetStep, { run, workplace }: Workshop): Promise<string> {
+async function buildAsset(
+  { component, module }: Asset,
+  step: AssetStep,
+  { run, workplace }: Workshop,
+): Promise<string> {
   const { platform, system, signal, report } = run;
   const running = beginStep(step, report, system);
   try {

@@ -12,9 +12,15 @@ export interface Release {
 }
 
 /** The official release of a component, or its place on the mirror that `QM_RELEASE_MIRROR` names (same layout below `/<project>`). */
-export function releaseOf(component: Component, version: string, { platform, system }: { readonly platform: Platform; readonly system: System }): Release {
+export function releaseOf(
+  component: Component,
+  version: string,
+  { platform, system }: { readonly platform: Platform; readonly system: System },
+): Release {
   const mirror = system.env["QM_RELEASE_MIRROR"];
-  const base = mirror ? `${mirror.replace(/\/+$/, "")}/${component.project}` : RELEASE_SITES[component.project];
+  const base = mirror
+    ? `${mirror.replace(/\/+$/, "")}/${component.project}`
+    : RELEASE_SITES[component.project];
   const place = PLACES[component.project](component, version, platform);
   return {
     fileUrl: `${base}/${version}/${place.file}`,
@@ -25,8 +31,13 @@ export function releaseOf(component: Component, version: string, { platform, sys
 
 /** Finds the SHA-256 of `fileName` in a checksum text; undefined when it is not there. */
 export function findChecksum(text: string, fileName: string): string | undefined {
-  const lines = text.trim().split("\n").map((line) => line.trim().split(/\s+\*?/));
-  const line = lines.find(([, name]) => name === fileName) ?? (lines.length === 1 && lines[0]?.length === 1 ? lines[0] : undefined);
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+\*?/));
+  const line =
+    lines.find(([, name]) => name === fileName) ??
+    (lines.length === 1 && lines[0]?.length === 1 ? lines[0] : undefined);
   const sum = line?.[0]?.toLowerCase();
   return sum !== undefined && /^[0-9a-f]{64}$/.test(sum) ? sum : undefined;
 }
@@ -44,7 +55,9 @@ const RELEASE_SITES: Readonly<Record<ProjectName, string>> = {
   coredns: "https://github.com/coredns/coredns/releases/download",
 };
 
-const PLACES: Readonly<Record<ProjectName, (component: Component, version: string, platform: Platform) => Place>> = {
+const PLACES: Readonly<
+  Record<ProjectName, (component: Component, version: string, platform: Platform) => Place>
+> = {
   kubernetes: ({ name }, _version, { os, arch }) => {
     const file = `bin/${os}/${arch}/${name}`;
     return { file, checksums: `${file}.sha256` };

@@ -1,8 +1,9 @@
 import { join } from "node:path";
+
 import type { System } from "../system/system.ts";
 import type { Asset } from "./asset.ts";
-import { cacheFolder, lookUp } from "./cache.ts";
 import { cacheFolderError } from "./cache-folder-error.ts";
+import { cacheFolder, lookUp } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { COMPONENTS } from "./component.ts";
 import type { GoModule } from "./go-module.ts";
@@ -45,7 +46,12 @@ export interface Binaries {
  * @example const { path } = await resolveBinaries({ components: ["etcd", "kube-apiserver"], system: realSystem });
  */
 export async function resolveBinaries(request: BinariesRequest): Promise<Binaries> {
-  const { system, report = ignoreProgress, signal = new AbortController().signal, goFolder = OWN_GO_FOLDER } = request;
+  const {
+    system,
+    report = ignoreProgress,
+    signal = new AbortController().signal,
+    goFolder = OWN_GO_FOLDER,
+  } = request;
   const platform = thisPlatform();
   const kubernetes = chooseKubernetes(await readKubernetesModules(goFolder), request.version);
   const named = await readNamedFolder(request.components, system);
@@ -74,19 +80,27 @@ function noteNamedFolder(named: NamedFolder | undefined, report: ProgressReport)
 async function planAssets(
   names: readonly ComponentName[],
   kubernetes: GoModule,
-  { goFolder, platform, system }: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
+  {
+    goFolder,
+    platform,
+    system,
+  }: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
 ): Promise<readonly Asset[]> {
   const components = COMPONENTS.filter(({ name }) => names.includes(name));
   return await Promise.all(
     components.map(async (component): Promise<Asset> => {
       const { project } = component;
-      const module = project === "kubernetes" ? kubernetes : await readGoModule(project, join(goFolder, project));
+      const module =
+        project === "kubernetes" ? kubernetes : await readGoModule(project, join(goFolder, project));
       return { component, module, folder: cacheFolder(module, platform, system) };
     }),
   );
 }
 
-async function lookUpAll(assets: readonly Asset[], report: ProgressReport): Promise<ReadonlyMap<ComponentName, string>> {
+async function lookUpAll(
+  assets: readonly Asset[],
+  report: ProgressReport,
+): Promise<ReadonlyMap<ComponentName, string>> {
   const found = new Map<ComponentName, string>();
   for (const { component, folder } of assets) {
     const entry = await lookUp(folder, component.name).catch((error: unknown) => {

@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 
+import { codeOf } from "./file-error.ts";
+
 /** A program to run to its end. */
 export interface CommandRequest {
   readonly command: string;
@@ -48,12 +50,13 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
 }
 
 /**
- * The shell leads the group. Its standard input is a pipe from us: when we die, `cat` sees the end of it and the group is
- * killed. When the program ends by itself the watchers go the same way, by a signal that the shell alone ignores.
+ * The shell leads the group. Its standard input is a pipe from us: when we die, `read` sees the end of it and the group is
+ * killed. When the program ends by itself the watcher goes the same way, by a signal that the shell alone ignores. Builtins
+ * only: a PATH without anything on it must not look like our death.
  */
 const END_WITH_PARENT = `
 exec 3<&0
-{ cat <&3; kill -KILL -$$; } >/dev/null 2>&1 &
+{ read -r end <&3; kill -KILL -$$; } >/dev/null 2>&1 &
 "$@" </dev/null 3<&- &
 wait $!
 code=$?
@@ -76,7 +79,7 @@ function killGroup(child: ChildProcess): void {
     process.kill(-child.pid, "SIGKILL");
   } catch (error) {
     // ESRCH: it ended on its own just now.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 

@@ -16,7 +16,9 @@ export function beginStep(step: AssetStep, report: ProgressReport, system: Syste
   const progress: { receivedBytes?: number } = {};
   report({ kind: "started", step });
   const elapsedMs = (): number => system.nowMs() - startedMs;
-  const ticker = tick(system, stop.signal, () => report({ kind: "advanced", step, elapsedMs: elapsedMs(), ...progress }));
+  const ticker = tick(system, stop.signal, () =>
+    report({ kind: "advanced", step, elapsedMs: elapsedMs(), ...progress }),
+  );
   const end = async (): Promise<void> => {
     stop.abort();
     await ticker;
@@ -40,7 +42,10 @@ const TICK_MS = 1000;
 
 async function tick(system: System, stopped: AbortSignal, show: () => void): Promise<void> {
   while (!stopped.aborted) {
-    await system.sleep(TICK_MS, stopped).catch(() => undefined); // woken by the end of the step
-    if (!stopped.aborted) show();
+    const isTime = await system.sleep(TICK_MS, stopped).then(
+      () => true,
+      () => false, // woken by the end of the step
+    );
+    if (isTime) show();
   }
 }

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 import type { GoModule } from "./go-module.ts";
 import { readGoModule } from "./go-module.ts";
@@ -7,7 +8,9 @@ import { readGoModule } from "./go-module.ts";
 /** The Kubernetes modules below `goFolder`, newest minor first; the first one is the default. */
 export async function readKubernetesModules(goFolder: string): Promise<readonly GoModule[]> {
   const folders = (await readdir(goFolder)).filter((name) => /^kubernetes-\d+\.\d+$/.test(name));
-  const modules = await Promise.all(folders.map(async (name) => await readGoModule("kubernetes", join(goFolder, name))));
+  const modules = await Promise.all(
+    folders.map(async (name) => await readGoModule("kubernetes", join(goFolder, name))),
+  );
   return modules.toSorted((a, b) => compareVersions(b.version, a.version));
 }
 
@@ -17,10 +20,16 @@ export async function readKubernetesModules(goFolder: string): Promise<readonly 
  */
 export function chooseKubernetes(modules: readonly GoModule[], wanted: string | undefined): GoModule {
   const asked = wanted?.trim().replace(/^v/, "");
-  const chosen = modules.find(({ version }) => asked === undefined || asked === version.slice(1) || asked === minorOf(version));
+  const chosen = modules.find(
+    ({ version }) => asked === undefined || asked === version.slice(1) || asked === minorOf(version),
+  );
   if (chosen !== undefined) return chosen;
   const offers = modules.map(({ version }) => `${minorOf(version)} (${version})`).join(", ");
-  throw new LocalClusterError("UnsupportedVersion", `Kubernetes "${wanted ?? ""}" is not supported.`, `Choose one of ${offers}.`);
+  throw new LocalClusterError(
+    "UnsupportedVersion",
+    `Kubernetes "${wanted ?? ""}" is not supported.`,
+    `Choose one of ${offers}.`,
+  );
 }
 
 /** `1.36` for `v1.36.3`. */
@@ -33,7 +42,10 @@ export function compareVersions(a: string, b: string): number {
   const left = numbersOf(a);
   const right = numbersOf(b);
   const places = [0, 1, 2];
-  return places.map((place) => (left[place] ?? 0) - (right[place] ?? 0)).find((difference) => difference !== 0) ?? 0;
+  return (
+    places.map((place) => (left[place] ?? 0) - (right[place] ?? 0)).find((difference) => difference !== 0) ??
+    0
+  );
 }
 
 function numbersOf(version: string): readonly number[] {

@@ -37,7 +37,7 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
   const stop = async (): Promise<void> => {
     await stale?.relay[Symbol.asyncDispose]();
     await destroyCluster(folder, system);
-    guard.release();
+    await guard.release();
   };
   return {
     name: plan.name,

@@ -98,7 +98,7 @@ function listFolders(parent: string): readonly string[] {
   try {
     return readdirSync(parent).map((name) => join(parent, name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+    throw folderError(parent, error);
   }
 }

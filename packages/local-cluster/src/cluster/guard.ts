@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 /** The launcher's end of the pipe to a cluster's guardian. */
 export interface Guard {
-  /** Lets the guardian go without touching the cluster. */
-  release(): void;
+  /** Lets the guardian go without touching the cluster; resolves once it is gone. */
+  release(): Promise<void>;
 }
 
 /** Starts the guardian of the cluster in `folder`. From here on the death of this process is the death of the cluster. */
@@ -14,10 +14,18 @@ export function postGuard(folder: string): Guard {
     stdio: ["pipe", "ignore", "ignore"],
     env: {},
   });
-  guardian.once("error", () => undefined); // no guardian: the next start reaps instead
   guardian.unref();
   const pipe = guardian.stdin;
   pipe.on("error", () => undefined); // a guardian that was killed: as above
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
-  return { release: () => void pipe.end("release") };
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  guardian.once("close", () => resolve());
+  guardian.once("error", () => resolve()); // no guardian: the next start reaps instead
+  return {
+    release: async () => {
+      guardian.ref();
+      pipe.end("release");
+      await gone;
+    },
+  };
 }

@@ -71,12 +71,12 @@ async function startIn(folder: string, start: Start): Promise<LocalCluster> {
     const cluster = await assembleCluster(folder, { ...start, controlPlane, guard });
     if (start.plan.lifetime === "detached") {
       writeOwner(folder, "detached");
-      guard.release();
+      await guard.release();
     }
     return cluster;
   } catch (error) {
     await destroyCluster(folder, start.system);
-    guard.release();
+    await guard.release();
     throw folderError(folder, error);
   }
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { LocalClusterError } from "../errors.ts";
 import type { LaunchRequest, RunningProcess } from "../process/launch.ts";
 import { launch } from "../process/launch.ts";
@@ -93,18 +94,26 @@ const POLL_MS = 25;
 
 /** Why a component ended, read off the end of its log: the machine's faults get their own code and remedy. */
 export function exitedError(name: string, logPath: string): LocalClusterError {
-  const tail = lastLines(readLog(logPath));
-  if (/no space left on device|disk quota exceeded/i.test(tail)) {
+  const log = readLog(logPath);
+  // A full disk takes the log with it, so the disk itself is asked as well.
+  if (/no space left on device|disk quota exceeded/i.test(log) || freeBytes(dirname(logPath)) < FULL_BELOW_BYTES) {
     return new LocalClusterError("StateFolderFull", `${name} stopped: no space is left for the cluster's state (${logPath}).`, "Free some space, or choose another folder.");
   }
-  if (/address already in use/i.test(tail)) {
+  if (/address already in use/i.test(log)) {
     return new LocalClusterError("PortTaken", `${name} stopped: its port is taken by another process.`, "Stop that process, or choose another port.");
   }
-  return new LocalClusterError("ComponentExited", `${name} stopped while it started; its log ${logPath} ends with:\n${tail}\n`, "Mend what the log names and start again.");
+  return new LocalClusterError("ComponentExited", `${name} stopped while it started; its log ${logPath} ends with:\n${lastLines(log)}\n`, "Mend what the log names and start again.");
 }
 
 function notReadyError(name: string, logPath: string, readyWithinMs: number): LocalClusterError {
   return new LocalClusterError("NotReadyInTime", `${name} did not answer within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`, "Look for what else keeps the machine busy and start again.");
+}
+
+const FULL_BELOW_BYTES = 4096 * 16;
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 function lastLines(log: string): string {

@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Mount } from "./mount-table.ts";
+import { readMountTable } from "./mount-table.ts";
+import type { System } from "../system/system.ts";
+
+/**
+ * Name of the cgroup below which everything runs that the nodes of one cluster start. It follows from the folder alone, so
+ * that clean-up finds it; the hash tells two folders of the same name apart.
+ */
+export function clusterCgroup(folder: string): string {
+  const path = realpathSync(folder);
+  return `quartermaster-${basename(path)}-${createHash("sha256").update(path).digest("hex").slice(0, 8)}`;
+}
+
+/** Mount points of all cgroup hierarchies: one on a machine with cgroup v2 only, a dozen with v1. */
+export function cgroupHierarchies(table: readonly Mount[] = readMountTable()): readonly string[] {
+  return table.filter(({ fileSystem }) => fileSystem === "cgroup" || fileSystem === "cgroup2").map(({ mountPoint }) => mountPoint);
+}
+
+/** Makes the cgroup in every hierarchy. Returns the files a process writes its pid into to join it. */
+export function makeCgroup(path: string): readonly string[] {
+  return cgroupHierarchies().map((hierarchy) => {
+    mkdirSync(join(hierarchy, path), { recursive: true });
+    fillCpuset(hierarchy, path);
+    return join(hierarchy, path, "cgroup.procs");
+  });
+}
+
+/** Ends every process below the cgroup and waits until none is left. What it had started meanwhile is ended as well. */
+export async function emptyCgroup(path: string, system: System): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const folders = cgroupFolders(path);
+    if (folders.flatMap(membersOf).length === 0) return;
+    for (const folder of folders) killIn(folder, path);
+    await system.sleep(10);
+  }
+}
+
+/** Removes the cgroup and everything below it from all hierarchies; it must be empty. */
+export function removeCgroup(path: string): void {
+  for (const folder of cgroupFolders(path)) removeFolder(folder);
+}
+
+/** Half a minute: a process in an uninterruptible wait cannot be ended sooner. */
+const MAX_ROUNDS = 3000;
+
+/** All folders of the cgroup and below, deepest first, of all hierarchies. */
+function cgroupFolders(path: string): readonly string[] {
+  return cgroupHierarchies().flatMap((hierarchy) => foldersBelow(join(hierarchy, path)));
+}
+
+function foldersBelow(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return [...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => foldersBelow(join(folder, name))), folder];
+  } catch (error) {
+    return absent(error, []);
+  }
+}
+
+/** The kernel's own way ends the whole subtree at once; the other is for cgroup v1, one by one. */
+function killIn(folder: string, path: string): void {
+  try {
+    writeFileSync(join(folder, "cgroup.kill"), "1", { flag: "r+" });
+  } catch (error) {
+    absent(error, undefined);
+    for (const pid of membersOf(folder)) killMember(pid, path);
+  }
+}
+
+/** Looks again whether the pid is still a member: it may have ended, and its number gone to a stranger, since we read it. */
+function killMember(pid: number, path: string): void {
+  try {
+    if (readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(`:/${path}`)) process.kill(pid, "SIGKILL");
+  } catch (error) {
+    absent(error, undefined);
+  }
+}
+
+function membersOf(folder: string): readonly number[] {
+  try {
+    return readFileSync(join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+  } catch (error) {
+    return absent(error, []);
+  }
+}
+
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    absent(error, undefined);
+  }
+}
+
+/** cgroup v1 leaves the cpuset of a new group empty, and then no process may join: each level takes over its parent's. */
+function fillCpuset(hierarchy: string, path: string): void {
+  for (const level of levelsOf(path)) {
+    const folder = join(hierarchy, level);
+    for (const file of ["cpuset.cpus", "cpuset.mems"]) copyCpuset(join(dirname(folder), file), join(folder, file));
+  }
+}
+
+function copyCpuset(from: string, to: string): void {
+  try {
+    const own = readFileSync(to, "utf8").trim();
+    const parents = readFileSync(from, "utf8").trim();
+    if (own === "" && parents !== "") writeFileSync(to, parents);
+  } catch (error) {
+    absent(error, undefined);
+  }
+}
+
+function levelsOf(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/** The value for "is not there (any more)"; anything else is passed on. */
+function absent<Value>(error: unknown, value: Value): Value {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT" || code === "ESRCH" || code === "ENODEV") return value;
+  throw error;
+}

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { LocalClusterError } from "../errors.ts";
+import { clusterCgroup } from "./cgroups.ts";
+import type { Overlay } from "./namespaces.ts";
+import { mountNamespaceFile, networkNamespaceFile } from "./namespaces.ts";
+
+/** Where everything of one node lies. All of it is below the cluster's folder, except for the cgroups. */
+export interface NodePaths {
+  readonly root: string;
+  readonly networkNamespace: string;
+  readonly mountNamespace: string;
+  /** cgroup of the node's pods; `kubelet` wants it to exist. */
+  readonly cgroup: string;
+  /** cgroup of the node's own processes: a cgroup that has groups below it may hold none itself (cgroup v2). */
+  readonly systemCgroup: string;
+  readonly containerdConfig: string;
+  readonly containerdSocket: string;
+  readonly containerdRoot: string;
+  readonly containerdState: string;
+  readonly runcRoot: string;
+  readonly cniConfigFolder: string;
+  readonly cniState: string;
+  readonly kubeletConfig: string;
+  readonly kubeletRoot: string;
+  readonly kubeProxyConfig: string;
+  readonly podLogs: string;
+  readonly resolvConf: string;
+  /** Data of the volumes that were provisioned on this node. */
+  readonly volumes: string;
+}
+
+/** The paths of the node called `name`. */
+export function nodePaths(folder: string, name: string): NodePaths {
+  const root = join(folder, "nodes", name);
+  const cgroup = join(clusterCgroup(folder), name);
+  return {
+    root,
+    networkNamespace: networkNamespaceFile(folder, name),
+    mountNamespace: mountNamespaceFile(folder, name),
+    cgroup,
+    systemCgroup: join(cgroup, "system"),
+    containerdConfig: join(root, "containerd.toml"),
+    containerdSocket: checkedSocket(join(root, "containerd.sock")),
+    containerdRoot: join(root, "containerd"),
+    containerdState: join(root, "run"),
+    runcRoot: join(root, "runc"),
+    cniConfigFolder: join(root, "cni"),
+    cniState: join(root, "cni-state"),
+    kubeletConfig: join(root, "kubelet.yaml"),
+    kubeletRoot: join(root, "kubelet"),
+    kubeProxyConfig: join(root, "kube-proxy.yaml"),
+    podLogs: join(root, "pod-logs"),
+    resolvConf: join(root, "resolv.conf"),
+    volumes: volumesFolder(folder, name),
+  };
+}
+
+/** Where the volumes of a node keep their data. */
+export function volumesFolder(folder: string, node: string): string {
+  return join(folder, "nodes", node, "volumes");
+}
+
+/**
+ * Folders of the machine in which containerd, the CNI plugins and kubelet write to paths that no setting moves (shim
+ * sockets in /run/containerd, results in /var/lib/cni, links in /var/log/containers, the device plugins' socket in
+ * /var/lib/kubelet). A folder that holds the cluster itself cannot be overlaid and is left as it is.
+ */
+export function nodeOverlays(folder: string, name: string): readonly Overlay[] {
+  return ["/run", "/var/lib", "/var/log"]
+    .filter((path) => !folder.startsWith(`${path}/`))
+    .map((path) => {
+      const own = join(folder, "nodes", name, "overlay", path.slice(1).replaceAll("/", "-"));
+      return { path, upper: join(own, "upper"), work: join(own, "work") };
+    });
+}
+
+/** The path of a unix socket; throws when the kernel would not take it. */
+export function checkedSocket(path: string): string {
+  if (Buffer.byteLength(path) + TTRPC_SUFFIX_BYTES <= MAX_SOCKET_PATH_BYTES) return path;
+  throw new LocalClusterError("PathTooLong", `The path ${path} is too long for a socket.`, "Choose a folder with a shorter path for the cluster.");
+}
+
+const MAX_SOCKET_PATH_BYTES = 107;
+/** containerd puts a second socket beside its first: the same name and `.ttrpc`. */
+const TTRPC_SUFFIX_BYTES = 6;

@@ -1,0 +1,86 @@
+import { connect } from "node:net";
+import type { NetConnectOpts } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Component } from "../control-plane/component.ts";
+import { networkNamespaceFile } from "./namespaces.ts";
+import { API_PORT, HUB_ADDRESS } from "./network-plan.ts";
+import { HUB } from "./network.ts";
+import { checkedSocket } from "./node-paths.ts";
+import { parseRelayEndpoint } from "./relay-endpoint.ts";
+import type { System } from "../system/system.ts";
+
+/** A pair of relays between this machine's loopback and the hub's; disposing of it ends both. */
+export type Passage = AsyncDisposable;
+
+/** Which cluster, and which port of this machine's loopback. */
+export interface PassageRequest {
+  readonly folder: string;
+  readonly port: number;
+  readonly system: System;
+}
+
+/** Makes the API server in the hub answer on a port of this machine's loopback. It need not run yet. */
+export async function openApiPassage({ folder, port, system }: PassageRequest): Promise<Passage> {
+  const socket = `unix:${checkedSocket(join(folder, "api.sock"))}`;
+  return await startPair([
+    relay("relay-api-inside", [socket, `tcp:${HUB_ADDRESS}:${API_PORT}`], { folder, system, isInHub: true }),
+    relay("relay-api-outside", [`tcp:127.0.0.1:${port}`, socket], { folder, system, isInHub: false }),
+  ]);
+}
+
+/** Makes a port of this machine's loopback answer on the hub's loopback too: a webhook outside, as the API server sees it. */
+export async function openHostPassage({ folder, port, system }: PassageRequest): Promise<Passage> {
+  const socket = `unix:${checkedSocket(join(folder, `host-${port}.sock`))}`;
+  return await startPair([
+    relay(`relay-host-${port}-outside`, [socket, `tcp:127.0.0.1:${port}`], { folder, system, isInHub: false }),
+    relay(`relay-host-${port}-inside`, [`tcp:127.0.0.1:${port}`, socket], { folder, system, isInHub: true }),
+  ]);
+}
+
+async function startPair(relays: readonly Component[]): Promise<Passage> {
+  await Promise.all(relays.map(async (each) => await each.ready()));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(relays.map(async (each) => await each.kill()));
+    },
+  };
+}
+
+interface RelayPlace {
+  readonly folder: string;
+  readonly system: System;
+  readonly isInHub: boolean;
+}
+
+function relay(name: string, [listen, target]: readonly [string, string], { folder, system, isInHub }: RelayPlace): Component {
+  const networkNamespace = networkNamespaceFile(folder, HUB);
+  const entry = fileURLToPath(import.meta.resolve("./socket-relay.ts"));
+  return new Component({
+    launchRequest: {
+      name,
+      folder,
+      command: process.execPath,
+      args: ["--max-old-space-size=32", entry, listen, target],
+      ...(isInHub ? { networkNamespace } : {}),
+    },
+    isReady: async () => await isListening(listen, isInHub),
+    system,
+  });
+}
+
+/** A TCP port of the hub cannot be tried from here; its relay runs or has ended, and the caller watches for that. */
+async function isListening(endpoint: string, isInHub: boolean): Promise<boolean> {
+  const options = parseRelayEndpoint(endpoint);
+  return (isInHub && !("path" in options)) || (await accepts(options));
+}
+
+/** True when something accepts connections there. */
+export async function accepts(endpoint: NetConnectOpts): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(endpoint);
+  socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+  const isAccepted = await promise;
+  socket.destroy();
+  return isAccepted;
+}

@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { LocalClusterError } from "../errors.ts";
+import type { System } from "../system/system.ts";
+
+/** A tool of the system (ip, mount, ctr …) that is run to its end. */
+export interface ToolRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Sent to standard input. */
+  readonly input?: string;
+  /** Network namespace to run it in (a file made by `unshare --net=`). */
+  readonly networkNamespace?: string;
+}
+
+/** How a tool ended. */
+export interface ToolResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a tool; throws with what it said unless it ended well. Returns its standard output. */
+export async function runTool(request: ToolRequest, system: System): Promise<string> {
+  const { code, stdout, stderr } = await tryTool(request, system);
+  if (code === 0) return stdout;
+  const call = [request.command, ...request.args].join(" ");
+  throw new LocalClusterError("ToolFailed", `"${call}" failed with code ${code}: ${(stderr || stdout).trim().slice(-1000)}.`, "Mend what it names and start again.");
+}
+
+/** Runs a tool and tells how it ended; a tool that is not there ends with 127. It is killed after two minutes. */
+export async function tryTool({ command, args, input = "", networkNamespace }: ToolRequest, system: System): Promise<ToolResult> {
+  const call = networkNamespace === undefined ? [command, ...args] : ["nsenter", `--net=${networkNamespace}`, "--", command, ...args];
+  const [program = command, ...rest] = call;
+  const { promise, resolve } = Promise.withResolvers<ToolResult>();
+  const child = spawn(program, rest, { env: { ...system.env, PATH: toolPath(system) }, timeout: 120_000 });
+  const said = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said.stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said.stderr += chunk));
+  child.stdin.on("error", () => undefined); // a tool that ends without reading tells why by its exit code
+  child.once("error", (error) => resolve({ code: 127, stdout: "", stderr: String(error) }));
+  child.once("close", (code) => resolve({ code: code ?? 137, ...said }));
+  child.stdin.end(input);
+  return await promise;
+}
+
+/** The search path with the administrator's folders, which a plain `su` leaves out. */
+export function toolPath(system: System): string {
+  return [system.env["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin", "/sbin"].filter(Boolean).join(":");
+}

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startLocalCluster } from "../../src/index.ts";
+import { measureUsage } from "../../src/cluster/assemble-cluster.ts";
+
+/** A temporary folder, and what runs below it. */
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "qm-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Every process that has anything of the folder in its arguments. */
+function processesBelow(folder: string): readonly string[] {
+  return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && argumentsOf(entry).includes(folder));
+}
+
+function argumentsOf(pid: string): string {
+  try {
+    return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const isRoot = process.getuid?.() === 0;
+
+describe("broken surroundings", () => {
+  test("[local-cluster/LC-16] names a port that is taken and starts nothing", async () => {
+    using parent = temporaryFolder();
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const attempt = startLocalCluster({ parentFolder: parent.path, port });
+    await expect(attempt).rejects.toMatchObject({ code: "PortTaken", message: expect.stringContaining(String(port)) });
+    server.close();
+    expect(readdirSync(parent.path)).toEqual([]);
+  });
+
+  test("[local-cluster/LC-16] names a state folder that cannot be made", async () => {
+    using parent = temporaryFolder();
+    const file = join(parent.path, "a-file");
+    writeFileSync(file, "");
+    await expect(startLocalCluster({ parentFolder: join(file, "below") })).rejects.toMatchObject({
+      code: "StateFolderNotWritable",
+      message: expect.stringContaining(file),
+    });
+  });
+
+  test.runIf(isRoot)("[local-cluster/LC-16] says that the state folder is full and leaves nothing running", async () => {
+    using parent = temporaryFolder();
+    const small = join(parent.path, "small");
+    mkdirSync(small);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]);
+    try {
+      const attempt = startLocalCluster({ parentFolder: small, name: "full" });
+      await expect(attempt).rejects.toMatchObject({ code: "StateFolderFull", message: expect.stringContaining("Free some space") });
+      expect(existsSync(join(small, "full"))).toBe(false);
+      expect(processesBelow(small)).toEqual([]);
+    } finally {
+      execFileSync("umount", [small]);
+    }
+  });
+
+  test("refuses a folder whose sockets would not fit, before anything is started", async () => {
+    using parent = temporaryFolder();
+    const deep = join(parent.path, "d".repeat(90));
+    await expect(startLocalCluster({ parentFolder: deep })).rejects.toMatchObject({ code: "PathTooLong" });
+    expect(existsSync(deep)).toBe(false);
+  });
+
+  test("refuses a second cluster of the same name while the first runs, and leaves the first alone", async () => {
+    using parent = temporaryFolder();
+    await using first = await startLocalCluster({ parentFolder: parent.path, name: "same" });
+    await expect(startLocalCluster({ parentFolder: parent.path, name: "same" })).rejects.toMatchObject({ code: "StateFolderTaken" });
+    expect(measureUsage(first.folder).map(({ name }) => name)).toContain("kube-apiserver");
+    expect((await first.kubectl(["get", "--raw", "/readyz"])).stdout).toBe("ok");
+  });
+
+  test("clears everything away when the start is given up half-way", async () => {
+    using parent = temporaryFolder();
+    const controller = new AbortController();
+    const attempt = startLocalCluster({ parentFolder: parent.path, name: "given-up", signal: controller.signal });
+    setTimeout(() => controller.abort(), 1500);
+    await expect(attempt).rejects.toThrow();
+    expect(readdirSync(parent.path)).toEqual([]);
+    expect(processesBelow(parent.path)).toEqual([]);
+  });
+});

@@ -1,0 +1,20 @@
+import { mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { readReports } from "../report/read-reports.ts";
+
+test("finds no report where the folder is missing", () => {
+  expect(readReports(join(tmpdir(), "no-such-folder"))).toEqual([]);
+});
+
+test("reads each level, and takes a cut-off report for a broken file", () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  writeFileSync(join(folder.path, "unit.json"), JSON.stringify({ testResults: [] }));
+  writeFileSync(join(folder.path, "e2e.json"), `{"testRes`);
+  const [endToEnd, unit] = readReports(folder.path);
+  expect(endToEnd?.files[0]?.brokenBy).toContain("this is no test report");
+  expect(unit).toEqual({ level: "unit", files: [] });
+});
