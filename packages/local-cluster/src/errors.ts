@@ -6,6 +6,7 @@ export type LocalClusterErrorCode =
   | "BadUsage"
   | "BuildFailed"
   | "ComponentExited"
+  | "InvalidNodes"
   | "NotLinux"
   | "NotReadyInTime"
   | "PathTooLong"

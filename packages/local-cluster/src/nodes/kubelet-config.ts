@@ -5,7 +5,7 @@ import type { NodePaths } from "./node-paths.ts";
 /** What a node's kubelet is told. */
 export interface KubeletFacts {
   readonly name: string;
-  readonly zone: string | undefined;
+  readonly zone: string;
   readonly address: string;
   readonly paths: NodePaths;
   readonly clientCaPath: string;
@@ -70,6 +70,6 @@ export function kubeletArguments({ name, zone, address, paths, kubeconfigPath }:
     `--cert-dir=${paths.kubeletRoot}/pki`,
     `--hostname-override=${name}`,
     `--node-ip=${address}`,
-    ...(zone === undefined ? [] : [`--node-labels=topology.kubernetes.io/zone=${zone}`]),
+    `--node-labels=topology.kubernetes.io/zone=${zone}`,
   ];
 }

@@ -1,0 +1,38 @@
+import type { ApiClient } from "../api/api-client.ts";
+import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
+
+/**
+ * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
+ * a moment ago.
+ */
+export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
+  return hasReadyCondition(await bodyOf(`/api/v1/nodes/${name}`, api)) && (await bodyOf(`/api/v1/nodes/${name}/proxy/healthz`, api)) === "ok";
+}
+
+/** True when the node's kube-proxy has its rules in place. */
+export async function isKubeProxyHealthy(name: string, api: ApiClient): Promise<boolean> {
+  return (await bodyOf(`/api/v1/nodes/http:${name}:${KUBE_PROXY_HEALTH_PORT}/proxy/healthz`, api)) !== undefined;
+}
+
+/** True when the name server knows the cluster's Services. */
+export async function isDnsReady(api: ApiClient): Promise<boolean> {
+  return (await bodyOf("/api/v1/namespaces/kube-system/services/kube-dns:ready/proxy/ready", api)) !== undefined;
+}
+
+/** Reads a Node as the API server gives it. */
+export function hasReadyCondition(node: string | undefined): boolean {
+  if (node === undefined) return false;
+  const { status } = JSON.parse(node) as { readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } };
+  return status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
+}
+
+/** The body of a good answer. No answer, or another one, means: not yet. */
+async function bodyOf(path: string, api: ApiClient): Promise<string | undefined> {
+  try {
+    const { status, body } = await api.send({ path, timeoutMs: 3000 });
+    return status === 200 ? body : undefined;
+  } catch {
+    // Refused or cut: callers ask again and watch the process itself.
+    return undefined;
+  }
+}

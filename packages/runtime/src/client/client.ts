@@ -1,0 +1,122 @@
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+
+/** Every call can be given up and has a deadline. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** 30 s unless told. */
+  readonly timeoutMs?: number;
+}
+
+/** How fresh a read must be. Left out, it is a quorum read: what is decided upon it may destroy things. */
+export interface ReadOptions extends CallOptions {
+  readonly resourceVersion?: string;
+}
+
+/** Which objects to list. */
+export interface ListOptions extends ReadOptions {
+  /** All namespaces unless told. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Objects per page; 500 unless told. */
+  readonly pageSize?: number;
+}
+
+/** What every write can say. */
+export interface WriteOptions extends CallOptions {
+  /** Ask the server what would happen, change nothing. */
+  readonly dryRun?: boolean;
+  /** `Strict` unless told: unknown or duplicate fields are refused, not dropped. */
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
+  readonly fieldManager?: string;
+}
+
+/** Server-side apply. `force` takes fields over from other managers and is never implied. */
+export interface ApplyOptions extends WriteOptions {
+  readonly fieldManager: string;
+  readonly force: boolean;
+}
+
+/** A delete that names exactly which object it means. */
+export interface DeleteOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  readonly propagation?: "Foreground" | "Background" | "Orphan";
+  readonly gracePeriodSeconds?: number;
+  /** The object is only deleted while it still is this one. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** A patch document with the way it is meant. */
+export type Patch =
+  | { readonly kind: "merge"; readonly body: unknown }
+  | { readonly kind: "json"; readonly operations: readonly JsonPatchOperation[] };
+
+/** One operation of RFC 6902. */
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+/** Speaking as somebody else; the server checks the right to. */
+export interface Impersonation {
+  readonly user: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A page of a list, with what is needed to watch from there. */
+export interface ObjectPage<O> {
+  readonly items: readonly O[];
+  readonly resourceVersion: string;
+  readonly continueToken?: string;
+}
+
+/**
+ * The API as plain JSON in and out: unknown fields and strange keys survive. Nothing is cached and nothing is retried that
+ * the server may have acted on. Throws `ApiError`.
+ */
+export interface Client {
+  /** The object; throws `notFound` when there is none. */
+  get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<O>;
+  /** The object, or undefined when there is none. A kind that is not served throws `notFound` all the same. */
+  find<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<O | undefined>;
+  /** All objects, fetched page by page as they are consumed. */
+  list<O extends KubeObject>(kind: Kind<O>, options?: ListOptions): AsyncIterable<O>;
+  /** One page; for those who need its resourceVersion. */
+  listPage<O extends KubeObject>(kind: Kind<O>, options?: ListOptions & { readonly continueToken?: string }): Promise<ObjectPage<O>>;
+  create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<O>;
+  /** Server-side apply of exactly the fields given; `subresource` e.g. `status`. */
+  apply<O extends KubeObject>(kind: Kind<O>, object: Applied<O>, options: ApplyOptions & { readonly subresource?: string }): Promise<O>;
+  patch<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: WriteOptions & { readonly patch: Patch; readonly subresource?: string }): Promise<O>;
+  /** Full replacement; conflicts unless the resourceVersion is current. */
+  replace<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions & { readonly subresource?: string }): Promise<O>;
+  /** Returns once the server has taken the request; the object may linger with finalizers. `notFound` throws. */
+  delete<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
+  /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */
+  createSubresource(kind: Kind, ref: ObjectRef, options: WriteOptions & { readonly subresource: string; readonly body: unknown }): Promise<unknown>;
+  /** GET of a subresource such as `scale` or `log`… as JSON. */
+  getSubresource(kind: Kind, ref: ObjectRef, options: ReadOptions & { readonly subresource: string }): Promise<unknown>;
+  /** Any other request, JSON in and out, e.g. `/version` or an access review. */
+  raw(request: RawRequest): Promise<unknown>;
+  /** The same connection pool under another identity. */
+  as(identity: Impersonation): Client;
+}
+
+/** A request that has no method of its own. */
+export interface RawRequest extends CallOptions {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path and query, e.g. `/openapi/v3`. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
+}
+
+/** What an apply may say: apiVersion, kind and name, and any part of the rest. A field the kind does not have is a type error. */
+export type Applied<O extends KubeObject> = Pick<O, "apiVersion" | "kind"> & {
+  readonly metadata: Pick<O["metadata"], "name"> & Partial<O["metadata"]>;
+} & { readonly [K in Exclude<keyof O, "apiVersion" | "kind" | "metadata">]?: DeepPartial<O[K]> };
+
+/** Every field optional, all the way down; arrays are whole. */
+export type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> } : T;

@@ -1,0 +1,69 @@
+/** What went wrong, as far as it changes what to do next. */
+export type ErrorClass =
+  | "notFound"
+  | "alreadyExists"
+  | "conflict"
+  | "invalid"
+  | "forbidden"
+  | "unauthorized"
+  | "tooLarge"
+  | "gone"
+  | "tooManyRequests"
+  | "transient"
+  | "timeout"
+  | "aborted"
+  | "bug";
+
+/** One fault of a refused object, as the API server lists it. */
+export interface InvalidCause {
+  readonly field: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is known about a failed request. */
+export interface ApiErrorFacts {
+  readonly class: ErrorClass;
+  /** HTTP status, or undefined when no answer came. */
+  readonly status?: number;
+  /** `reason` of the server's Status, e.g. `Conflict`. */
+  readonly reason?: string;
+  readonly causes?: readonly InvalidCause[];
+  /** What the server asked us to wait, already bounded. */
+  readonly retryAfterMs?: number;
+  /** False only when the server cannot have acted on the request; a write is then safe to repeat. */
+  readonly mayHaveActed: boolean;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request to the API server that did not succeed. Decide by `class`, never by text. The message names verb and object and
+ * holds no body: bodies carry secrets.
+ */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly class: ErrorClass;
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly causes: readonly InvalidCause[];
+  readonly retryAfterMs: number | undefined;
+  readonly mayHaveActed: boolean;
+
+  constructor(message: string, facts: ApiErrorFacts) {
+    super(message, { cause: facts.cause });
+    this.class = facts.class;
+    this.status = facts.status;
+    this.reason = facts.reason;
+    this.causes = facts.causes ?? [];
+    this.retryAfterMs = facts.retryAfterMs;
+    this.mayHaveActed = facts.mayHaveActed;
+  }
+}
+
+/** The one classification: an ApiError says it itself, an abort is an abort, anything else is our own fault. */
+export function classify(error: unknown): ErrorClass {
+  if (error instanceof ApiError) return error.class;
+  if (error instanceof Error && error.name === "AbortError") return "aborted";
+  if (error instanceof Error && error.name === "TimeoutError") return "timeout";
+  return "bug";
+}

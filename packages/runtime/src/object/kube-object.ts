@@ -1,0 +1,55 @@
+/**
+ * An object as the API server tells it: plain JSON, unknown fields included, never edited in place. Numbers that a double
+ * cannot hold are `RawNumber`s (see transport/json.ts).
+ */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** What every object says of itself. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly generateName?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+/** Points from a dependent to its owner. */
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** Names one object of a known kind. Cluster-scoped objects have no namespace. */
+export interface ObjectRef {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** `namespace/name`, or just the name of a cluster-scoped object: the key of queues and stores. */
+export type ObjectKey = string;
+
+/** The key of an object or of a reference to it. */
+export function keyOf({ name, namespace }: ObjectRef): ObjectKey {
+  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** The reference that a key stands for. */
+export function refOf(key: ObjectKey): ObjectRef {
+  const slash = key.indexOf("/");
+  return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
