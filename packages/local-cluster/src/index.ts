@@ -11,6 +11,7 @@ export type { ApiAccess } from "./api/api-client.ts";
 export type { AuditPolicy } from "./control-plane/audit-policy.ts";
 export type { ComponentHandle } from "./control-plane/component.ts";
 export type { EtcdHandle } from "./control-plane/etcd.ts";
+export type { NodeHandle } from "./nodes/node.ts";
 export type { PausableRelay } from "./relay/pausable-relay.ts";
 export { LocalClusterError } from "./errors.ts";
 export type { LocalClusterErrorCode } from "./errors.ts";

@@ -1,5 +1,6 @@
 import { Agent, request } from "node:https";
 import type { RequestOptions } from "node:https";
+
 import { LocalClusterError } from "../errors.ts";
 
 /** Where an API server is and how to speak to it as somebody. */
@@ -39,15 +40,28 @@ export class ApiClient implements Disposable {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ca: access.caPem });
   }
 
-  async send({ method = "GET", path, body, contentType = "application/json", timeoutMs = 10_000 }: ApiRequest): Promise<ApiAnswer> {
+  async send({
+    method = "GET",
+    path,
+    body,
+    contentType = "application/json",
+    timeoutMs = 10_000,
+  }: ApiRequest): Promise<ApiAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       accept: "application/json",
       ...(this.#access.token === undefined ? {} : { authorization: `Bearer ${this.#access.token}` }),
-      ...(payload === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(payload) }),
+      ...(payload === undefined
+        ? {}
+        : { "content-type": contentType, "content-length": Buffer.byteLength(payload) }),
     };
-    const options: RequestOptions = { method, agent: this.#agent, headers, signal: AbortSignal.timeout(timeoutMs) };
+    const options: RequestOptions = {
+      method,
+      agent: this.#agent,
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
+    };
     const sent = request(new URL(path, this.#access.server), options, (response) => {
       let text = "";
       response.setEncoding("utf8");
@@ -69,7 +83,11 @@ export class ApiClient implements Disposable {
       contentType: "application/apply-patch+yaml",
     });
     if (answer.status >= 300) {
-      throw new LocalClusterError("ApiRefused", `The API server answered ${answer.status} to ${path}: ${answer.body.slice(0, 500)}.`, "This is a fault of ours: please report it.");
+      throw new LocalClusterError(
+        "ApiRefused",
+        `The API server answered ${answer.status} to ${path}: ${answer.body.slice(0, 500)}.`,
+        "This is a fault of ours: please report it.",
+      );
     }
   }
 

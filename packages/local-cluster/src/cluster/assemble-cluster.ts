@@ -1,31 +1,36 @@
 import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
 import type { Binaries } from "../assets/resolve.ts";
-import type { ControlPlane } from "../control-plane/start-control-plane.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
+import type { ControlPlane } from "../control-plane/start-control-plane.ts";
+import { openHostPassage } from "../nodes/relays.ts";
+import { isAlive, residentBytes } from "../process/process-identity.ts";
+import { readRecords } from "../process/process-records.ts";
+import { startPausableRelay } from "../relay/pausable-relay.ts";
+import type { System } from "../system/system.ts";
+import type { ClusterCore } from "./start-core.ts";
 import { destroyCluster } from "./destroy-cluster.ts";
 import type { Guard } from "./guard.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
-import { isAlive, residentBytes } from "../process/process-identity.ts";
-import { readRecords } from "../process/process-records.ts";
-import { startPausableRelay } from "../relay/pausable-relay.ts";
-import type { System } from "../system/system.ts";
 
 /** The parts of a cluster that has started. */
 export interface ClusterParts {
   readonly plan: ClusterPlan;
   readonly binaries: Binaries;
-  readonly controlPlane: ControlPlane;
+  readonly core: ClusterCore;
+  readonly notes: readonly string[];
   readonly guard: Guard;
   readonly system: System;
 }
 
 /** Puts the handle together that users hold. */
 export async function assembleCluster(folder: string, parts: ClusterParts): Promise<LocalCluster> {
-  const { plan, binaries, controlPlane, guard, system } = parts;
+  const { plan, binaries, guard, system, notes } = parts;
+  const { controlPlane, nodes } = parts.core;
   const { admin } = controlPlane;
   const kubeconfigPath = writeKubeconfig(join(folder, "kubeconfig"), {
     server: admin.server,
@@ -50,8 +55,13 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
     apiServer: controlPlane.apiServer,
     stale,
     auditLogPath: controlPlane.auditLogPath,
-    notes: [],
-    kubectl: async (args, options) => await runKubectl(binaries.path("kubectl"), [`--kubeconfig=${kubeconfigPath}`, ...args], options?.input),
+    nodes,
+    notes,
+    reachHostPort: async (port) => {
+      if (nodes.length > 0) await openHostPassage({ folder, port, system });
+    },
+    kubectl: async (args, options) =>
+      await runKubectl(binaries.path("kubectl"), [`--kubeconfig=${kubeconfigPath}`, ...args], options?.input),
     usage: () => measureUsage(folder),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -62,7 +72,11 @@ async function addStaleApiServer(folder: string, controlPlane: ControlPlane): Pr
   const relay = await startPausableRelay(join(folder, "etcd-stale-relay.sock"), controlPlane.etcd.socketPath);
   const port = await findFreePort();
   const url = `https://127.0.0.1:${port}`;
-  const apiServer = await controlPlane.addApiServer("kube-apiserver-stale", relay.socketPath, { address: "127.0.0.1", port, url });
+  const apiServer = await controlPlane.addApiServer("kube-apiserver-stale", relay.socketPath, {
+    address: "127.0.0.1",
+    port,
+    url,
+  });
   return { apiServer, relay };
 }
 
@@ -70,10 +84,18 @@ async function addStaleApiServer(folder: string, controlPlane: ControlPlane): Pr
 export function measureUsage(folder: string): readonly ComponentUsage[] {
   return readRecords(folder)
     .filter(({ identity }) => isAlive(identity))
-    .map(({ name, identity }) => ({ name, pid: identity.pid, residentBytes: residentBytes(identity.pid) ?? 0 }));
+    .map(({ name, identity }) => ({
+      name,
+      pid: identity.pid,
+      residentBytes: residentBytes(identity.pid) ?? 0,
+    }));
 }
 
-async function runKubectl(command: string, args: readonly string[], input: string | undefined): Promise<KubectlResult> {
+async function runKubectl(
+  command: string,
+  args: readonly string[],
+  input: string | undefined,
+): Promise<KubectlResult> {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
   const { promise: exited, resolve, reject } = Promise.withResolvers<number>();
   child.once("error", reject).once("close", (code) => resolve(code ?? 1));

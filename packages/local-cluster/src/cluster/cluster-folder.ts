@@ -1,9 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+
+import { z } from "zod";
 import { LocalClusterError } from "../errors.ts";
 import type { ProcessIdentity } from "../process/process-identity.ts";
 import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
 import type { System } from "../system/system.ts";
+import { codeOf } from "../system/file-error.ts";
 
 /**
  * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
@@ -14,6 +17,12 @@ export interface FolderOwner {
   readonly launcher: ProcessIdentity;
   readonly bootId: string;
 }
+
+const ownerSchema = z.object({
+  mode: z.enum(["attached", "detached"]),
+  launcher: z.object({ pid: z.int(), startTicks: z.string() }),
+  bootId: z.string(),
+});
 
 /** The folder below which all clusters of this user live, unless a cluster is given a folder of its own. */
 export function clustersFolder(system: System): string {
@@ -39,15 +48,30 @@ export function claimFolder(folder: string): void {
 
 /** Turns what the file system says into a sentence with a remedy; passes anything else on. */
 export function folderError(folder: string, error: unknown): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = codeOf(error);
   if (code === "ENOSPC" || code === "EDQUOT") {
-    return new LocalClusterError("StateFolderFull", `No space is left for the cluster's state in ${folder}.`, "Free some space, or choose another folder.", { cause: error });
+    return new LocalClusterError(
+      "StateFolderFull",
+      `No space is left for the cluster's state in ${folder}.`,
+      "Free some space, or choose another folder.",
+      { cause: error },
+    );
   }
   if (code === "EEXIST" || code === "ENOTEMPTY") {
-    return new LocalClusterError("StateFolderTaken", `The folder ${folder} is in use by another cluster.`, "Stop that one first, or choose another name.", { cause: error });
+    return new LocalClusterError(
+      "StateFolderTaken",
+      `The folder ${folder} is in use by another cluster.`,
+      "Stop that one first, or choose another name.",
+      { cause: error },
+    );
   }
   if (code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR") {
-    return new LocalClusterError("StateFolderNotWritable", `The folder ${folder} cannot be written.`, "Make it writable for you, or choose another folder.", { cause: error });
+    return new LocalClusterError(
+      "StateFolderNotWritable",
+      `The folder ${folder} cannot be written.`,
+      "Make it writable for you, or choose another folder.",
+      { cause: error },
+    );
   }
   return error;
 }
@@ -79,9 +103,9 @@ export function isAbandoned(owner: FolderOwner, bootId: string): boolean {
 /** The owner on record, or undefined when the folder is not a cluster's, or not yet signed. */
 export function readOwner(folder: string): FolderOwner | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, OWNER_FILE), "utf8")) as FolderOwner;
+    return ownerSchema.parse(JSON.parse(readFileSync(join(folder, OWNER_FILE), "utf8")));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   }
@@ -91,14 +115,21 @@ const OWNER_FILE = "owner.json";
 const CLAIM_PREFIX = ".claim-";
 
 function isDeadClaim(name: string): boolean {
-  return name.startsWith(CLAIM_PREFIX) && identifyProcess(Number.parseInt(name.slice(CLAIM_PREFIX.length), 10)) === undefined;
+  return (
+    name.startsWith(CLAIM_PREFIX) &&
+    identifyProcess(Number.parseInt(name.slice(CLAIM_PREFIX.length), 10)) === undefined
+  );
 }
 
 function listFolders(parent: string): readonly string[] {
   try {
     return readdirSync(parent).map((name) => join(parent, name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+    if (
+      codeOf(error) === "ENOENT" ||
+      codeOf(error) === "ENOTDIR"
+    )
+      return [];
     throw folderError(parent, error);
   }
 }

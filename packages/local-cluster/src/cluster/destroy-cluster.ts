@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
-import { abandonedFolders } from "./cluster-folder.ts";
+
 import { clearNodes } from "../nodes/clear-nodes.ts";
 import { endRecorded } from "../process/process-records.ts";
 import type { System } from "../system/system.ts";
+import { abandonedFolders } from "./cluster-folder.ts";
 
 /**
  * Leaves nothing of a cluster behind: processes, pods, mounts, network namespaces, cgroups, folder. Works from the folder

@@ -1,11 +1,17 @@
-import { LocalClusterError } from "../errors.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import type { NodeRequest } from "./options.ts";
+import { z } from "zod";
+import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
+import type { NodeRequest } from "./options.ts";
 
 /** Adds nodes that kwok looks after: pods run on them in name only. */
-export async function addKwokNodes(client: ApiClient, nodes: readonly Required<NodeRequest>[]): Promise<void> {
-  await Promise.all(nodes.map(async (node) => await client.apply(`/api/v1/nodes/${node.name}`, kwokNode(node))));
+export async function addKwokNodes(
+  client: ApiClient,
+  nodes: readonly Required<NodeRequest>[],
+): Promise<void> {
+  await Promise.all(
+    nodes.map(async (node) => await client.apply(`/api/v1/nodes/${node.name}`, kwokNode(node))),
+  );
 }
 
 /** The Node object that stands for a node in name. */
@@ -36,7 +42,10 @@ export interface Furniture {
 }
 
 /** Waits until the default namespace has its service account and every node is Ready. */
-export async function untilFurnished(client: ApiClient, { nodeNames, withinMs, system, signal }: Furniture): Promise<void> {
+export async function untilFurnished(
+  client: ApiClient,
+  { nodeNames, withinMs, system, signal }: Furniture,
+): Promise<void> {
   const deadline = system.nowMs() + withinMs;
   const missing = new Set(["service account default/default", ...nodeNames.map((name) => `node ${name}`)]);
   for (;;) {
@@ -48,16 +57,26 @@ export async function untilFurnished(client: ApiClient, { nodeNames, withinMs, s
 }
 
 async function isThere(client: ApiClient, item: string): Promise<boolean> {
-  if (!item.startsWith("node ")) return (await client.send({ path: "/api/v1/namespaces/default/serviceaccounts/default" })).status === 200;
+  if (!item.startsWith("node "))
+    return (await client.send({ path: "/api/v1/namespaces/default/serviceaccounts/default" })).status === 200;
   const answer = await client.send({ path: `/api/v1/nodes/${item.slice("node ".length)}` });
   return answer.status === 200 && isNodeReady(JSON.parse(answer.body));
 }
 
+const nodeSchema = z.object({
+  status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional() }).optional(),
+});
+
 /** True when the node's own condition says so. */
-export function isNodeReady(node: { readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } }): boolean {
-  return node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+export function isNodeReady(node: unknown): boolean {
+  const conditions = nodeSchema.parse(node).status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
 
 function notFurnished(missing: readonly string[], withinMs: number): LocalClusterError {
-  return new LocalClusterError("NotReadyInTime", `After ${withinMs / 1000} s the cluster still lacks: ${missing.join(", ")}.`, "Look for what else keeps the machine busy and start again.");
+  return new LocalClusterError(
+    "NotReadyInTime",
+    `After ${withinMs / 1000} s the cluster still lacks: ${missing.join(", ")}.`,
+    "Look for what else keeps the machine busy and start again.",
+  );
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
 /** The launcher's end of the pipe to a cluster's guardian. */
@@ -17,7 +18,7 @@ export function postGuard(folder: string): Guard {
   guardian.unref();
   const pipe = guardian.stdin;
   pipe.on("error", () => undefined); // a guardian that was killed: as above
-  if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+  if (pipe instanceof Socket) pipe.unref();
   const { promise: gone, resolve } = Promise.withResolvers<void>();
   guardian.once("close", () => resolve());
   guardian.once("error", () => resolve()); // no guardian: the next start reaps instead

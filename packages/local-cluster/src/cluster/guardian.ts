@@ -1,5 +1,5 @@
-import { destroyCluster } from "./destroy-cluster.ts";
 import { realSystem } from "../system/system.ts";
+import { destroyCluster } from "./destroy-cluster.ts";
 
 /**
  * Entry point of a cluster's guardian: a small process of its own session that holds a pipe to the launcher. The pipe ends

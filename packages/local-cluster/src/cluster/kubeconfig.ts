@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
+
 import { stringify } from "yaml";
+
 import type { CertificateFiles } from "../pki/cluster-credentials.ts";
 
 /** What a kubeconfig says: where the API server is, which authority vouches for it, and who we are. */
@@ -17,12 +19,19 @@ export function writeKubeconfig(path: string, content: KubeconfigContent): strin
 }
 
 /** The kubeconfig as a plain object. */
-export function kubeconfig({ server, caPem, user, credential }: KubeconfigContent): Readonly<Record<string, unknown>> {
+export function kubeconfig({
+  server,
+  caPem,
+  user,
+  credential,
+}: KubeconfigContent): Readonly<Record<string, unknown>> {
   const name = "quartermaster";
   return {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name, cluster: { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") } }],
+    clusters: [
+      { name, cluster: { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") } },
+    ],
     users: [{ name: user, user: userEntry(credential) }],
     contexts: [{ name, context: { cluster: name, user } }],
     "current-context": name,

@@ -1,6 +1,7 @@
 import type { ApiAccess } from "../api/api-client.ts";
 import type { ComponentHandle } from "../control-plane/component.ts";
 import type { EtcdHandle } from "../control-plane/etcd.ts";
+import type { NodeHandle } from "../nodes/node.ts";
 import type { PausableRelay } from "../relay/pausable-relay.ts";
 
 /** What kubectl said. */
@@ -43,10 +44,17 @@ export interface LocalCluster extends AsyncDisposable {
   readonly apiServer: ApiServerHandle;
   /** Undefined unless the cluster was started with `staleApiServer`. */
   readonly stale: StaleApiServer | undefined;
+  /** The real nodes, in the order asked for; empty in the control-plane profile. */
+  readonly nodes: readonly NodeHandle[];
   /** Undefined unless the cluster was started with `audit`. */
   readonly auditLogPath: string | undefined;
   /** Sentences for the user about what was done differently than asked. */
   readonly notes: readonly string[];
+  /**
+   * Makes a port of this machine's loopback answer on the API server's loopback too, for webhooks that run here. Does
+   * nothing where the API server is on the same loopback.
+   */
+  reachHostPort(port: number): Promise<void>;
   /** Runs the kubectl of the cluster's version as its administrator. Resolves whatever the exit code. */
   kubectl(args: readonly string[], options?: { readonly input?: string }): Promise<KubectlResult>;
   /** The processes that make up the cluster, with their resident memory. */

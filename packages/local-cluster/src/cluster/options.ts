@@ -1,5 +1,6 @@
-import type { AuditPolicy } from "../control-plane/audit-policy.ts";
 import type { ProgressReport } from "../assets/progress.ts";
+import type { AuditPolicy } from "../control-plane/audit-policy.ts";
+import { clustersFolder } from "./cluster-folder.ts";
 import type { System } from "../system/system.ts";
 
 /** A node to be made, real or in name. */
@@ -40,32 +41,45 @@ export interface LocalClusterOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The options with every default filled in. */
+/** The options with every default filled in; what stays undefined is switched off or found out later. */
 export interface ClusterPlan {
   readonly name: string;
   readonly nodes: readonly Required<NodeRequest>[];
   readonly kwokNodes: readonly Required<NodeRequest>[];
+  readonly kubernetesVersion: string | undefined;
+  readonly parentFolder: string;
+  readonly port: number | undefined;
+  readonly audit: AuditPolicy | undefined;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly etcdCompactionInterval: string;
   readonly apiServerArguments: readonly string[];
   readonly staleApiServer: boolean;
   readonly lifetime: "attached" | "detached";
   readonly report: ProgressReport;
+  readonly signal: AbortSignal;
 }
 
 /** Fills in the defaults. */
 export function planCluster(options: LocalClusterOptions, system: System): ClusterPlan {
   const nodes = nameNodes(options.nodes ?? 0, "node");
+  const kwokNodes = nameNodes(options.kwokNodes ?? (nodes.length === 0 ? 1 : 0), "kwok");
+  const etcdCompactionInterval = `${options.etcdCompactionIntervalMs ?? 300_000}ms`;
+  return { ...defaults(system), ...options, nodes, kwokNodes, etcdCompactionInterval };
+}
+
+function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "etcdCompactionInterval"> {
   return {
-    name: options.name ?? system.randomHex(4),
-    nodes,
-    kwokNodes: nameNodes(options.kwokNodes ?? (nodes.length === 0 ? 1 : 0), "kwok"),
-    featureGates: options.featureGates ?? {},
-    etcdCompactionInterval: `${options.etcdCompactionIntervalMs ?? 300_000}ms`,
-    apiServerArguments: options.apiServerArguments ?? [],
-    staleApiServer: options.staleApiServer ?? false,
-    lifetime: options.lifetime ?? "attached",
-    report: options.report ?? (() => undefined),
+    name: system.randomHex(4),
+    kubernetesVersion: undefined,
+    parentFolder: clustersFolder(system),
+    port: undefined,
+    audit: undefined,
+    featureGates: {},
+    apiServerArguments: [],
+    staleApiServer: false,
+    lifetime: "attached",
+    report: () => undefined,
+    signal: new AbortController().signal,
   };
 }
 
@@ -75,8 +89,12 @@ export function withoutRealNodes(plan: ClusterPlan): ClusterPlan {
 }
 
 function nameNodes(wanted: number | readonly NodeRequest[], stem: string): readonly Required<NodeRequest>[] {
-  const requests = typeof wanted === "number" ? Array.from({ length: wanted }, (): NodeRequest => ({})) : wanted;
-  return requests.map(({ name, zone }, index) => ({ name: name ?? `${stem}-${index + 1}`, zone: zone ?? zoneOf(index) }));
+  const requests =
+    typeof wanted === "number" ? Array.from({ length: wanted }, (): NodeRequest => ({})) : wanted;
+  return requests.map(({ name, zone }, index) => ({
+    name: name ?? `${stem}-${index + 1}`,
+    zone: zone ?? zoneOf(index),
+  }));
 }
 
 /** Zones a, b, c in turn. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 
 /** The kernel's limit for the path of a unix socket, in bytes, without the closing zero. */
@@ -10,5 +11,9 @@ const LONGEST_SOCKET = "etcd-stale-relay.sock";
 export function assertSocketsFit(folder: string): void {
   const lengthBytes = Buffer.byteLength(join(folder, LONGEST_SOCKET));
   if (lengthBytes <= SOCKET_PATH_LIMIT) return;
-  throw new LocalClusterError("PathTooLong", `The folder ${folder} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT} bytes, and ours would have ${lengthBytes}.`, "Choose a folder with a shorter path.");
+  throw new LocalClusterError(
+    "PathTooLong",
+    `The folder ${folder} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT} bytes, and ours would have ${lengthBytes}.`,
+    "Choose a folder with a shorter path.",
+  );
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+
 import { clustersFolder } from "../cluster/cluster-folder.ts";
 import { destroyCluster, reapAbandoned } from "../cluster/destroy-cluster.ts";
 import type { System } from "../system/system.ts";

@@ -1,6 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+
 import { parse } from "yaml";
+
+import { z } from "zod";
+import type { ApiAccess } from "../api/api-client.ts";
 import { ApiClient } from "../api/api-client.ts";
 import { progressPrinter } from "../assets/progress-printer.ts";
 import { clustersFolder, isAbandoned, readOwner } from "../cluster/cluster-folder.ts";
@@ -24,7 +28,9 @@ export async function bringUp(options: UpOptions, terminal: Terminal, system: Sy
   const startedMs = system.nowMs();
   const cluster = await startLocalCluster(clusterOptions(options, terminal, system), system);
   const seconds = ((system.nowMs() - startedMs) / 1000).toFixed(1);
-  terminal.out.write(`Kubernetes ${cluster.kubernetesVersion} is ready after ${seconds} s (profile ${cluster.profile})\n`);
+  terminal.out.write(
+    `Kubernetes ${cluster.kubernetesVersion} is ready after ${seconds} s (profile ${cluster.profile})\n`,
+  );
   for (const file of options.apply) await applyFile(cluster, file, terminal);
   terminal.out.write(whereToLook(folder));
   return 0;
@@ -48,7 +54,9 @@ function clusterOptions(options: UpOptions, { err }: Terminal, system: System): 
     name: options.name,
     lifetime: "detached",
     report: progressPrinter(err, system),
-    ...(options.profile === "control-plane" ? { kwokNodes: options.nodeCount } : { nodes: options.nodeCount }),
+    ...(options.profile === "control-plane"
+      ? { kwokNodes: options.nodeCount }
+      : { nodes: options.nodeCount }),
     ...(options.kubernetesVersion === undefined ? {} : { kubernetesVersion: options.kubernetesVersion }),
     ...(options.port === undefined ? {} : { port: options.port }),
   };
@@ -56,7 +64,12 @@ function clusterOptions(options: UpOptions, { err }: Terminal, system: System): 
 
 async function applyFile(cluster: LocalCluster, file: string, { out }: Terminal): Promise<void> {
   const { code, stdout, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", file]);
-  if (code !== 0) throw new LocalClusterError("ApiRefused", `${file} could not be applied: ${stderr.trim()}.`, "The cluster is up: mend the file and apply it by kubectl.");
+  if (code !== 0)
+    throw new LocalClusterError(
+      "ApiRefused",
+      `${file} could not be applied: ${stderr.trim()}.`,
+      "The cluster is up: mend the file and apply it by kubectl.",
+    );
   out.write(stdout);
 }
 
@@ -81,11 +94,15 @@ async function answers(kubeconfigPath: string): Promise<boolean> {
   }
 }
 
-function readAccess(kubeconfigPath: string): { readonly server: string; readonly caPem: string; readonly token: string } {
-  const config = parse(readFileSync(kubeconfigPath, "utf8")) as {
-    readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
-    readonly users: readonly [{ readonly user: { readonly token: string } }];
-  };
+const kubeconfigSchema = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ server: z.string(), "certificate-authority-data": z.base64() }) }),
+  ]),
+  users: z.tuple([z.object({ user: z.object({ token: z.string() }) })]),
+});
+
+function readAccess(kubeconfigPath: string): ApiAccess {
+  const config = kubeconfigSchema.parse(parse(readFileSync(kubeconfigPath, "utf8")));
   const { server, "certificate-authority-data": ca } = config.clusters[0].cluster;
   return { server, caPem: Buffer.from(ca, "base64").toString("utf8"), token: config.users[0].user.token };
 }

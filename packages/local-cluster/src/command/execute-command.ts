@@ -1,10 +1,10 @@
-import { realSystem } from "../system/system.ts";
-import type { System } from "../system/system.ts";
-import { LocalClusterError } from "../errors.ts";
+import { COMPONENTS } from "../assets/component.ts";
 import type { ProgressStream } from "../assets/progress-printer.ts";
 import { progressPrinter } from "../assets/progress-printer.ts";
 import { resolveBinaries } from "../assets/resolve.ts";
-import { COMPONENTS } from "../assets/component.ts";
+import { LocalClusterError } from "../errors.ts";
+import { realSystem } from "../system/system.ts";
+import type { System } from "../system/system.ts";
 import { bringDown } from "./bring-down.ts";
 import { bringUp } from "./bring-up.ts";
 import type { Command } from "./parse-command.ts";
@@ -18,7 +18,11 @@ export interface Terminal {
 }
 
 /** Runs one command of the `local-cluster` program. Returns its exit code: 0 done, 1 failed, 2 not understood. */
-export async function executeCommand(argv: readonly string[], terminal: Terminal, system: System = realSystem): Promise<number> {
+export async function executeCommand(
+  argv: readonly string[],
+  terminal: Terminal,
+  system: System = realSystem,
+): Promise<number> {
   try {
     return await dispatch(parseCommand(argv), terminal, system);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+
 import { LocalClusterError } from "../errors.ts";
 
 /** What the person asked for. */
@@ -75,7 +76,10 @@ interface FlagValues {
   readonly help?: boolean;
 }
 
-function parseWords(argv: readonly string[]): { readonly values: FlagValues; readonly positionals: readonly string[] } {
+function parseWords(argv: readonly string[]): {
+  readonly values: FlagValues;
+  readonly positionals: readonly string[];
+} {
   try {
     return parseArgs({
       args: [...argv],

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+
 import { measureUsage } from "../cluster/assemble-cluster.ts";
 import { clustersFolder } from "../cluster/cluster-folder.ts";
 import type { System } from "../system/system.ts";
@@ -14,7 +15,9 @@ export function showStatus(name: string, { out }: Terminal, system: System): num
   }
   out.write(`${"PROCESS".padEnd(32)}${"PID".padStart(8)}${"RESIDENT".padStart(12)}\n`);
   for (const { name: process, pid, residentBytes } of measureUsage(folder)) {
-    out.write(`${process.padEnd(32)}${String(pid).padStart(8)}${`${Math.round(residentBytes / 1e6)} MB`.padStart(12)}\n`);
+    out.write(
+      `${process.padEnd(32)}${String(pid).padStart(8)}${`${Math.round(residentBytes / 1e6)} MB`.padStart(12)}\n`,
+    );
   }
   return 0;
 }

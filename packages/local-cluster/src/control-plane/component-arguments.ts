@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import type { CertificateFiles, ClusterCredentials } from "../pki/cluster-credentials.ts";
 
 /** What the command lines of one cluster's control plane are made of. */
@@ -10,7 +11,7 @@ export interface ControlPlaneFacts {
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly auditPolicyPath: string | undefined;
   readonly etcdCompactionInterval: string;
-  readonly extraApiServerArguments: readonly string[];
+  readonly apiServerArguments: readonly string[];
 }
 
 /** One API server of a cluster: there are two where stale reads are to be tested. */
@@ -88,12 +89,15 @@ export function apiServerArguments(facts: ControlPlaneFacts, server: ApiServerFa
     `--proxy-client-key-file=${credentials.frontProxyClient.keyPath}`,
     ...featureGateArguments(facts.featureGates),
     ...auditArguments(facts.auditPolicyPath, server.auditLogPath),
-    ...facts.extraApiServerArguments,
+    ...facts.apiServerArguments,
   ];
 }
 
 /** Garbage collection, namespaces, service accounts, workloads; no port of its own, quick enough for tests with thousands of objects. */
-export function controllerManagerArguments(facts: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
+export function controllerManagerArguments(
+  facts: ControlPlaneFacts,
+  kubeconfigPath: string,
+): readonly string[] {
   const { credentials } = facts;
   return [
     `--kubeconfig=${kubeconfigPath}`,
@@ -106,7 +110,6 @@ export function controllerManagerArguments(facts: ControlPlaneFacts, kubeconfigP
     `--root-ca-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-cert-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-key-file=${credentials.caFiles.keyPath}`,
-    "--enable-hostpath-provisioner=true",
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
     ...featureGateArguments(facts.featureGates),
@@ -146,7 +149,9 @@ function featureGateArguments(gates: Readonly<Record<string, boolean>>): readonl
 }
 
 function auditArguments(policyPath: string | undefined, logPath: string | undefined): readonly string[] {
-  return policyPath === undefined || logPath === undefined ? [] : [`--audit-policy-file=${policyPath}`, `--audit-log-path=${logPath}`];
+  return policyPath === undefined || logPath === undefined
+    ? []
+    : [`--audit-policy-file=${policyPath}`, `--audit-log-path=${logPath}`];
 }
 
 /** The `kubernetes` Service cannot have a loopback endpoint; an address of the documentation range leads nowhere. */

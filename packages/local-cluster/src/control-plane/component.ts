@@ -1,5 +1,6 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 import type { LaunchRequest, RunningProcess } from "../process/launch.ts";
 import { launch } from "../process/launch.ts";
@@ -96,17 +97,36 @@ const POLL_MS = 25;
 export function exitedError(name: string, logPath: string): LocalClusterError {
   const log = readLog(logPath);
   // A full disk takes the log with it, so the disk itself is asked as well.
-  if (/no space left on device|disk quota exceeded/i.test(log) || freeBytes(dirname(logPath)) < FULL_BELOW_BYTES) {
-    return new LocalClusterError("StateFolderFull", `${name} stopped: no space is left for the cluster's state (${logPath}).`, "Free some space, or choose another folder.");
+  if (
+    /no space left on device|disk quota exceeded/i.test(log) ||
+    freeBytes(dirname(logPath)) < FULL_BELOW_BYTES
+  ) {
+    return new LocalClusterError(
+      "StateFolderFull",
+      `${name} stopped: no space is left for the cluster's state (${logPath}).`,
+      "Free some space, or choose another folder.",
+    );
   }
   if (/address already in use/i.test(log)) {
-    return new LocalClusterError("PortTaken", `${name} stopped: its port is taken by another process.`, "Stop that process, or choose another port.");
+    return new LocalClusterError(
+      "PortTaken",
+      `${name} stopped: its port is taken by another process.`,
+      "Stop that process, or choose another port.",
+    );
   }
-  return new LocalClusterError("ComponentExited", `${name} stopped while it started; its log ${logPath} ends with:\n${lastLines(log)}\n`, "Mend what the log names and start again.");
+  return new LocalClusterError(
+    "ComponentExited",
+    `${name} stopped while it started; its log ${logPath} ends with:\n${lastLines(log)}\n`,
+    "Mend what the log names and start again.",
+  );
 }
 
 function notReadyError(name: string, logPath: string, readyWithinMs: number): LocalClusterError {
-  return new LocalClusterError("NotReadyInTime", `${name} did not answer within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`, "Look for what else keeps the machine busy and start again.");
+  return new LocalClusterError(
+    "NotReadyInTime",
+    `${name} did not answer within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`,
+    "Look for what else keeps the machine busy and start again.",
+  );
 }
 
 const FULL_BELOW_BYTES = 4096 * 16;
@@ -117,7 +137,12 @@ function freeBytes(folder: string): number {
 }
 
 function lastLines(log: string): string {
-  return log.trimEnd().split("\n").slice(-8).map((line) => line.slice(0, 400)).join("\n");
+  return log
+    .trimEnd()
+    .split("\n")
+    .slice(-8)
+    .map((line) => line.slice(0, 400))
+    .join("\n");
 }
 
 function readLog(path: string): string {

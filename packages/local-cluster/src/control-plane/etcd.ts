@@ -1,4 +1,6 @@
 import { request } from "node:http";
+
+import { z } from "zod";
 import type { ComponentHandle, ComponentOptions } from "./component.ts";
 import { Component } from "./component.ts";
 
@@ -8,6 +10,8 @@ export interface EtcdHandle extends ComponentHandle {
   /** Forgets all history up to now: a watch from an older resourceVersion gets 410 Gone. */
   compact(): Promise<void>;
 }
+
+const rangeAnswer = z.object({ header: z.object({ revision: z.string() }) });
 
 /** etcd as a process that can also be compacted. */
 export class Etcd extends Component implements EtcdHandle {
@@ -20,8 +24,10 @@ export class Etcd extends Component implements EtcdHandle {
 
   async compact(): Promise<void> {
     const range = await callEtcd(this.socketPath, "/v3/kv/range", { body: { key: "AA==" } });
-    const { header } = JSON.parse(range) as { header: { revision: string } };
-    await callEtcd(this.socketPath, "/v3/kv/compaction", { body: { revision: header.revision, physical: true } });
+    const { header } = rangeAnswer.parse(JSON.parse(range));
+    await callEtcd(this.socketPath, "/v3/kv/compaction", {
+      body: { revision: header.revision, physical: true },
+    });
   }
 }
 
@@ -35,13 +41,26 @@ export async function isEtcdHealthy(socketPath: string, signal: AbortSignal): Pr
   }
 }
 
-async function callEtcd(socketPath: string, path: string, { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {}): Promise<string> {
+async function callEtcd(
+  socketPath: string,
+  path: string,
+  { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {},
+): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const options = { socketPath, path, method: body === undefined ? "GET" : "POST", ...(signal === undefined ? {} : { signal }) };
+  const options = {
+    socketPath,
+    path,
+    method: body === undefined ? "GET" : "POST",
+    ...(signal === undefined ? {} : { signal }),
+  };
   const sent = request(options, (response) => {
     let text = "";
     response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-    response.on("end", () => (response.statusCode === 200 ? resolve(text) : reject(new Error(`etcd answered ${response.statusCode} to ${path}: ${text}`))));
+    response.on("end", () =>
+      response.statusCode === 200
+        ? resolve(text)
+        : reject(new Error(`etcd answered ${response.statusCode} to ${path}: ${text}`)),
+    );
   });
   sent.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
   return await promise;

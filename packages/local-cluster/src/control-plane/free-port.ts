@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+
 import { LocalClusterError } from "../errors.ts";
 
 /** A loopback port that nobody listens on right now. Somebody may take it before we do: starters retry on PortTaken. */
@@ -11,7 +12,12 @@ export async function assertPortFree(port: number): Promise<void> {
   try {
     await tryPort(port);
   } catch (error) {
-    throw new LocalClusterError("PortTaken", `Port ${port} of 127.0.0.1 is taken by another process.`, "Stop that process, or choose another port.", { cause: error });
+    throw new LocalClusterError(
+      "PortTaken",
+      `Port ${port} of 127.0.0.1 is taken by another process.`,
+      "Stop that process, or choose another port.",
+      { cause: error },
+    );
   }
 }
 

@@ -1,12 +1,18 @@
 import { writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
 import { stringify } from "yaml";
-import type { ComponentName } from "../assets/component.ts";
-import type { Binaries } from "../assets/resolve.ts";
+
 import type { ApiAccess } from "../api/api-client.ts";
 import { ApiClient } from "../api/api-client.ts";
+import type { ComponentName } from "../assets/component.ts";
+import type { Binaries } from "../assets/resolve.ts";
 import { writeKubeconfig } from "../cluster/kubeconfig.ts";
+import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
+import type { System } from "../system/system.ts";
+import type { AuditPolicy } from "./audit-policy.ts";
+import { auditPolicyDocument } from "./audit-policy.ts";
 import type { ControlPlaneFacts } from "./component-arguments.ts";
 import {
   apiServerArguments,
@@ -17,13 +23,9 @@ import {
   KUBERNETES_SERVICE_ADDRESS,
   schedulerArguments,
 } from "./component-arguments.ts";
-import type { AuditPolicy } from "./audit-policy.ts";
-import { auditPolicyDocument } from "./audit-policy.ts";
 import { ApiServer, Component } from "./component.ts";
 import type { ComponentOptions, ReadinessProbe } from "./component.ts";
 import { Etcd, isEtcdHealthy } from "./etcd.ts";
-import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
-import type { System } from "../system/system.ts";
 
 /** Where the control plane runs and how it is reached from here. */
 export interface ControlPlanePlace {
@@ -44,9 +46,9 @@ export interface ControlPlaneOptions {
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly audit: AuditPolicy | undefined;
   readonly etcdCompactionInterval: string;
-  readonly extraApiServerArguments: readonly string[];
+  readonly apiServerArguments: readonly string[];
   readonly system: System;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** A running control plane whose API server is ready; the controllers behind it are on their way. */
@@ -85,7 +87,8 @@ class Launcher {
 
   constructor(options: ControlPlaneOptions) {
     this.#options = options;
-    const auditPolicyPath = options.audit === undefined ? undefined : join(options.folder, "audit-policy.yaml");
+    const auditPolicyPath =
+      options.audit === undefined ? undefined : join(options.folder, "audit-policy.yaml");
     if (auditPolicyPath !== undefined && options.audit !== undefined) {
       writeFileSync(auditPolicyPath, stringify(auditPolicyDocument(options.audit)));
     }
@@ -96,7 +99,10 @@ class Launcher {
     const { folder, signal } = this.#options;
     const socketPath = etcdSocket(folder);
     const isReady: ReadinessProbe = async (stop) => await isEtcdHealthy(socketPath, stop);
-    const etcd = new Etcd(this.#component("etcd", { binary: "etcd", args: etcdArguments(folder), isReady }), socketPath);
+    const etcd = new Etcd(
+      this.#component("etcd", { binary: "etcd", args: etcdArguments(folder), isReady }),
+      socketPath,
+    );
     await etcd.ready(signal);
     return etcd;
   }
@@ -104,12 +110,27 @@ class Launcher {
   async startApiServer(name: string, socketPath: string, place: ControlPlanePlace): Promise<ApiServer> {
     const { credentials, signal } = this.#options;
     const serving = await credentials.serving(name, {
-      dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"],
+      dnsNames: [
+        "localhost",
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "kubernetes.default.svc.cluster.local",
+      ],
       ipAddresses: [...new Set(["127.0.0.1", place.address, KUBERNETES_SERVICE_ADDRESS])],
     });
-    const server = { name, port: place.port, etcdSocket: socketPath, serving, auditLogPath: this.auditLogPath(name) };
+    const server = {
+      name,
+      port: place.port,
+      etcdSocket: socketPath,
+      serving,
+      auditLogPath: this.auditLogPath(name),
+    };
     const args = apiServerArguments(this.#facts, server);
-    const apiServer = new ApiServer(this.#component(name, { binary: "kube-apiserver", args, isReady: this.#readyzOf(place.url) }), place.url);
+    const apiServer = new ApiServer(
+      this.#component(name, { binary: "kube-apiserver", args, isReady: this.#readyzOf(place.url) }),
+      place.url,
+    );
     await apiServer.ready(signal);
     return apiServer;
   }
@@ -122,14 +143,28 @@ class Launcher {
     // They retry until the API serves them; who needs their work waits for its outcome.
     const isReady: ReadinessProbe = async () => await Promise.resolve(true);
     return [
-      new Component(this.#component("kube-controller-manager", { binary: "kube-controller-manager", args: controllerManagerArguments(this.#facts, manager), isReady })),
-      new Component(this.#component("kube-scheduler", { binary: "kube-scheduler", args: schedulerArguments(this.#facts, scheduler), isReady })),
+      new Component(
+        this.#component("kube-controller-manager", {
+          binary: "kube-controller-manager",
+          args: controllerManagerArguments(this.#facts, manager),
+          isReady,
+        }),
+      ),
+      new Component(
+        this.#component("kube-scheduler", {
+          binary: "kube-scheduler",
+          args: schedulerArguments(this.#facts, scheduler),
+          isReady,
+        }),
+      ),
       new Component(this.#component("kwok", { binary: "kwok", args: kwokArguments(kwok, stages), isReady })),
     ];
   }
 
   auditLogPath(name: string): string | undefined {
-    return this.#facts.auditPolicyPath === undefined ? undefined : join(this.#options.folder, "logs", `${name}-audit.log`);
+    return this.#facts.auditPolicyPath === undefined
+      ? undefined
+      : join(this.#options.folder, "logs", `${name}-audit.log`);
   }
 
   accessTo(server: string): ApiAccess {
@@ -141,7 +176,12 @@ class Launcher {
     const { credentials, folder, place } = this.#options;
     const path = join(folder, "pki", `${user.replaceAll(":", "-")}.kubeconfig`);
     const server = `https://${place.address}:${place.port}`;
-    return writeKubeconfig(path, { server, caPem: credentials.caPem, user, credential: await credentials.client(user, groups) });
+    return writeKubeconfig(path, {
+      server,
+      caPem: credentials.caPem,
+      user,
+      credential: await credentials.client(user, groups),
+    });
   }
 
   #readyzOf(url: string): ReadinessProbe {
@@ -154,7 +194,8 @@ class Launcher {
   #component(name: string, { binary, args, isReady }: ComponentRequest): ComponentOptions {
     const { folder, place, system, binaries } = this.#options;
     const command = binaries.path(binary);
-    const namespace = place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
+    const namespace =
+      place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
     return { launchRequest: { name, command, args, folder, ...namespace }, isReady, system };
   }
 }

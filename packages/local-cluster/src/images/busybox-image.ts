@@ -10,7 +10,9 @@ export const BUSYBOX_IMAGE = "quartermaster.local/busybox:1";
 
 /** Writes the layout of the busybox image into `target`, made of this machine's static busybox. */
 export async function writeBusyboxImage(target: string): Promise<ImageLayout> {
-  const program = staticBusybox();
+  const program = findStaticBusybox();
+  if (program === undefined)
+    throw new LocalClusterError("PrerequisiteMissing", `The image ${BUSYBOX_IMAGE} needs a static busybox, and there is none.`, "Run: apt-get install busybox-static");
   const applets = execFileSync(program, ["--list"], { encoding: "utf8" }).split("\n").filter(Boolean);
   const folders = ["bin", "dev", "etc", "proc", "root", "sys", "var"].map((path): TarEntry => ({ kind: "folder", path, mode: 0o755 }));
   return await writeImageLayout({
@@ -29,10 +31,9 @@ export async function writeBusyboxImage(target: string): Promise<ImageLayout> {
   });
 }
 
-function staticBusybox(): string {
-  const found = ["/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"].find((path) => existsSync(path) && isStatic(path));
-  if (found !== undefined) return found;
-  throw new LocalClusterError("PrerequisiteMissing", `The image ${BUSYBOX_IMAGE} needs a static busybox, and there is none.`, "Run: apt-get install busybox-static");
+/** Path of a busybox of this machine that needs no library, if there is one. */
+export function findStaticBusybox(): string | undefined {
+  return ["/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"].find((path) => existsSync(path) && isStatic(path));
 }
 
 /** A dynamic program names its loader near its beginning; the image has none. */

@@ -1,4 +1,3 @@
-import { DNS_READY_PORT } from "./corefile.ts";
 import { DNS_SERVICE_ADDRESS, HUB_ADDRESS } from "./network-plan.ts";
 
 /** An object the cluster needs, and where the API server keeps it. */
@@ -20,7 +19,6 @@ export function nodeObjects(): readonly ClusterObject[] {
 const DNS_PORTS = [
   { name: "dns", port: 53, protocol: "UDP" },
   { name: "dns-tcp", port: 53, protocol: "TCP" },
-  { name: "ready", port: DNS_READY_PORT, protocol: "TCP" },
 ];
 
 function dnsService(): ClusterObject {

@@ -1,5 +1,11 @@
 import type { ApiClient } from "../api/api-client.ts";
+import { DNS_READY_PORT } from "./corefile.ts";
 import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
+import { networkNamespaceFile } from "./namespaces.ts";
+import { HUB_ADDRESS } from "./network-plan.ts";
+import { HUB } from "./network.ts";
+import { tryTool } from "./run-tool.ts";
+import type { System } from "../system/system.ts";
 
 /**
  * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
@@ -14,9 +20,11 @@ export async function isKubeProxyHealthy(name: string, api: ApiClient): Promise<
   return (await bodyOf(`/api/v1/nodes/http:${name}:${KUBE_PROXY_HEALTH_PORT}/proxy/healthz`, api)) !== undefined;
 }
 
-/** True when the name server knows the cluster's Services. */
-export async function isDnsReady(api: ApiClient): Promise<boolean> {
-  return (await bodyOf("/api/v1/namespaces/kube-system/services/kube-dns:ready/proxy/ready", api)) !== undefined;
+/** True when the name server knows the cluster's Services. Asked from inside the hub, which nothing outside can reach. */
+export async function isDnsReady(folder: string, system: System): Promise<boolean> {
+  const script = `require("node:http").get("http://${HUB_ADDRESS}:${DNS_READY_PORT}/ready", ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))`;
+  const { code } = await tryTool({ command: process.execPath, args: ["-e", script], networkNamespace: networkNamespaceFile(folder, HUB) }, system);
+  return code === 0;
 }
 
 /** Reads a Node as the API server gives it. */

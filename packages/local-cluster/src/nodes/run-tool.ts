@@ -10,6 +10,8 @@ export interface ToolRequest {
   readonly input?: string;
   /** Network namespace to run it in (a file made by `unshare --net=`). */
   readonly networkNamespace?: string;
+  /** Milliseconds after which it is killed; two minutes unless told. */
+  readonly timeoutMs?: number;
 }
 
 /** How a tool ended. */
@@ -27,12 +29,13 @@ export async function runTool(request: ToolRequest, system: System): Promise<str
   throw new LocalClusterError("ToolFailed", `"${call}" failed with code ${code}: ${(stderr || stdout).trim().slice(-1000)}.`, "Mend what it names and start again.");
 }
 
-/** Runs a tool and tells how it ended; a tool that is not there ends with 127. It is killed after two minutes. */
-export async function tryTool({ command, args, input = "", networkNamespace }: ToolRequest, system: System): Promise<ToolResult> {
+/** Runs a tool and tells how it ended; a tool that is not there ends with 127. */
+export async function tryTool(request: ToolRequest, system: System): Promise<ToolResult> {
+  const { command, args, input = "", networkNamespace, timeoutMs = 120_000 } = request;
   const call = networkNamespace === undefined ? [command, ...args] : ["nsenter", `--net=${networkNamespace}`, "--", command, ...args];
   const [program = command, ...rest] = call;
   const { promise, resolve } = Promise.withResolvers<ToolResult>();
-  const child = spawn(program, rest, { env: { ...system.env, PATH: toolPath(system) }, timeout: 120_000 });
+  const child = spawn(program, rest, { env: { ...system.env, PATH: toolPath(system) }, timeout: timeoutMs });
   const said = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said.stdout += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said.stderr += chunk));

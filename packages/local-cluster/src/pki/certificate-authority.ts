@@ -1,6 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, webcrypto } from "node:crypto";
+
 import * as asn1js from "asn1js";
 import * as pkijs from "pkijs";
+
 import type { System } from "../system/system.ts";
 
 /** A certificate with its key, both PEM. */
@@ -31,12 +33,23 @@ export async function createAuthority(commonName: string, system: System): Promi
   certificate.extensions = [
     basicConstraints(true),
     // keyCertSign and cRLSign; digitalSignature because some verifiers want it of a self-signed serving chain.
-    extension("2.5.29.15", true, new asn1js.BitString({ valueHex: Uint8Array.of(0x86).buffer, unusedBits: 1 })),
+    extension(
+      "2.5.29.15",
+      true,
+      new asn1js.BitString({ valueHex: Uint8Array.of(0x86).buffer, unusedBits: 1 }),
+    ),
   ];
   await certificate.subjectPublicKeyInfo.importKey(keys.publicKey);
   await certificate.sign(keys.privateKey, "SHA-256");
-  const authority = { certificatePem: toPem("CERTIFICATE", certificate.toSchema().toBER()), keyPem: await exportKey(keys.privateKey) };
-  return { ...authority, issue: async (request) => await issueLeaf(request, { issuer: certificate, issuerKey: keys.privateKey, system }) };
+  const authority = {
+    certificatePem: toPem("CERTIFICATE", certificate.toSchema().toBER()),
+    keyPem: await exportKey(keys.privateKey),
+  };
+  return {
+    ...authority,
+    issue: async (request) =>
+      await issueLeaf(request, { issuer: certificate, issuerKey: keys.privateKey, system }),
+  };
 }
 
 /** A fresh P-256 key for signing service-account tokens, PEM. */
@@ -58,16 +71,31 @@ async function issueLeaf(request: LeafRequest, { issuer, issuerKey, system }: Is
   const usageOid = request.usage === "server" ? "1.3.6.1.5.5.7.3.1" : "1.3.6.1.5.5.7.3.2";
   certificate.extensions = [
     basicConstraints(false),
-    extension("2.5.29.15", true, new asn1js.BitString({ valueHex: Uint8Array.of(0x80).buffer, unusedBits: 7 })),
+    extension(
+      "2.5.29.15",
+      true,
+      new asn1js.BitString({ valueHex: Uint8Array.of(0x80).buffer, unusedBits: 7 }),
+    ),
     extension("2.5.29.37", false, new pkijs.ExtKeyUsage({ keyPurposes: [usageOid] }).toSchema()),
     ...alternativeNames(request),
   ];
   await certificate.subjectPublicKeyInfo.importKey(keys.publicKey);
   await certificate.sign(issuerKey, "SHA-256");
-  return { certificatePem: toPem("CERTIFICATE", certificate.toSchema().toBER()), keyPem: await exportKey(keys.privateKey) };
+  return {
+    certificatePem: toPem("CERTIFICATE", certificate.toSchema().toBER()),
+    keyPem: await exportKey(keys.privateKey),
+  };
 }
 
-function draftCertificate({ subject, issuer, system }: { subject: pkijs.RelativeDistinguishedNames; issuer: pkijs.RelativeDistinguishedNames; system: System }): pkijs.Certificate {
+function draftCertificate({
+  subject,
+  issuer,
+  system,
+}: {
+  subject: pkijs.RelativeDistinguishedNames;
+  issuer: pkijs.RelativeDistinguishedNames;
+  system: System;
+}): pkijs.Certificate {
   const nowMs = system.nowMs();
   const certificate = new pkijs.Certificate();
   certificate.version = 2;
@@ -90,11 +118,17 @@ function timeOf(ms: number): pkijs.Time {
   return new pkijs.Time({ type: pkijs.TimeType.UTCTime, value: new Date(ms) });
 }
 
-function distinguishedName(commonName: string, organizations: readonly string[]): pkijs.RelativeDistinguishedNames {
+function distinguishedName(
+  commonName: string,
+  organizations: readonly string[],
+): pkijs.RelativeDistinguishedNames {
   const attribute = (type: string, value: string): pkijs.AttributeTypeAndValue =>
     new pkijs.AttributeTypeAndValue({ type, value: new asn1js.Utf8String({ value }) });
   return new pkijs.RelativeDistinguishedNames({
-    typesAndValues: [...organizations.map((name) => attribute("2.5.4.10", name)), attribute("2.5.4.3", commonName)],
+    typesAndValues: [
+      ...organizations.map((name) => attribute("2.5.4.10", name)),
+      attribute("2.5.4.3", commonName),
+    ],
   });
 }
 
@@ -102,7 +136,10 @@ function alternativeNames({ dnsNames = [], ipAddresses = [] }: LeafRequest): pki
   if (dnsNames.length + ipAddresses.length === 0) return [];
   const names = [
     ...dnsNames.map((value) => new pkijs.GeneralName({ type: 2, value })),
-    ...ipAddresses.map((address) => new pkijs.GeneralName({ type: 7, value: new asn1js.OctetString({ valueHex: ipv4Bytes(address) }) })),
+    ...ipAddresses.map(
+      (address) =>
+        new pkijs.GeneralName({ type: 7, value: new asn1js.OctetString({ valueHex: ipv4Bytes(address) }) }),
+    ),
   ];
   return [extension("2.5.29.17", false, new pkijs.GeneralNames({ names }).toSchema())];
 }
@@ -125,10 +162,15 @@ async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
 
 async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key));
-  return createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ type: "pkcs8", format: "pem" }).toString();
+  return createPrivateKey({ key: der, format: "der", type: "pkcs8" })
+    .export({ type: "pkcs8", format: "pem" })
+    .toString();
 }
 
 function toPem(label: string, der: ArrayBuffer): string {
-  const lines = Buffer.from(der).toString("base64").match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(der)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }

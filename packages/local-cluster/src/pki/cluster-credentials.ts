@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+import type { System } from "../system/system.ts";
 import type { CertificateAuthority } from "./certificate-authority.ts";
 import { createAuthority, newServiceAccountKey } from "./certificate-authority.ts";
-import type { System } from "../system/system.ts";
 
 /** Where a certificate and its key lie. */
 export interface CertificateFiles {
@@ -41,7 +42,11 @@ export async function createCredentials(folder: string, system: System): Promise
   const frontProxyCa = await createAuthority("quartermaster front proxy", system);
   const adminToken = system.randomHex(24);
   const client = async (user: string, groups: readonly string[]): Promise<CertificateFiles> =>
-    await issueTo(join(pki, fileNameOf(user)), ca, { commonName: user, organizations: groups, usage: "client" });
+    await issueTo(join(pki, fileNameOf(user)), ca, {
+      commonName: user,
+      organizations: groups,
+      usage: "client",
+    });
   return {
     caPem: ca.certificatePem,
     caFiles: writePair(join(pki, "ca"), ca),
@@ -50,9 +55,16 @@ export async function createCredentials(folder: string, system: System): Promise
     adminToken,
     tokenFilePath: writePrivate(join(pki, "tokens.csv"), `${adminToken},admin,admin,"system:masters"\n`),
     kubeletClient: await client("kube-apiserver-kubelet-client", ["system:masters"]),
-    frontProxyClient: await issueTo(join(pki, "front-proxy-client"), frontProxyCa, { commonName: "front-proxy-client", usage: "client" }),
+    frontProxyClient: await issueTo(join(pki, "front-proxy-client"), frontProxyCa, {
+      commonName: "front-proxy-client",
+      usage: "client",
+    }),
     serving: async (name, names) =>
-      await issueTo(join(pki, `${fileNameOf(name)}-serving`), ca, { commonName: name, ...names, usage: "server" }),
+      await issueTo(join(pki, `${fileNameOf(name)}-serving`), ca, {
+        commonName: name,
+        ...names,
+        usage: "server",
+      }),
     client,
   };
 }
@@ -65,7 +77,10 @@ async function issueTo(
   return writePair(stem, await authority.issue(request));
 }
 
-function writePair(stem: string, pair: { readonly certificatePem: string; readonly keyPem: string }): CertificateFiles {
+function writePair(
+  stem: string,
+  pair: { readonly certificatePem: string; readonly keyPem: string },
+): CertificateFiles {
   return {
     certificatePath: writePrivate(`${stem}.crt`, pair.certificatePem),
     keyPath: writePrivate(`${stem}.key`, pair.keyPem),

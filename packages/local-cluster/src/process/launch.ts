@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { dirname, join } from "node:path";
+
+import type { System } from "../system/system.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import { identifyProcess, isAlive } from "./process-identity.ts";
-import type { System } from "../system/system.ts";
 
 /** What to run, and where its record and its log go. */
 export interface LaunchRequest {
@@ -57,7 +58,16 @@ export function launch(request: LaunchRequest, system: System): RunningProcess {
   const log = openSync(logPath, "a");
   try {
     const [command, ...args] = insideNamespace(request);
-    const wrapped = ["-c", RECORD_THEN_EXEC, "sh", recordStem, ...(request.cgroupProcsFiles ?? []), "--", command, ...args];
+    const wrapped = [
+      "-c",
+      RECORD_THEN_EXEC,
+      "sh",
+      recordStem,
+      ...(request.cgroupProcsFiles ?? []),
+      "--",
+      command,
+      ...args,
+    ];
     const child = spawn("/bin/sh", wrapped, {
       cwd: folder,
       detached: true,
@@ -100,7 +110,11 @@ function describeChild(
 }
 
 /** Polls until the process is gone; false when `timeoutMs` passed first. */
-export async function waitUntilGone(identity: ProcessIdentity, timeoutMs: number, system: System): Promise<boolean> {
+export async function waitUntilGone(
+  identity: ProcessIdentity,
+  timeoutMs: number,
+  system: System,
+): Promise<boolean> {
   const deadline = system.nowMs() + timeoutMs;
   while (isAlive(identity)) {
     if (system.nowMs() > deadline) return false;

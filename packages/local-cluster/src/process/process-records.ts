@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+
+import type { System } from "../system/system.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import { isAlive, parseStatLine } from "./process-identity.ts";
-import type { System } from "../system/system.ts";
+import { codeOf } from "../system/file-error.ts";
 
 /** A process that a cluster's folder has on record. */
 export interface RecordedProcess {
@@ -37,7 +39,7 @@ function endProcess(identity: ProcessIdentity): void {
   try {
     process.kill(identity.pid, "SIGKILL");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 
@@ -48,7 +50,7 @@ function listIfThere(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (codeOf(error) === "ENOENT") return [];
     throw error;
   }
 }

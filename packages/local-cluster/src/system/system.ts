@@ -1,6 +1,6 @@
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
+import { setTimeout as sleepFor } from "node:timers/promises";
 
 /** The only door to clock, timers, randomness and environment in this package. */
 export interface System {

@@ -41,6 +41,7 @@ test("[local-cluster/LC-02] a run killed while Go writes the program never has t
   const child = startResolver(workshop, { PATH: path });
   await until("the torn file is there", async () => (await tornFiles(workshop)).length > 0);
   child.kill("SIGKILL");
+  await until("Go is gone with the killed run", async () => (await compilersOf(workshop)).length === 0);
 
   const binaries = await workshop.resolve({});
 
@@ -66,9 +67,12 @@ test("an aborted build ends its compilers at once and clears its work away", asy
 
 test("two resolvers at once build once: the second waits and takes what the first has made", async () => {
   await using workshop = await openWorkshop();
-  const children = [startResolver(workshop, {}), startResolver(workshop, {})];
+  const slow = `#!/bin/sh\n[ "$1" = build ] && sleep 3\nexec ${realGo()} "$@"\n`;
+  const path = await workshop.script("go", slow);
+  const children = [startResolver(workshop, { PATH: path }), startResolver(workshop, { PATH: path })];
   const outputs = await Promise.all(children.map(outputOf));
   expect(outputs.filter((text) => text.includes("building etcd"))).toHaveLength(1);
+  expect(outputs.filter((text) => /waiting for process \d+, which/.test(text))).toHaveLength(1);
   expect(outputs.filter((text) => /resolved .*\/etcd\n$/.test(text))).toHaveLength(2);
   expect(await workshop.cacheContent("etcd")).toEqual(["etcd", "etcd.seal.json"]);
 });

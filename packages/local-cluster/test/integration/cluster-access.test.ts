@@ -1,5 +1,7 @@
 import { createServer } from "node:https";
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
 import { ApiClient } from "../../src/api/api-client.ts";
 import type { LocalCluster } from "../../src/index.ts";
 import { startLocalCluster } from "../../src/index.ts";
@@ -36,7 +38,9 @@ describe("a running control plane", () => {
     return (JSON.parse(answer.body) as { status: { token: string } }).status.token;
   }
 
-  async function get(path: string): Promise<{ readonly status: number; readonly object: Record<string, unknown> }> {
+  async function get(
+    path: string,
+  ): Promise<{ readonly status: number; readonly object: Record<string, unknown> }> {
     const answer = await admin.send({ path });
     return { status: answer.status, object: JSON.parse(answer.body) as Record<string, unknown> };
   }
@@ -48,7 +52,11 @@ describe("a running control plane", () => {
     expect(await as(cluster.admin.token, "/api/v1/namespaces")).toBe(200);
     using foreign = new ApiClient(other.admin);
     const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-    const issued = await foreign.send({ method: "POST", path: "/api/v1/namespaces/default/serviceaccounts/default/token", body: request });
+    const issued = await foreign.send({
+      method: "POST",
+      path: "/api/v1/namespaces/default/serviceaccounts/default/token",
+      body: request,
+    });
     const { status } = JSON.parse(issued.body) as { status: { token: string } };
     expect(await as(status.token, "/api/v1/namespaces")).toBe(401);
   });
@@ -56,9 +64,18 @@ describe("a running control plane", () => {
   test("[local-cluster/LC-11] refuses a service account until a binding gives it the right", async () => {
     const token = await tokenOf("default", "default");
     expect(await as(token, "/api/v1/namespaces/default/pods")).toBe(403);
-    const bound = await cluster.kubectl(["create", "rolebinding", "look", "--clusterrole=view", "--serviceaccount=default:default"]);
+    const bound = await cluster.kubectl([
+      "create",
+      "rolebinding",
+      "look",
+      "--clusterrole=view",
+      "--serviceaccount=default:default",
+    ]);
     expect(bound.code, bound.stderr).toBe(0);
-    await eventually(async () => ((await as(token, "/api/v1/namespaces/default/pods")) === 200 ? true : undefined), () => "still 403");
+    await eventually(
+      async () => ((await as(token, "/api/v1/namespaces/default/pods")) === 200 ? true : undefined),
+      () => "still 403",
+    );
   });
 
   test("[local-cluster/LC-12] collects the dependents of a deleted owner", async () => {
@@ -69,11 +86,16 @@ describe("a running control plane", () => {
     await admin.apply("/api/v1/namespaces/default/configmaps/dependent", {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: "dependent", namespace: "default", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] },
+      metadata: {
+        name: "dependent",
+        namespace: "default",
+        ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }],
+      },
     });
     await admin.send({ method: "DELETE", path: "/api/v1/namespaces/default/configmaps/owner" });
     await eventually(
-      async () => ((await get("/api/v1/namespaces/default/configmaps/dependent")).status === 404 ? true : undefined),
+      async () =>
+        (await get("/api/v1/namespaces/default/configmaps/dependent")).status === 404 ? true : undefined,
       () => "the dependent is still there",
     );
   });
@@ -90,7 +112,10 @@ describe("a running control plane", () => {
       spec: {
         replicas: 3,
         selector: { matchLabels: { app: "three" } },
-        template: { metadata: { labels: { app: "three" } }, spec: { containers: [{ name: "main", image: "nowhere.invalid/none:1" }] } },
+        template: {
+          metadata: { labels: { app: "three" } },
+          spec: { containers: [{ name: "main", image: "nowhere.invalid/none:1" }] },
+        },
       },
     };
     const job = (name: string, annotations: Record<string, string>): object => ({
@@ -101,7 +126,10 @@ describe("a running control plane", () => {
     });
     await admin.apply("/apis/apps/v1/namespaces/default/deployments/three", deployment);
     await admin.apply("/apis/batch/v1/namespaces/default/jobs/good", job("good", {}));
-    await admin.apply("/apis/batch/v1/namespaces/default/jobs/bad", job("bad", { "local-cluster.quartermaster.dev/outcome": "fail" }));
+    await admin.apply(
+      "/apis/batch/v1/namespaces/default/jobs/bad",
+      job("bad", { "local-cluster.quartermaster.dev/outcome": "fail" }),
+    );
     let last = "";
     await eventually(
       async () => {
@@ -110,9 +138,13 @@ describe("a running control plane", () => {
           get("/apis/batch/v1/namespaces/default/jobs/good"),
           get("/apis/batch/v1/namespaces/default/jobs/bad"),
         ]);
-        const [three, good, bad] = states.map(({ object }) => (object["status"] ?? {}) as Record<string, unknown>);
+        const [three, good, bad] = states.map(
+          ({ object }) => (object["status"] ?? {}) as Record<string, unknown>,
+        );
         last = JSON.stringify({ three, good, bad });
-        return three?.["readyReplicas"] === 3 && good?.["succeeded"] === 1 && bad?.["failed"] === 1 ? true : undefined;
+        return three?.["readyReplicas"] === 3 && good?.["succeeded"] === 1 && bad?.["failed"] === 1
+          ? true
+          : undefined;
       },
       () => last,
     );
@@ -120,7 +152,11 @@ describe("a running control plane", () => {
 
   test("[local-cluster/LC-15] calls a mutating webhook on loopback and trusts it by its CA", async () => {
     const authority = await createAuthority("webhook", realSystem);
-    const { certificatePem, keyPem } = await authority.issue({ commonName: "webhook", ipAddresses: ["127.0.0.1"], usage: "server" });
+    const { certificatePem, keyPem } = await authority.issue({
+      commonName: "webhook",
+      ipAddresses: ["127.0.0.1"],
+      usage: "server",
+    });
     await using webhook = await serveLabeller(certificatePem, keyPem);
     const registration = (name: string, caPem: string): object => ({
       apiVersion: "admissionregistration.k8s.io/v1",
@@ -129,8 +165,13 @@ describe("a running control plane", () => {
       webhooks: [
         {
           name: "label.example.com",
-          clientConfig: { url: `https://127.0.0.1:${webhook.port}/`, caBundle: Buffer.from(caPem).toString("base64") },
-          rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+          clientConfig: {
+            url: `https://127.0.0.1:${webhook.port}/`,
+            caBundle: Buffer.from(caPem).toString("base64"),
+          },
+          rules: [
+            { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] },
+          ],
           objectSelector: { matchLabels: { webhook: name } },
           admissionReviewVersions: ["v1"],
           sideEffects: "None",
@@ -138,18 +179,41 @@ describe("a running control plane", () => {
       ],
     });
     const stranger = await createAuthority("stranger", realSystem);
-    await admin.apply("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/trusted", registration("trusted", authority.certificatePem));
-    await admin.apply("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/distrusted", registration("distrusted", stranger.certificatePem));
+    await admin.apply(
+      "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/trusted",
+      registration("trusted", authority.certificatePem),
+    );
+    await admin.apply(
+      "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/distrusted",
+      registration("distrusted", stranger.certificatePem),
+    );
     let last = "";
-    const create = async (webhookName: string, name: string): Promise<{ readonly status: number; readonly labels: Record<string, string> }> => {
-      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { webhook: webhookName } } };
-      const answer = await admin.send({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
+    const create = async (
+      webhookName: string,
+      name: string,
+    ): Promise<{ readonly status: number; readonly labels: Record<string, string> }> => {
+      const body = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name, labels: { webhook: webhookName } },
+      };
+      const answer = await admin.send({
+        method: "POST",
+        path: "/api/v1/namespaces/default/configmaps",
+        body,
+      });
       last = answer.body;
-      return { status: answer.status, labels: (JSON.parse(answer.body) as { metadata?: { labels?: Record<string, string> } }).metadata?.labels ?? {} };
+      return {
+        status: answer.status,
+        labels:
+          (JSON.parse(answer.body) as { metadata?: { labels?: Record<string, string> } }).metadata?.labels ??
+          {},
+      };
     };
     let count = 0;
     await eventually(
-      async () => ((await create("trusted", `mutated-${(count += 1)}`)).labels["seen"] === "true" ? true : undefined),
+      async () =>
+        (await create("trusted", `mutated-${(count += 1)}`)).labels["seen"] === "true" ? true : undefined,
       () => last,
     );
     await eventually(
@@ -168,14 +232,22 @@ interface Labeller extends AsyncDisposable {
 
 /** A webhook that labels everything it is shown. */
 async function serveLabeller(cert: string, key: string): Promise<Labeller> {
-  const patch = Buffer.from(JSON.stringify([{ op: "add", path: "/metadata/labels/seen", value: "true" }])).toString("base64");
+  const patch = Buffer.from(
+    JSON.stringify([{ op: "add", path: "/metadata/labels/seen", value: "true" }]),
+  ).toString("base64");
   const server = createServer({ cert, key }, (request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
       const { uid } = (JSON.parse(body) as { request: { uid: string } }).request;
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, allowed: true, patchType: "JSONPatch", patch } }));
+      response.end(
+        JSON.stringify({
+          apiVersion: "admission.k8s.io/v1",
+          kind: "AdmissionReview",
+          response: { uid, allowed: true, patchType: "JSONPatch", patch },
+        }),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
 import { describe, expect, test } from "vitest";
+
 import { ApiClient } from "../../src/api/api-client.ts";
 import { startLocalCluster } from "../../src/index.ts";
 import { identifyProcess } from "../../src/process/process-identity.ts";
@@ -38,7 +40,12 @@ async function launchElsewhere(parent: string): Promise<Launched> {
 }
 
 function findGuardian(folder: string): number {
-  const pid = readdirSync("/proc").find((entry) => /^\d+$/.test(entry) && commandLine(entry).includes("guardian.ts") && commandLine(entry).includes(folder));
+  const pid = readdirSync("/proc").find(
+    (entry) =>
+      /^\d+$/.test(entry) &&
+      commandLine(entry).includes("guardian.ts") &&
+      commandLine(entry).includes(folder),
+  );
   return Number(pid);
 }
 
@@ -50,7 +57,8 @@ function commandLine(pid: string): string {
   }
 }
 
-const alive = (pids: readonly number[]): readonly number[] => pids.filter((pid) => identifyProcess(pid) !== undefined);
+const alive = (pids: readonly number[]): readonly number[] =>
+  pids.filter((pid) => identifyProcess(pid) !== undefined);
 
 async function untilNothingIsLeft({ folder, pids }: Launched): Promise<void> {
   await eventually(
@@ -63,7 +71,10 @@ describe("the life of a cluster", () => {
   test("[local-cluster/LC-05] keeps two clusters apart: ports, authorities, folders, objects", async () => {
     await using one = await startLocalCluster();
     await using two = await startLocalCluster();
-    expect(new Set([one.admin.server, two.admin.server, one.folder, two.folder, one.admin.caPem, two.admin.caPem]).size).toBe(6);
+    expect(
+      new Set([one.admin.server, two.admin.server, one.folder, two.folder, one.admin.caPem, two.admin.caPem])
+        .size,
+    ).toBe(6);
     const made = await one.kubectl(["create", "configmap", "mine"]);
     expect(made.code, made.stderr).toBe(0);
     const sought = await two.kubectl(["get", "configmap", "mine"]);
@@ -72,20 +83,26 @@ describe("the life of a cluster", () => {
     await expect(stranger.send({ path: "/readyz" })).rejects.toThrow(/certificate/i);
   });
 
-  test.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("[local-cluster/LC-06] leaves nothing behind when the launcher gets %s", async (signal) => {
-    using parent = clustersFolder();
-    const launched = await launchElsewhere(parent.path);
-    expect(alive(launched.pids)).toHaveLength(launched.pids.length);
-    process.kill(launched.launcherPid, signal);
-    await untilNothingIsLeft(launched);
-  });
+  test.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)(
+    "[local-cluster/LC-06] leaves nothing behind when the launcher gets %s",
+    async (signal) => {
+      using parent = clustersFolder();
+      const launched = await launchElsewhere(parent.path);
+      expect(alive(launched.pids)).toHaveLength(launched.pids.length);
+      process.kill(launched.launcherPid, signal);
+      await untilNothingIsLeft(launched);
+    },
+  );
 
   test("[local-cluster/LC-06] reaps at the next start what a launcher killed together with its guardian left", async () => {
     using parent = clustersFolder();
     const launched = await launchElsewhere(parent.path);
     process.kill(launched.guardianPid, "SIGKILL");
     process.kill(launched.launcherPid, "SIGKILL");
-    await eventually(() => (alive([launched.launcherPid]).length === 0 ? true : undefined), () => "the launcher lives");
+    await eventually(
+      () => (alive([launched.launcherPid]).length === 0 ? true : undefined),
+      () => "the launcher lives",
+    );
     expect(alive(launched.pids)).toHaveLength(launched.pids.length);
     await using next = await startLocalCluster({ parentFolder: parent.path });
     expect(next.folder).not.toBe(launched.folder);
@@ -103,7 +120,10 @@ describe("the life of a cluster", () => {
     writeFileSync(join(folder.path, "pids", `etcd.${pid}`), record);
     await endRecorded(folder.path, realSystem);
     expect(identifyProcess(pid)).toEqual(identity);
-    writeFileSync(join(folder.path, "pids", `etcd.${pid}`), record.replace(` ${Number(identity?.startTicks) - 1} 0`, ` ${identity?.startTicks} 0`));
+    writeFileSync(
+      join(folder.path, "pids", `etcd.${pid}`),
+      record.replace(` ${Number(identity?.startTicks) - 1} 0`, ` ${identity?.startTicks} 0`),
+    );
     await endRecorded(folder.path, realSystem);
     expect(identifyProcess(pid)).toBeUndefined();
   });
@@ -131,13 +151,19 @@ describe("the life of a cluster", () => {
       return items.map(({ metadata }) => metadata.name);
     };
     await cluster.kubectl(["create", "configmap", "before"]);
-    await eventually(async () => ((await names()).includes("before") ? true : undefined), () => "never saw the first object");
+    await eventually(
+      async () => ((await names()).includes("before") ? true : undefined),
+      () => "never saw the first object",
+    );
     stale.relay.pause();
     await cluster.kubectl(["create", "configmap", "after"]);
     const { stdout } = await cluster.kubectl(["get", "configmap", "after", "-o", "name"]);
     expect(stdout.trim()).toBe("configmap/after");
     expect(await names()).not.toContain("after");
     stale.relay.resume();
-    await eventually(async () => ((await names()).includes("after") ? true : undefined), () => "still stale");
+    await eventually(
+      async () => ((await names()).includes("after") ? true : undefined),
+      () => "still stale",
+    );
   });
 });

@@ -85,19 +85,42 @@ export interface Client {
   /** All objects, fetched page by page as they are consumed. */
   list<O extends KubeObject>(kind: Kind<O>, options?: ListOptions): AsyncIterable<O>;
   /** One page; for those who need its resourceVersion. */
-  listPage<O extends KubeObject>(kind: Kind<O>, options?: ListOptions & { readonly continueToken?: string }): Promise<ObjectPage<O>>;
+  listPage<O extends KubeObject>(
+    kind: Kind<O>,
+    options?: ListOptions & { readonly continueToken?: string },
+  ): Promise<ObjectPage<O>>;
   create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<O>;
   /** Server-side apply of exactly the fields given; `subresource` e.g. `status`. */
-  apply<O extends KubeObject>(kind: Kind<O>, object: Applied<O>, options: ApplyOptions & { readonly subresource?: string }): Promise<O>;
-  patch<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: WriteOptions & { readonly patch: Patch; readonly subresource?: string }): Promise<O>;
+  apply<O extends KubeObject>(
+    kind: Kind<O>,
+    object: Applied<O>,
+    options: ApplyOptions & { readonly subresource?: string },
+  ): Promise<O>;
+  patch<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options: WriteOptions & { readonly patch: Patch; readonly subresource?: string },
+  ): Promise<O>;
   /** Full replacement; conflicts unless the resourceVersion is current. */
-  replace<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions & { readonly subresource?: string }): Promise<O>;
+  replace<O extends KubeObject>(
+    kind: Kind<O>,
+    object: O,
+    options?: WriteOptions & { readonly subresource?: string },
+  ): Promise<O>;
   /** Returns once the server has taken the request; the object may linger with finalizers. `notFound` throws. */
   delete<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */
-  createSubresource(kind: Kind, ref: ObjectRef, options: WriteOptions & { readonly subresource: string; readonly body: unknown }): Promise<unknown>;
+  createSubresource(
+    kind: Kind,
+    ref: ObjectRef,
+    options: WriteOptions & { readonly subresource: string; readonly body: unknown },
+  ): Promise<unknown>;
   /** GET of a subresource such as `scale` or `log`… as JSON. */
-  getSubresource(kind: Kind, ref: ObjectRef, options: ReadOptions & { readonly subresource: string }): Promise<unknown>;
+  getSubresource(
+    kind: Kind,
+    ref: ObjectRef,
+    options: ReadOptions & { readonly subresource: string },
+  ): Promise<unknown>;
   /** Any other request, JSON in and out, e.g. `/version` or an access review. */
   raw(request: RawRequest): Promise<unknown>;
   /** The same connection pool under another identity. */
@@ -119,4 +142,8 @@ export type Applied<O extends KubeObject> = Pick<O, "apiVersion" | "kind"> & {
 } & { readonly [K in Exclude<keyof O, "apiVersion" | "kind" | "metadata">]?: DeepPartial<O[K]> };
 
 /** Every field optional, all the way down; arrays are whole. */
-export type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> } : T;
+export type DeepPartial<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+    : T;

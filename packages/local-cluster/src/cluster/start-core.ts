@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { Binaries } from "../assets/resolve.ts";
+import { ApiClient } from "../api/api-client.ts";
+import { findFreePort } from "../control-plane/free-port.ts";
+import type { ControlPlane, ControlPlanePlace } from "../control-plane/start-control-plane.ts";
+import { startControlPlane } from "../control-plane/start-control-plane.ts";
+import { writeBusyboxImage } from "../images/busybox-image.ts";
+import type { NodeHandle } from "../nodes/node.ts";
+import { API_PORT } from "../nodes/network-plan.ts";
+import { openApiPassage } from "../nodes/relays.ts";
+import { openHub, startNodes } from "../nodes/start-nodes.ts";
+import { startVolumeProvisioner } from "../nodes/start-volume-provisioner.ts";
+import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
+import { createCredentials } from "../pki/cluster-credentials.ts";
+import type { System } from "../system/system.ts";
+import { addKwokNodes, untilFurnished } from "./furnish.ts";
+import type { ClusterPlan } from "./options.ts";
+
+/** What runs, before it is wrapped into the handle that users hold. */
+export interface ClusterCore {
+  readonly controlPlane: ControlPlane;
+  readonly nodes: readonly NodeHandle[];
+}
+
+/** What the core is started with. */
+export interface CoreOptions {
+  readonly plan: ClusterPlan;
+  readonly binaries: Binaries;
+  readonly system: System;
+}
+
+/** Starts control plane and nodes; resolves when the default service account is there and every node is Ready. */
+export async function startCore(folder: string, options: CoreOptions): Promise<ClusterCore> {
+  const { plan, binaries, system } = options;
+  const credentials = await createCredentials(folder, system);
+  const place = await choosePlace(folder, options);
+  const controlPlane = await startControlPlane({ ...plan, folder, binaries, credentials, place, system });
+  using api = new ApiClient(controlPlane.admin);
+  const [nodes] = await Promise.all([
+    addRealNodes(folder, { ...options, api, controlPlane, credentials }),
+    addKwokNodes(api, plan.kwokNodes),
+    startVolumeProvisioner(folder, controlPlane.admin, system),
+  ]);
+  const nodeNames = plan.kwokNodes.map(({ name }) => name);
+  await untilFurnished(api, { nodeNames, withinMs: 60_000, system, signal: plan.signal });
+  return { controlPlane, nodes };
+}
+
+/** Loopback; or, where there are real nodes, a network namespace of the cluster's own with a passage to loopback. */
+async function choosePlace(folder: string, { plan, system }: CoreOptions): Promise<ControlPlanePlace> {
+  const port = plan.port ?? (await findFreePort());
+  const url = `https://127.0.0.1:${port}`;
+  if (plan.nodes.length === 0) return { address: "127.0.0.1", port, url };
+  const hub = await openHub(folder, system);
+  await openApiPassage({ folder, port, system });
+  return { ...hub, port: API_PORT, url };
+}
+
+interface RealNodesOptions extends CoreOptions {
+  readonly api: ApiClient;
+  readonly controlPlane: ControlPlane;
+  readonly credentials: ClusterCredentials;
+}
+
+async function addRealNodes(folder: string, options: RealNodesOptions): Promise<readonly NodeHandle[]> {
+  const { plan, binaries, api, controlPlane, credentials, system } = options;
+  if (plan.nodes.length === 0) return [];
+  const busybox = await writeBusyboxImage(join(folder, "images", "busybox"));
+  return await startNodes({
+    folder,
+    nodes: plan.nodes,
+    binaries: { kubelet: binaries.path("kubelet"), "kube-proxy": binaries.path("kube-proxy") },
+    corednsPath: binaries.path("coredns"),
+    credentials,
+    kubeconfigFor: controlPlane.kubeconfigFor,
+    api,
+    cniPluginFolder: "/usr/lib/cni",
+    images: [busybox.folder],
+    system,
+    signal: plan.signal,
+  });
+}

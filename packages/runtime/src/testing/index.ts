@@ -1,0 +1,2 @@
+export { VirtualSystem } from "./virtual-system.ts";
+export type { VirtualSystemOptions } from "./virtual-system.ts";
