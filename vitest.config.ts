@@ -25,8 +25,8 @@ export default defineConfig({
           pool: "forks",
           testTimeout: 2 * minuteMs,
           hookTimeout: 2 * minuteMs,
-          // The shared control plane of packages/testkit goes here: started once per run, torn down at its end.
-          globalSetup: [],
+          // One control plane for the whole run, torn down at its end.
+          globalSetup: ["@quartermaster/testkit/shared-cluster"],
         },
       },
       {
@@ -38,7 +38,6 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 5 * minuteMs,
           hookTimeout: 5 * minuteMs,
-          globalSetup: [],
         },
       },
     ],

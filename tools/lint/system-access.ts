@@ -1,6 +1,7 @@
 const systemRooms = [
   /^(?:packages|apps)\/[^/]+\/src\/system\//,
   /^(?:packages|apps)\/[^/]+\/test\//,
+  /^packages\/testkit\//,
   /^tools\//,
   /^bench\//,
 ];
@@ -23,7 +24,7 @@ const importedNames = new Map<string, ReadonlySet<string>>([
   ["process", new Set(["env", "hrtime"])],
 ]);
 
-/** Whether the file may reach clock, timers, randomness, ids and environment directly: system rooms, tests, tools, benchmarks. */
+/** Whether the file may reach clock, timers, randomness, ids and environment directly: system rooms, tests and their kit, tools, benchmarks. */
 export function mayAccessSystem(file: string): boolean {
   return systemRooms.some((room) => room.test(file));
 }

@@ -175,6 +175,12 @@ const cases = [
     text: `enum A {\n  B,\n}\nString(A.B);\n`,
     want: ["house(plain-modules)"],
   },
+  {
+    name: "types added to a module of somebody else",
+    file: source,
+    text: `declare module "node:fs" {\n  interface Added {\n    readonly here: true;\n  }\n}\nexport {};\n`,
+    want: [],
+  },
   { name: "export *", file: source, text: `export * from "./b.ts";\n`, want: ["house(plain-modules)"] },
   {
     name: "an export without a doc comment",

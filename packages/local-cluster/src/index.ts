@@ -7,7 +7,8 @@ export type {
   LocalCluster,
   StaleApiServer,
 } from "./cluster/local-cluster.ts";
-export type { ApiAccess } from "./api/api-client.ts";
+export { ApiClient } from "./api/api-client.ts";
+export type { ApiAccess, ApiAnswer, ApiRequest } from "./api/api-client.ts";
 export type { AuditPolicy } from "./control-plane/audit-policy.ts";
 export type { ComponentHandle } from "./control-plane/component.ts";
 export type { EtcdHandle } from "./control-plane/etcd.ts";

@@ -5,7 +5,10 @@ export const plainModules: CreateRule = {
   create(context) {
     return {
       TSEnumDeclaration: (node) => context.report({ node, message: "no enum: use a union of strings" }),
-      TSModuleDeclaration: (node) => context.report({ node, message: "no namespace: use a module" }),
+      TSModuleDeclaration: (node) => {
+        // `declare module "x"` adds to somebody else's types; there is no other way to say it.
+        if (node.id.type !== "Literal") context.report({ node, message: "no namespace: use a module" });
+      },
       ExportAllDeclaration: (node) =>
         context.report({ node, message: "no export *: list the exported names" }),
     };

@@ -10,7 +10,7 @@ export interface AssetStep {
   readonly total: number;
   /** What follows in the same line of work. */
   readonly next?: ComponentName;
-  /** Rough upper bound; downloads have none. */
+  /** On two idle cores with an empty Go cache; downloads have none. */
   readonly expectedSeconds?: number;
 }
 
@@ -53,7 +53,7 @@ function nameStep({ action, component, version, position, total }: AssetStep): s
 }
 
 function expectation({ expectedSeconds }: AssetStep): string {
-  return expectedSeconds === undefined ? "" : `, up to about ${clock(expectedSeconds * 1000)}`;
+  return expectedSeconds === undefined ? "" : `, about ${clock(expectedSeconds * 1000)}`;
 }
 
 function outlook({ next }: AssetStep): string {

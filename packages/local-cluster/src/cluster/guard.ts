@@ -1,6 +1,6 @@
+import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 
 /** The launcher's end of the pipe to a cluster's guardian. */
 export interface Guard {
@@ -10,7 +10,7 @@ export interface Guard {
 
 /** Starts the guardian of the cluster in `folder`. From here on the death of this process is the death of the cluster. */
 export function postGuard(folder: string): Guard {
-  const guardian = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./guardian.ts")), folder], {
+  const guardian = spawn(process.execPath, [join(import.meta.dirname, "guardian.ts"), folder], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
     env: {},

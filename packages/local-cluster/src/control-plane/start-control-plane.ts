@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { stringify } from "yaml";
 
@@ -136,7 +135,7 @@ class Launcher {
   }
 
   async startControllers(): Promise<readonly Component[]> {
-    const stages = fileURLToPath(import.meta.resolve("../../kwok/stages.yaml"));
+    const stages = join(import.meta.dirname, "../../kwok/stages.yaml");
     const manager = await this.kubeconfigFor("system:kube-controller-manager", []);
     const scheduler = await this.kubeconfigFor("system:kube-scheduler", []);
     const kwok = await this.kubeconfigFor("kwok", ["system:masters"]);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+
 import { LocalClusterError } from "../errors.ts";
 import type { ImageLayout } from "./image-layout.ts";
 import { writeImageLayout } from "./image-layout.ts";
@@ -12,16 +13,26 @@ export const BUSYBOX_IMAGE = "quartermaster.local/busybox:1";
 export async function writeBusyboxImage(target: string): Promise<ImageLayout> {
   const program = findStaticBusybox();
   if (program === undefined)
-    throw new LocalClusterError("PrerequisiteMissing", `The image ${BUSYBOX_IMAGE} needs a static busybox, and there is none.`, "Run: apt-get install busybox-static");
+    throw new LocalClusterError(
+      "PrerequisiteMissing",
+      `The image ${BUSYBOX_IMAGE} needs a static busybox, and there is none.`,
+      "Run: apt-get install busybox-static",
+    );
   const applets = execFileSync(program, ["--list"], { encoding: "utf8" }).split("\n").filter(Boolean);
-  const folders = ["bin", "dev", "etc", "proc", "root", "sys", "var"].map((path): TarEntry => ({ kind: "folder", path, mode: 0o755 }));
+  const folders = ["bin", "dev", "etc", "proc", "root", "sys", "var"].map((path): TarEntry => ({
+    kind: "folder",
+    path,
+    mode: 0o755,
+  }));
   return await writeImageLayout({
     name: BUSYBOX_IMAGE,
     entries: [
       ...folders,
       { kind: "folder", path: "tmp", mode: 0o1777 },
       { kind: "file", path: "bin/busybox", mode: 0o755, content: readFileSync(program) },
-      ...applets.filter((applet) => applet !== "busybox").map((applet): TarEntry => ({ kind: "link", path: `bin/${applet}`, target: "busybox" })),
+      ...applets
+        .filter((applet) => applet !== "busybox")
+        .map((applet): TarEntry => ({ kind: "link", path: `bin/${applet}`, target: "busybox" })),
     ],
     entrypoint: [],
     command: ["sh"],
@@ -33,7 +44,9 @@ export async function writeBusyboxImage(target: string): Promise<ImageLayout> {
 
 /** Path of a busybox of this machine that needs no library, if there is one. */
 export function findStaticBusybox(): string | undefined {
-  return ["/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"].find((path) => existsSync(path) && isStatic(path));
+  return ["/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"].find(
+    (path) => existsSync(path) && isStatic(path),
+  );
 }
 
 /** A dynamic program names its loader near its beginning; the image has none. */

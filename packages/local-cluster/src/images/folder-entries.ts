@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+
 import type { TarEntry } from "./tar.ts";
 
 /** Who owns the files in the image, and below which path they lie there. */
@@ -11,7 +12,10 @@ export interface FolderEntriesOptions {
 }
 
 /** All files, folders and links below `root` as entries of an image. Other kinds of files are left out. */
-export function folderEntries(root: string, { uid = 0, gid = 0, prefix = "" }: FolderEntriesOptions = {}): readonly TarEntry[] {
+export function folderEntries(
+  root: string,
+  { uid = 0, gid = 0, prefix = "" }: FolderEntriesOptions = {},
+): readonly TarEntry[] {
   return readdirSync(root)
     .toSorted()
     .flatMap((name): readonly TarEntry[] => {
@@ -20,7 +24,8 @@ export function folderEntries(root: string, { uid = 0, gid = 0, prefix = "" }: F
       const facts = lstatSync(source);
       const mode = facts.mode & 0o7777;
       if (facts.isSymbolicLink()) return [{ kind: "link", path, uid, gid, target: readlinkSync(source) }];
-      if (facts.isFile()) return [{ kind: "file", path, uid, gid, mode, content: { file: source, sizeBytes: facts.size } }];
+      if (facts.isFile())
+        return [{ kind: "file", path, uid, gid, mode, content: { file: source, sizeBytes: facts.size } }];
       if (!facts.isDirectory()) return [];
       return [{ kind: "folder", path, uid, gid, mode }, ...folderEntries(source, { uid, gid, prefix: path })];
     });

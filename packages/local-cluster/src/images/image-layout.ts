@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+
 import { thisPlatform } from "../assets/platform.ts";
 import type { TarEntry } from "./tar.ts";
 import { writeTar } from "./tar.ts";
@@ -60,7 +61,10 @@ const MEDIA_TYPES = {
   index: "application/vnd.oci.image.index.v1+json",
   manifest: "application/vnd.oci.image.manifest.v1+json",
   config: "application/vnd.oci.image.config.v1+json",
-  layer: { none: "application/vnd.oci.image.layer.v1.tar", gzip: "application/vnd.oci.image.layer.v1.tar+gzip" },
+  layer: {
+    none: "application/vnd.oci.image.layer.v1.tar",
+    gzip: "application/vnd.oci.image.layer.v1.tar+gzip",
+  },
 } as const;
 
 interface Descriptor {
@@ -70,7 +74,15 @@ interface Descriptor {
 }
 
 function imageConfig(request: ImageRequest, diffId: string): Readonly<Record<string, unknown>> {
-  const { entrypoint, command, env, user, workingFolder, labels, architecture = thisPlatform().arch } = request;
+  const {
+    entrypoint,
+    command,
+    env,
+    user,
+    workingFolder,
+    labels,
+    architecture = thisPlatform().arch,
+  } = request;
   return {
     created: "1970-01-01T00:00:00Z",
     architecture,
@@ -78,24 +90,51 @@ function imageConfig(request: ImageRequest, diffId: string): Readonly<Record<str
     config: {
       Entrypoint: entrypoint,
       ...(command === undefined ? {} : { Cmd: command }),
-      ...(env === undefined ? {} : { Env: Object.entries(env).toSorted().map(([key, value]) => `${key}=${value}`) }),
+      ...(env === undefined
+        ? {}
+        : {
+            Env: Object.entries(env)
+              .map(([key, value]) => `${key}=${value}`)
+              .toSorted(),
+          }),
       ...(user === undefined ? {} : { User: user }),
       ...(workingFolder === undefined ? {} : { WorkingDir: workingFolder }),
-      ...(labels === undefined ? {} : { Labels: Object.fromEntries(Object.entries(labels).toSorted()) }),
+      ...(labels === undefined ? {} : { Labels: sortedByKey(labels) }),
     },
     rootfs: { type: "layers", diff_ids: [diffId] },
   };
 }
 
+function sortedByKey(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.keys(values)
+      .toSorted()
+      .map((key) => [key, values[key] ?? ""]),
+  );
+}
+
 /** The layer is known by two digests: of what is stored, and of the archive inside, whatever its compression. */
-async function writeLayer({ entries, target, compression = "gzip" }: ImageRequest): Promise<{ readonly descriptor: Descriptor; readonly diffId: string }> {
+async function writeLayer({
+  entries,
+  target,
+  compression = "gzip",
+}: ImageRequest): Promise<{ readonly descriptor: Descriptor; readonly diffId: string }> {
   const draft = join(target, "blobs", "layer.new");
   const archive = measuring();
   const stored = measuring();
-  await pipeline(writeTar(entries), archive.stream, compression === "gzip" ? createGzip() : new PassThrough(), stored.stream, createWriteStream(draft));
+  await pipeline(
+    writeTar(entries),
+    archive.stream,
+    compression === "gzip" ? createGzip() : new PassThrough(),
+    stored.stream,
+    createWriteStream(draft),
+  );
   const digest = stored.digest();
   renameSync(draft, blobPath(target, digest));
-  return { descriptor: { mediaType: MEDIA_TYPES.layer[compression], digest, size: stored.sizeBytes() }, diffId: archive.digest() };
+  return {
+    descriptor: { mediaType: MEDIA_TYPES.layer[compression], digest, size: stored.sizeBytes() },
+    diffId: archive.digest(),
+  };
 }
 
 interface Measuring {

@@ -7,7 +7,7 @@ import type { Platform } from "../assets/platform.ts";
  */
 export function pauseProgram(arch: Platform["arch"]): Uint8Array {
   const { machine, code } = PROGRAMS[arch];
-  const bytes = Buffer.concat([Buffer.from(code), IGNORE_ACTION]);
+  const bytes = Buffer.concat([Buffer.from(code.join("").replaceAll(" ", ""), "hex"), IGNORE_ACTION]);
   return Buffer.concat([fileHeader(machine), programHeader(HEADERS_BYTES + bytes.length), bytes]);
 }
 
@@ -18,33 +18,33 @@ const PROGRAMS = {
   amd64: {
     machine: 62,
     code: [
-      0xb8, 0x0d, 0x00, 0x00, 0x00, //             mov  eax, 13        rt_sigaction
-      0xbf, 0x11, 0x00, 0x00, 0x00, //             mov  edi, 17        SIGCHLD
-      0x48, 0x8d, 0x35, 0x13, 0x00, 0x00, 0x00, // lea  rsi, [rip+19]  the action behind the code
-      0x31, 0xd2, //                               xor  edx, edx
-      0x41, 0xba, 0x08, 0x00, 0x00, 0x00, //       mov  r10d, 8        size of the mask
-      0x0f, 0x05, //                               syscall
-      0xb8, 0x22, 0x00, 0x00, 0x00, //       wait: mov  eax, 34        pause
-      0x0f, 0x05, //                               syscall
-      0xeb, 0xf7, //                               jmp  wait
+      "b8 0d 00 00 00", //             mov  eax, 13        rt_sigaction
+      "bf 11 00 00 00", //             mov  edi, 17        SIGCHLD
+      "48 8d 35 13 00 00 00", //       lea  rsi, [rip+19]  the action behind the code
+      "31 d2", //                      xor  edx, edx
+      "41 ba 08 00 00 00", //          mov  r10d, 8        size of the mask
+      "0f 05", //                      syscall
+      "b8 22 00 00 00", //       wait: mov  eax, 34        pause
+      "0f 05", //                      syscall
+      "eb f7", //                      jmp  wait
     ],
   },
   arm64: {
     machine: 183,
     code: [
-      0xc8, 0x10, 0x80, 0xd2, //       mov  x8, #134       rt_sigaction
-      0x20, 0x02, 0x80, 0xd2, //       mov  x0, #17        SIGCHLD
-      0x61, 0x01, 0x00, 0x10, //       adr  x1, .+44       the action behind the code
-      0x02, 0x00, 0x80, 0xd2, //       mov  x2, #0
-      0x03, 0x01, 0x80, 0xd2, //       mov  x3, #8         size of the mask
-      0x01, 0x00, 0x00, 0xd4, //       svc  #0
-      0x00, 0x00, 0x80, 0xd2, // wait: mov  x0, #0         no descriptors, no limit, no mask
-      0x01, 0x00, 0x80, 0xd2, //       mov  x1, #0
-      0x02, 0x00, 0x80, 0xd2, //       mov  x2, #0
-      0x03, 0x00, 0x80, 0xd2, //       mov  x3, #0
-      0x28, 0x09, 0x80, 0xd2, //       mov  x8, #73        ppoll
-      0x01, 0x00, 0x00, 0xd4, //       svc  #0
-      0xfa, 0xff, 0xff, 0x17, //       b    wait
+      "c8 10 80 d2", //       mov  x8, #134       rt_sigaction
+      "20 02 80 d2", //       mov  x0, #17        SIGCHLD
+      "61 01 00 10", //       adr  x1, .+44       the action behind the code
+      "02 00 80 d2", //       mov  x2, #0
+      "03 01 80 d2", //       mov  x3, #8         size of the mask
+      "01 00 00 d4", //       svc  #0
+      "00 00 80 d2", // wait: mov  x0, #0         no descriptors, no limit, no mask
+      "01 00 80 d2", //       mov  x1, #0
+      "02 00 80 d2", //       mov  x2, #0
+      "03 00 80 d2", //       mov  x3, #0
+      "28 09 80 d2", //       mov  x8, #73        ppoll
+      "01 00 00 d4", //       svc  #0
+      "fa ff ff 17", //       b    wait
     ],
   },
 } as const;

@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 
 /** One entry of a tar archive. Paths are relative, without a leading or trailing slash. */
 export type TarEntry = TarFile | TarFolder | TarLink;
@@ -43,32 +43,54 @@ export async function* writeTar(entries: readonly TarEntry[]): AsyncGenerator<Ui
 }
 
 const BLOCK = 512;
+const CHUNK_BYTES = 1 << 20;
 /** Room for a path in the old header. */
 const NAME_BYTES = 100;
 
 async function* contentOf({ path, content }: TarFile): AsyncGenerator<Uint8Array> {
   const sizeBytes = sizeOf(content);
-  if (content instanceof Uint8Array) yield content;
-  else {
-    let readBytes = 0;
-    for await (const chunk of createReadStream(content.file)) {
-      readBytes += (chunk as Buffer).length;
-      yield chunk as Buffer;
-    }
-    if (readBytes !== sizeBytes) throw new Error(`${content.file} changed its size while it was packed as ${path}`);
+  let writtenBytes = 0;
+  for await (const chunk of content instanceof Uint8Array ? [content] : chunksOf(content.file)) {
+    writtenBytes += chunk.length;
+    yield chunk;
   }
+  if (writtenBytes !== sizeBytes)
+    throw new Error(`the file for ${path} changed its size while it was packed`);
   yield padding(sizeBytes);
+}
+
+async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
+  await using handle = await open(file);
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES));
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** A path or target that does not fit the old header is told by a pax header in front of it. */
 function headersOf(entry: TarEntry): readonly Uint8Array[] {
   const path = entry.kind === "folder" ? `${entry.path}/` : entry.path;
   const target = entry.kind === "link" ? entry.target : "";
-  const records = [...(fits(path) ? [] : [paxRecord("path", path)]), ...(fits(target) ? [] : [paxRecord("linkpath", target)])];
-  const own = header({ ...entry, path, target, type: TYPES[entry.kind], sizeBytes: entry.kind === "file" ? sizeOf(entry.content) : 0 });
+  const records = [
+    ...(fits(path) ? [] : [paxRecord("path", path)]),
+    ...(fits(target) ? [] : [paxRecord("linkpath", target)]),
+  ];
+  const own = header({
+    ...entry,
+    path,
+    target,
+    type: TYPES[entry.kind],
+    sizeBytes: entry.kind === "file" ? sizeOf(entry.content) : 0,
+  });
   if (records.length === 0) return [own];
   const body = Buffer.from(records.join(""));
-  return [header({ path: "pax", target: "", type: "x", sizeBytes: body.length }), body, padding(body.length), own];
+  return [
+    header({ path: "pax", target: "", type: "x", sizeBytes: body.length }),
+    body,
+    padding(body.length),
+    own,
+  ];
 }
 
 const TYPES = { file: "0", folder: "5", link: "2" } as const;
@@ -95,7 +117,15 @@ interface Header {
   readonly gid?: number;
 }
 
-function header({ path, target, type, sizeBytes, mode = type === "2" ? 0o777 : 0o644, uid = 0, gid = 0 }: Header): Uint8Array {
+function header({
+  path,
+  target,
+  type,
+  sizeBytes,
+  mode = type === "2" ? 0o777 : 0o644,
+  uid = 0,
+  gid = 0,
+}: Header): Uint8Array {
   const block = Buffer.alloc(BLOCK);
   Buffer.from(path).copy(block, 0, 0, NAME_BYTES);
   block.write(octal(mode, 7), 100);

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+
+import { codeOf } from "../system/file-error.ts";
+import type { System } from "../system/system.ts";
 import type { Mount } from "./mount-table.ts";
 import { readMountTable } from "./mount-table.ts";
-import type { System } from "../system/system.ts";
 
 /**
  * Name of the cgroup below which everything runs that the nodes of one cluster start. It follows from the folder alone, so
@@ -16,7 +18,9 @@ export function clusterCgroup(folder: string): string {
 
 /** Mount points of all cgroup hierarchies: one on a machine with cgroup v2 only, a dozen with v1. */
 export function cgroupHierarchies(table: readonly Mount[] = readMountTable()): readonly string[] {
-  return table.filter(({ fileSystem }) => fileSystem === "cgroup" || fileSystem === "cgroup2").map(({ mountPoint }) => mountPoint);
+  return table
+    .filter(({ fileSystem }) => fileSystem === "cgroup" || fileSystem === "cgroup2")
+    .map(({ mountPoint }) => mountPoint);
 }
 
 /** Makes the cgroup in every hierarchy. Returns the files a process writes its pid into to join it. */
@@ -54,7 +58,12 @@ function cgroupFolders(path: string): readonly string[] {
 function foldersBelow(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
-    return [...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => foldersBelow(join(folder, name))), folder];
+    return [
+      ...entries
+        .filter((entry) => entry.isDirectory())
+        .flatMap(({ name }) => foldersBelow(join(folder, name))),
+      folder,
+    ];
   } catch (error) {
     return absent(error, []);
   }
@@ -99,7 +108,8 @@ function removeFolder(folder: string): void {
 function fillCpuset(hierarchy: string, path: string): void {
   for (const level of levelsOf(path)) {
     const folder = join(hierarchy, level);
-    for (const file of ["cpuset.cpus", "cpuset.mems"]) copyCpuset(join(dirname(folder), file), join(folder, file));
+    for (const file of ["cpuset.cpus", "cpuset.mems"])
+      copyCpuset(join(dirname(folder), file), join(folder, file));
   }
 }
 
@@ -120,7 +130,6 @@ function levelsOf(path: string): readonly string[] {
 
 /** The value for "is not there (any more)"; anything else is passed on. */
 function absent<Value>(error: unknown, value: Value): Value {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT" || code === "ESRCH" || code === "ENODEV") return value;
+  if (["ENOENT", "ESRCH", "ENODEV"].includes(codeOf(error))) return value;
   throw error;
 }

@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from "node:fs";
+
+import type { System } from "../system/system.ts";
 import { clusterCgroup, emptyCgroup, removeCgroup } from "./cgroups.ts";
 import { mountsBelow, readMountTable } from "./mount-table.ts";
 import { runTool, tryTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /**
  * Leaves nothing of a cluster's nodes behind but files: processes, containers, mounts, network namespaces, cgroups. Works
@@ -29,7 +30,8 @@ async function unmountBelow(folder: string, system: System): Promise<void> {
     if (attempt > 0) await system.sleep(50);
   }
   const busy = mountsBelow(folder, readMountTable());
-  if (busy.length > 0) await runTool({ command: "umount", args: ["--no-mtab", "--lazy", "--", ...busy] }, system);
+  if (busy.length > 0)
+    await runTool({ command: "umount", args: ["--no-mtab", "--lazy", "--", ...busy] }, system);
 }
 
 const PATIENT_ATTEMPTS = 20;

@@ -13,7 +13,13 @@ export const DNS_USER = "system:coredns";
 
 /** What real nodes need in the API: the name server's Service and the rights of kube-proxy and the name server. */
 export function nodeObjects(): readonly ClusterObject[] {
-  return [dnsService(), dnsEndpoints(), dnsRole(), roleBinding("system:coredns", DNS_USER), roleBinding("system:node-proxier", KUBE_PROXY_USER)];
+  return [
+    dnsService(),
+    dnsEndpoints(),
+    dnsRole(),
+    roleBinding("system:coredns", DNS_USER),
+    roleBinding("system:node-proxier", KUBE_PROXY_USER),
+  ];
 }
 
 const DNS_PORTS = [
@@ -40,7 +46,11 @@ function dnsEndpoints(): ClusterObject {
     object: {
       apiVersion: "discovery.k8s.io/v1",
       kind: "EndpointSlice",
-      metadata: { name: "kube-dns", namespace: "kube-system", labels: { "kubernetes.io/service-name": "kube-dns" } },
+      metadata: {
+        name: "kube-dns",
+        namespace: "kube-system",
+        labels: { "kubernetes.io/service-name": "kube-dns" },
+      },
       addressType: "IPv4",
       ports: DNS_PORTS,
       endpoints: [{ addresses: [HUB_ADDRESS], conditions: { ready: true } }],

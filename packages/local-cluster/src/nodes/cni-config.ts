@@ -11,7 +11,12 @@ export function desiredCniConfig(paths: NodePaths, subnet: string): Readonly<Rec
         bridge: "pods",
         isGateway: true,
         hairpinMode: true, // a pod reaches itself by way of its Service
-        ipam: { type: "host-local", dataDir: paths.cniState, ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] },
+        ipam: {
+          type: "host-local",
+          dataDir: paths.cniState,
+          ranges: [[{ subnet }]],
+          routes: [{ dst: "0.0.0.0/0" }],
+        },
       },
     ],
   };

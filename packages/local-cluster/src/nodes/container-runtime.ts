@@ -1,6 +1,8 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
 import type { Component } from "../control-plane/component.ts";
+import type { System } from "../system/system.ts";
 import { desiredCniConfig } from "./cni-config.ts";
 import { desiredContainerdConfig } from "./containerd-config.ts";
 import { makeMountNamespace } from "./namespaces.ts";
@@ -10,7 +12,6 @@ import type { NodePlace } from "./node-process.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { accepts } from "./relays.ts";
 import { runTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /** What differs between the runtimes of two nodes, and of two machines. */
 export interface RuntimeFacts {
@@ -19,11 +20,17 @@ export interface RuntimeFacts {
 }
 
 /** Starts a node's containerd in a mount namespace of its own and waits until it answers. */
-export async function startContainerRuntime(place: NodePlace, { podSubnet, cniPluginFolder }: RuntimeFacts): Promise<Component> {
+export async function startContainerRuntime(
+  place: NodePlace,
+  { podSubnet, cniPluginFolder }: RuntimeFacts,
+): Promise<Component> {
   const { folder, name, paths, system } = place;
   mkdirSync(paths.cniConfigFolder, { recursive: true });
   writeFileSync(paths.containerdConfig, desiredContainerdConfig(paths, cniPluginFolder));
-  writeFileSync(join(paths.cniConfigFolder, "10-pods.conflist"), JSON.stringify(desiredCniConfig(paths, podSubnet)));
+  writeFileSync(
+    join(paths.cniConfigFolder, "10-pods.conflist"),
+    JSON.stringify(desiredCniConfig(paths, podSubnet)),
+  );
   await makeMountNamespace(paths.mountNamespace, nodeOverlays(folder, name), system);
   const runtime = startNodeProcess(
     {

@@ -12,7 +12,12 @@ export function desiredContainerdConfig(paths: NodePaths, cniPluginFolder: strin
     grpc: { address: paths.containerdSocket },
     ttrpc: { address: `${paths.containerdSocket}.ttrpc` },
     [`plugins."io.containerd.internal.v1.opt"`]: { path: `${paths.containerdRoot}/opt` },
-    [cri]: { sandbox_image: PAUSE_IMAGE, disable_apparmor: true, restrict_oom_score_adj: true, netns_mounts_under_state_dir: true },
+    [cri]: {
+      sandbox_image: PAUSE_IMAGE,
+      disable_apparmor: true,
+      restrict_oom_score_adj: true,
+      netns_mounts_under_state_dir: true,
+    },
     [`${cri}.cni`]: { bin_dir: cniPluginFolder, conf_dir: paths.cniConfigFolder },
     [`${cri}.containerd.runtimes.runc`]: { runtime_type: "io.containerd.runc.v2" },
     [`${cri}.containerd.runtimes.runc.options`]: { Root: paths.runcRoot, SystemdCgroup: false },

@@ -1,10 +1,10 @@
 import type { ProgressReport } from "../assets/progress.ts";
 import { LocalClusterError } from "../errors.ts";
+import type { System } from "../system/system.ts";
 import type { MissingPrerequisite } from "./prerequisites.ts";
 import { installCommand, packagesOf } from "./prerequisites.ts";
 import type { ToolResult } from "./run-tool.ts";
 import { tryTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /** What is to be installed, and who is told. */
 export interface InstallRequest {
@@ -28,9 +28,16 @@ export async function installPrerequisites({ missing, report, system }: InstallR
   await apt(["update"], system);
   const { code, stderr } = await apt(install, system);
   if (code === 0) return;
-  throw new LocalClusterError("PrerequisiteMissing", `apt-get could not install ${packages.join(", ")}: ${stderr.trim().slice(-500)}.`, `Run: ${installCommand(packages)}`);
+  throw new LocalClusterError(
+    "PrerequisiteMissing",
+    `apt-get could not install ${packages.join(", ")}: ${stderr.trim().slice(-500)}.`,
+    `Run: ${installCommand(packages)}`,
+  );
 }
 
 async function apt(args: readonly string[], system: System): Promise<ToolResult> {
-  return await tryTool({ command: "env", args: ["DEBIAN_FRONTEND=noninteractive", "apt-get", ...args], timeoutMs: 600_000 }, system);
+  return await tryTool(
+    { command: "env", args: ["DEBIAN_FRONTEND=noninteractive", "apt-get", ...args], timeoutMs: 600_000 },
+    system,
+  );
 }

@@ -11,7 +11,11 @@ export interface KubeProxyFacts {
 export const KUBE_PROXY_HEALTH_PORT = 10_256;
 
 /** The KubeProxyConfiguration of a node. Limits of connection tracking are the machine's: zero leaves them alone. */
-export function desiredKubeProxyConfig({ name, address, kubeconfigPath }: KubeProxyFacts): Readonly<Record<string, unknown>> {
+export function desiredKubeProxyConfig({
+  name,
+  address,
+  kubeconfigPath,
+}: KubeProxyFacts): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",

@@ -18,12 +18,21 @@ export interface KubeletFacts {
  * to the whole machine, and a machine that is nearly full must not evict pods. The lease is short, so that a node that is
  * cut off is noticed within seconds.
  */
-export function desiredKubeletConfig({ address, paths, clientCaPath, serving }: KubeletFacts): Readonly<Record<string, unknown>> {
+export function desiredKubeletConfig({
+  address,
+  paths,
+  clientCaPath,
+  serving,
+}: KubeletFacts): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
     address,
-    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: clientCaPath } },
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: clientCaPath },
+    },
     authorization: { mode: "Webhook" },
     tlsCertFile: serving.certificatePath,
     tlsPrivateKeyFile: serving.keyPath,
@@ -46,7 +55,12 @@ export function desiredKubeletConfig({ address, paths, clientCaPath, serving }: 
 /** A kubelet renews its lease four times in this time. The controller-manager's grace period must be longer. */
 export const NODE_LEASE_SECONDS = 16;
 
-const CGROUPS = { cgroupDriver: "cgroupfs", cgroupsPerQOS: true, enforceNodeAllocatable: [], failCgroupV1: false };
+const CGROUPS = {
+  cgroupDriver: "cgroupfs",
+  cgroupsPerQOS: true,
+  enforceNodeAllocatable: [],
+  failCgroupV1: false,
+};
 
 const WHOLE_MACHINE = {
   failSwapOn: false,
@@ -62,7 +76,13 @@ const WHOLE_MACHINE = {
 };
 
 /** The command line of a node's kubelet: what its configuration file cannot say. */
-export function kubeletArguments({ name, zone, address, paths, kubeconfigPath }: KubeletFacts): readonly string[] {
+export function kubeletArguments({
+  name,
+  zone,
+  address,
+  paths,
+  kubeconfigPath,
+}: KubeletFacts): readonly string[] {
   return [
     `--config=${paths.kubeletConfig}`,
     `--kubeconfig=${kubeconfigPath}`,

@@ -17,7 +17,9 @@ export function parseMountTable(text: string): readonly Mount[] {
     const [place = "", source = ""] = line.split(" - ");
     const mountPoint = place.split(" ")[4];
     const fileSystem = source.split(" ")[0];
-    return mountPoint === undefined || fileSystem === undefined ? [] : [{ mountPoint: unescapePath(mountPoint), fileSystem }];
+    return mountPoint === undefined || fileSystem === undefined
+      ? []
+      : [{ mountPoint: unescapePath(mountPoint), fileSystem }];
   });
 }
 
@@ -30,5 +32,7 @@ export function mountsBelow(folder: string, table: readonly Mount[]): readonly s
 }
 
 function unescapePath(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)));
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runTool } from "./run-tool.ts";
+
 import type { System } from "../system/system.ts";
+import { runTool } from "./run-tool.ts";
 
 /** File that stands for a network namespace of the cluster; entered with `nsenter --net=`. */
 export function networkNamespaceFile(folder: string, name: string): string {
@@ -42,11 +43,25 @@ export interface Overlay {
 }
 
 /** Makes a mount namespace with these overlays. Its mounts are seen by nobody else and end with the last process in it. */
-export async function makeMountNamespace(file: string, overlays: readonly Overlay[], system: System): Promise<void> {
-  for (const { upper, work } of overlays) for (const path of [upper, work]) mkdirSync(path, { recursive: true });
+export async function makeMountNamespace(
+  file: string,
+  overlays: readonly Overlay[],
+  system: System,
+): Promise<void> {
+  for (const { upper, work } of overlays)
+    for (const path of [upper, work]) mkdirSync(path, { recursive: true });
   writeFileSync(file, "");
-  const words = overlays.flatMap(({ path, upper, work }) => [path, `lowerdir=${path},upperdir=${upper},workdir=${work}`]);
-  await runTool({ command: "unshare", args: [`--mount=${file}`, "--propagation=private", "--", "sh", "-ec", MOUNT_OVERLAYS, "sh", ...words] }, system);
+  const words = overlays.flatMap(({ path, upper, work }) => [
+    path,
+    `lowerdir=${path},upperdir=${upper},workdir=${work}`,
+  ]);
+  await runTool(
+    {
+      command: "unshare",
+      args: [`--mount=${file}`, "--propagation=private", "--", "sh", "-ec", MOUNT_OVERLAYS, "sh", ...words],
+    },
+    system,
+  );
 }
 
 /** Shared at the end, among the node's own processes: a pod may ask to see mounts made after it started. */

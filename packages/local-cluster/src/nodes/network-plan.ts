@@ -29,7 +29,12 @@ export function hubLink(index: number): string {
  * that happens in the cluster can leave it.
  */
 export function hubCommands(): readonly string[] {
-  return ["link set lo up", `link add ${BRIDGE} type bridge`, `address add ${HUB_ADDRESS}/24 dev ${BRIDGE}`, `link set ${BRIDGE} up`];
+  return [
+    "link set lo up",
+    `link add ${BRIDGE} type bridge`,
+    `address add ${HUB_ADDRESS}/24 dev ${BRIDGE}`,
+    `link set ${BRIDGE} up`,
+  ];
 }
 
 /** What `ip -batch` does in the hub to plug a node in. */
@@ -57,7 +62,9 @@ export function nodeCommands(index: number, count: number): readonly string[] {
 /** How the API server reaches Services (a webhook in a pod): over any node, because each runs a kube-proxy. */
 export function serviceRouteCommand(serviceCidr: string, count: number): string {
   if (count === 1) return `route replace ${serviceCidr} via ${nodeAddress(1)}`;
-  return `route replace ${serviceCidr} ${indexes(count).map((index) => `nexthop via ${nodeAddress(index)}`).join(" ")}`;
+  return `route replace ${serviceCidr} ${indexes(count)
+    .map((index) => `nexthop via ${nodeAddress(index)}`)
+    .join(" ")}`;
 }
 
 const BRIDGE = "cluster";

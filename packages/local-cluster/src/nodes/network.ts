@@ -1,8 +1,8 @@
 import { SERVICE_CIDR } from "../control-plane/component-arguments.ts";
+import type { System } from "../system/system.ts";
 import { makeNetworkNamespace, networkNamespaceFile } from "./namespaces.ts";
 import { hubCommands, hubLink, nodeCommands, plugNodeCommands, serviceRouteCommand } from "./network-plan.ts";
 import { runTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /** Name of the namespace in which the control plane and the name server run. */
 export const HUB = "hub";
@@ -35,10 +35,21 @@ export async function joinNodes({ folder, nodeNames }: NetworkRequest, system: S
 }
 
 /** Pulls or plugs in the `index`th node's cable. */
-export async function setNodeLink(folder: string, { index, state }: { readonly index: number; readonly state: "up" | "down" }, system: System): Promise<void> {
+export async function setNodeLink(
+  folder: string,
+  { index, state }: { readonly index: number; readonly state: "up" | "down" },
+  system: System,
+): Promise<void> {
   await configure(networkNamespaceFile(folder, HUB), [`link set ${hubLink(index)} ${state}`], system);
 }
 
-async function configure(networkNamespace: string, commands: readonly string[], system: System): Promise<void> {
-  await runTool({ command: "ip", args: ["-batch", "-"], input: `${commands.join("\n")}\n`, networkNamespace }, system);
+async function configure(
+  networkNamespace: string,
+  commands: readonly string[],
+  system: System,
+): Promise<void> {
+  await runTool(
+    { command: "ip", args: ["-batch", "-"], input: `${commands.join("\n")}\n`, networkNamespace },
+    system,
+  );
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
 import type { Overlay } from "./namespaces.ts";
@@ -77,7 +78,11 @@ export function nodeOverlays(folder: string, name: string): readonly Overlay[] {
 /** The path of a unix socket; throws when the kernel would not take it. */
 export function checkedSocket(path: string): string {
   if (Buffer.byteLength(path) + TTRPC_SUFFIX_BYTES <= MAX_SOCKET_PATH_BYTES) return path;
-  throw new LocalClusterError("PathTooLong", `The path ${path} is too long for a socket.`, "Choose a folder with a shorter path for the cluster.");
+  throw new LocalClusterError(
+    "PathTooLong",
+    `The path ${path} is too long for a socket.`,
+    "Choose a folder with a shorter path for the cluster.",
+  );
 }
 
 const MAX_SOCKET_PATH_BYTES = 107;

@@ -1,9 +1,9 @@
 import { Component } from "../control-plane/component.ts";
 import type { ReadinessProbe } from "../control-plane/component.ts";
+import type { System } from "../system/system.ts";
 import { makeCgroup } from "./cgroups.ts";
 import type { NodePaths } from "./node-paths.ts";
 import { toolPath } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /** Which node a process belongs to. */
 export interface NodePlace {
@@ -22,7 +22,10 @@ export interface NodeProcess {
 }
 
 /** Starts a process in the namespaces and the cgroup of its node; what it starts stays in there. */
-export function startNodeProcess({ program, command, args, isReady }: NodeProcess, place: NodePlace): Component {
+export function startNodeProcess(
+  { program, command, args, isReady }: NodeProcess,
+  place: NodePlace,
+): Component {
   const { folder, name, paths, system } = place;
   return new Component({
     launchRequest: {

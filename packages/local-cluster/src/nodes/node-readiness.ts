@@ -1,37 +1,38 @@
 import type { ApiClient } from "../api/api-client.ts";
+import { isNodeReady as saysReady } from "../cluster/furnish.ts";
+import type { System } from "../system/system.ts";
 import { DNS_READY_PORT } from "./corefile.ts";
 import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
 import { networkNamespaceFile } from "./namespaces.ts";
 import { HUB_ADDRESS } from "./network-plan.ts";
 import { HUB } from "./network.ts";
 import { tryTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /**
  * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
  * a moment ago.
  */
 export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
-  return hasReadyCondition(await bodyOf(`/api/v1/nodes/${name}`, api)) && (await bodyOf(`/api/v1/nodes/${name}/proxy/healthz`, api)) === "ok";
+  const node = await bodyOf(`/api/v1/nodes/${name}`, api);
+  if (node === undefined || !saysReady(JSON.parse(node))) return false;
+  return (await bodyOf(`/api/v1/nodes/${name}/proxy/healthz`, api)) === "ok";
 }
 
 /** True when the node's kube-proxy has its rules in place. */
 export async function isKubeProxyHealthy(name: string, api: ApiClient): Promise<boolean> {
-  return (await bodyOf(`/api/v1/nodes/http:${name}:${KUBE_PROXY_HEALTH_PORT}/proxy/healthz`, api)) !== undefined;
+  return (
+    (await bodyOf(`/api/v1/nodes/http:${name}:${KUBE_PROXY_HEALTH_PORT}/proxy/healthz`, api)) !== undefined
+  );
 }
 
 /** True when the name server knows the cluster's Services. Asked from inside the hub, which nothing outside can reach. */
 export async function isDnsReady(folder: string, system: System): Promise<boolean> {
   const script = `require("node:http").get("http://${HUB_ADDRESS}:${DNS_READY_PORT}/ready", ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))`;
-  const { code } = await tryTool({ command: process.execPath, args: ["-e", script], networkNamespace: networkNamespaceFile(folder, HUB) }, system);
+  const { code } = await tryTool(
+    { command: process.execPath, args: ["-e", script], networkNamespace: networkNamespaceFile(folder, HUB) },
+    system,
+  );
   return code === 0;
-}
-
-/** Reads a Node as the API server gives it. */
-export function hasReadyCondition(node: string | undefined): boolean {
-  if (node === undefined) return false;
-  const { status } = JSON.parse(node) as { readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } };
-  return status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
 }
 
 /** The body of a good answer. No answer, or another one, means: not yet. */

@@ -15,10 +15,12 @@ export interface NumberedNode extends NodeSpec {
 
 /** Numbers the nodes; throws when a name occurs twice or cannot be a node's, or when they are too many. */
 export function numberNodes(specs: readonly NodeSpec[]): readonly NumberedNode[] {
-  if (specs.length > MAX_NODES) throw invalid(`A local cluster has at most ${MAX_NODES} nodes, not ${specs.length}.`);
+  if (specs.length > MAX_NODES)
+    throw invalid(`A local cluster has at most ${MAX_NODES} nodes, not ${specs.length}.`);
   for (const { name } of specs) {
     if (!NODE_NAME.test(name)) throw invalid(`"${name}" cannot be the name of a node.`);
-    if (specs.filter((other) => other.name === name).length > 1) throw invalid(`Two nodes are called "${name}".`);
+    if (specs.filter((other) => other.name === name).length > 1)
+      throw invalid(`Two nodes are called "${name}".`);
   }
   return specs.map((spec, position) => ({ ...spec, index: position + 1 }));
 }

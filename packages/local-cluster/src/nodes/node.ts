@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+
 import { stringify } from "yaml";
+
 import type { ApiClient } from "../api/api-client.ts";
 import type { Component, ComponentHandle } from "../control-plane/component.ts";
 import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
+import type { System } from "../system/system.ts";
 import { KUBE_PROXY_USER } from "./cluster-objects.ts";
 import { importImage, startContainerRuntime } from "./container-runtime.ts";
 import { desiredKubeProxyConfig } from "./kube-proxy-config.ts";
@@ -12,9 +15,8 @@ import { setNodeLink } from "./network.ts";
 import { nodePaths } from "./node-paths.ts";
 import type { NodePlace } from "./node-process.ts";
 import { startNodeProcess } from "./node-process.ts";
-import type { NumberedNode } from "./node-specs.ts";
 import { isKubeProxyHealthy, isNodeReady } from "./node-readiness.ts";
-import type { System } from "../system/system.ts";
+import type { NumberedNode } from "./node-specs.ts";
 
 /** A real node, and the faults a test may bring upon it. */
 export interface NodeHandle {
@@ -79,7 +81,11 @@ export async function startNode(request: NumberedNode, surroundings: NodeSurroun
   };
 }
 
-async function startKubelet({ name, zone, index }: NumberedNode, place: NodePlace, surroundings: NodeSurroundings): Promise<Component> {
+async function startKubelet(
+  { name, zone, index }: NumberedNode,
+  place: NodePlace,
+  surroundings: NodeSurroundings,
+): Promise<Component> {
   const { credentials, kubeconfigFor, binaries, api } = surroundings;
   const address = nodeAddress(index);
   const facts = {
@@ -93,13 +99,31 @@ async function startKubelet({ name, zone, index }: NumberedNode, place: NodePlac
   };
   writeFileSync(place.paths.kubeletConfig, stringify(desiredKubeletConfig(facts)));
   const isReady = async (): Promise<boolean> => await isNodeReady(name, api);
-  return startNodeProcess({ program: "kubelet", command: binaries.kubelet, args: kubeletArguments(facts), isReady }, place);
+  return startNodeProcess(
+    { program: "kubelet", command: binaries.kubelet, args: kubeletArguments(facts), isReady },
+    place,
+  );
 }
 
-async function startKubeProxy({ name, index }: NumberedNode, place: NodePlace, { binaries, kubeconfigFor, api }: NodeSurroundings): Promise<Component> {
+async function startKubeProxy(
+  { name, index }: NumberedNode,
+  place: NodePlace,
+  { binaries, kubeconfigFor, api }: NodeSurroundings,
+): Promise<Component> {
   const { kubeProxyConfig } = place.paths;
   const kubeconfigPath = await kubeconfigFor(KUBE_PROXY_USER, []);
-  writeFileSync(kubeProxyConfig, stringify(desiredKubeProxyConfig({ name, address: nodeAddress(index), kubeconfigPath })));
+  writeFileSync(
+    kubeProxyConfig,
+    stringify(desiredKubeProxyConfig({ name, address: nodeAddress(index), kubeconfigPath })),
+  );
   const isReady = async (): Promise<boolean> => await isKubeProxyHealthy(name, api);
-  return startNodeProcess({ program: "kube-proxy", command: binaries["kube-proxy"], args: [`--config=${kubeProxyConfig}`], isReady }, place);
+  return startNodeProcess(
+    {
+      program: "kube-proxy",
+      command: binaries["kube-proxy"],
+      args: [`--config=${kubeProxyConfig}`],
+      isReady,
+    },
+    place,
+  );
 }

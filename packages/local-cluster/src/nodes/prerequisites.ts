@@ -51,7 +51,9 @@ export function missingPrerequisites(facts: MachineFacts): readonly MissingPrere
   return [
     ...(facts.isRoot ? [] : [{ what: "root", remedy: "run as root" }]),
     ...facts.missingTools.toSorted().map((tool) => missingPackage(tool, NODE_TOOLS[tool] ?? tool)),
-    ...(facts.cniPluginFolder === undefined ? [missingPackage("CNI plugins", "containernetworking-plugins")] : []),
+    ...(facts.cniPluginFolder === undefined
+      ? [missingPackage("CNI plugins", "containernetworking-plugins")]
+      : []),
     ...(facts.hasStaticBusybox ? [] : [missingPackage("a static busybox", "busybox-static")]),
     ...facts.missingFeatures.toSorted().map((feature) => ({
       what: KERNEL_FEATURES[feature] ?? feature,
@@ -63,7 +65,7 @@ export function missingPrerequisites(facts: MachineFacts): readonly MissingPrere
 /** One message for the person: what is missing, what to do, and what happens instead. */
 export function describeMissing(missing: readonly MissingPrerequisite[]): string {
   const packages = packagesOf(missing);
-  const remedies = [...missing.filter(({ packageName }) => packageName === undefined).map(({ remedy }) => remedy)];
+  const remedies = missing.filter(({ packageName }) => packageName === undefined).map(({ remedy }) => remedy);
   const all = [...new Set(remedies), ...(packages.length === 0 ? [] : [installCommand(packages)])];
   return `Real nodes need what this machine lacks: ${missing.map(({ what }) => what).join(", ")}. To have them: ${all.join("; ")}. The control-plane profile is used instead: pods run in name only.`;
 }

@@ -1,11 +1,12 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+
 import { findStaticBusybox } from "../images/busybox-image.ts";
+import type { System } from "../system/system.ts";
 import { cgroupHierarchies } from "./cgroups.ts";
 import type { MachineFacts } from "./prerequisites.ts";
 import { CNI_PLUGINS, KERNEL_FEATURES, NODE_TOOLS } from "./prerequisites.ts";
 import { toolPath, tryTool } from "./run-tool.ts";
-import type { System } from "../system/system.ts";
 
 /** Looks at what the machine offers to real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
 export async function probeMachine(parentFolder: string, system: System): Promise<MachineFacts> {
@@ -15,7 +16,9 @@ export async function probeMachine(parentFolder: string, system: System): Promis
   return {
     isRoot,
     missingTools,
-    cniPluginFolder: CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin)))),
+    cniPluginFolder: CNI_FOLDERS.find((folder) =>
+      CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))),
+    ),
     hasStaticBusybox: findStaticBusybox() !== undefined,
     missingFeatures: canTry ? await tryFeatures(parentFolder, system) : [],
   };
@@ -31,7 +34,10 @@ async function tryFeatures(parentFolder: string, system: System): Promise<readon
   try {
     const args = ["--net", "--mount", "--propagation=private", "--", "sh", "-c", TRY_FEATURES, "sh", folder];
     const { stdout } = await tryTool({ command: "unshare", args }, system);
-    const found = new Set([...stdout.split("\n"), ...(canMakeCgroup(`quartermaster${name}`) ? ["cgroup"] : [])]);
+    const found = new Set([
+      ...stdout.split("\n"),
+      ...(canMakeCgroup(`quartermaster${name}`) ? ["cgroup"] : []),
+    ]);
     return Object.keys(KERNEL_FEATURES).filter((feature) => !found.has(feature));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,12 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+
+import { z } from "zod";
+
 import type { ApiAnswer, ApiClient } from "../api/api-client.ts";
 import { volumesFolder } from "./node-paths.ts";
-import type { Claim, Volume, VolumeToMake } from "./volume-plan.ts";
-import { desiredVolume, planVolumes } from "./volume-plan.ts";
+import type { Volume, VolumeToMake } from "./volume-plan.ts";
+import { claimSchema, desiredVolume, planVolumes, volumeSchema } from "./volume-plan.ts";
 
 /** The versions of the two lists that a pass was based on. */
 export interface SeenVersions {
@@ -13,13 +16,17 @@ export interface SeenVersions {
 
 /** Looks at all claims and volumes once and does what is to be done. Returns what it has seen, to wait for changes from there. */
 export async function provisionVolumes(folder: string, api: ApiClient): Promise<SeenVersions> {
-  const claims = await list<Claim>("/api/v1/persistentvolumeclaims", api);
-  const volumes = await list<Volume>("/api/v1/persistentvolumes", api);
+  const claims = claimList.parse(await read("/api/v1/persistentvolumeclaims", api));
+  const volumes = volumeList.parse(await read("/api/v1/persistentvolumes", api));
   const { make, remove } = planVolumes(claims.items, volumes.items);
   for (const volume of make) await makeVolume(folder, volume, api);
   for (const volume of remove) await removeVolume(folder, volume, api);
-  return { claims: claims.version, volumes: volumes.version };
+  return { claims: claims.metadata.resourceVersion, volumes: volumes.metadata.resourceVersion };
 }
+
+const listMetadata = z.object({ resourceVersion: z.string() });
+const claimList = z.object({ metadata: listMetadata, items: z.array(claimSchema) });
+const volumeList = z.object({ metadata: listMetadata, items: z.array(volumeSchema) });
 
 /** Its folder may be written by everybody: who runs in the pod is not known here. */
 async function makeVolume(folder: string, volume: VolumeToMake, api: ApiClient): Promise<void> {
@@ -36,10 +43,8 @@ async function removeVolume(folder: string, { metadata, spec }: Volume, api: Api
   expectSuccess(await api.send({ method: "DELETE", path: `/api/v1/persistentvolumes/${metadata.name}` }));
 }
 
-async function list<Item>(path: string, api: ApiClient): Promise<{ readonly items: readonly Item[]; readonly version: string }> {
-  const { body } = expectSuccess(await api.send({ path }));
-  const { items, metadata } = JSON.parse(body) as { readonly items: readonly Item[]; readonly metadata: { readonly resourceVersion: string } };
-  return { items, version: metadata.resourceVersion };
+async function read(path: string, api: ApiClient): Promise<unknown> {
+  return JSON.parse(expectSuccess(await api.send({ path })).body);
 }
 
 function expectSuccess(answer: ApiAnswer): ApiAnswer {

@@ -1,14 +1,14 @@
 import { connect } from "node:net";
 import type { NetConnectOpts } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+
 import { Component } from "../control-plane/component.ts";
+import type { System } from "../system/system.ts";
 import { networkNamespaceFile } from "./namespaces.ts";
 import { API_PORT, HUB_ADDRESS } from "./network-plan.ts";
 import { HUB } from "./network.ts";
 import { checkedSocket } from "./node-paths.ts";
 import { parseRelayEndpoint } from "./relay-endpoint.ts";
-import type { System } from "../system/system.ts";
 
 /** A pair of relays between this machine's loopback and the hub's; disposing of it ends both. */
 export type Passage = AsyncDisposable;
@@ -33,7 +33,11 @@ export async function openApiPassage({ folder, port, system }: PassageRequest): 
 export async function openHostPassage({ folder, port, system }: PassageRequest): Promise<Passage> {
   const socket = `unix:${checkedSocket(join(folder, `host-${port}.sock`))}`;
   return await startPair([
-    relay(`relay-host-${port}-outside`, [socket, `tcp:127.0.0.1:${port}`], { folder, system, isInHub: false }),
+    relay(`relay-host-${port}-outside`, [socket, `tcp:127.0.0.1:${port}`], {
+      folder,
+      system,
+      isInHub: false,
+    }),
     relay(`relay-host-${port}-inside`, [`tcp:127.0.0.1:${port}`, socket], { folder, system, isInHub: true }),
   ]);
 }
@@ -53,9 +57,13 @@ interface RelayPlace {
   readonly isInHub: boolean;
 }
 
-function relay(name: string, [listen, target]: readonly [string, string], { folder, system, isInHub }: RelayPlace): Component {
+function relay(
+  name: string,
+  [listen, target]: readonly [string, string],
+  { folder, system, isInHub }: RelayPlace,
+): Component {
   const networkNamespace = networkNamespaceFile(folder, HUB);
-  const entry = fileURLToPath(import.meta.resolve("./socket-relay.ts"));
+  const entry = join(import.meta.dirname, "socket-relay.ts");
   return new Component({
     launchRequest: {
       name,

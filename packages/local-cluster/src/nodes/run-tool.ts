@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 
@@ -26,13 +27,20 @@ export async function runTool(request: ToolRequest, system: System): Promise<str
   const { code, stdout, stderr } = await tryTool(request, system);
   if (code === 0) return stdout;
   const call = [request.command, ...request.args].join(" ");
-  throw new LocalClusterError("ToolFailed", `"${call}" failed with code ${code}: ${(stderr || stdout).trim().slice(-1000)}.`, "Mend what it names and start again.");
+  throw new LocalClusterError(
+    "ToolFailed",
+    `"${call}" failed with code ${code}: ${(stderr || stdout).trim().slice(-1000)}.`,
+    "Mend what it names and start again.",
+  );
 }
 
 /** Runs a tool and tells how it ended; a tool that is not there ends with 127. */
 export async function tryTool(request: ToolRequest, system: System): Promise<ToolResult> {
   const { command, args, input = "", networkNamespace, timeoutMs = 120_000 } = request;
-  const call = networkNamespace === undefined ? [command, ...args] : ["nsenter", `--net=${networkNamespace}`, "--", command, ...args];
+  const call =
+    networkNamespace === undefined
+      ? [command, ...args]
+      : ["nsenter", `--net=${networkNamespace}`, "--", command, ...args];
   const [program = command, ...rest] = call;
   const { promise, resolve } = Promise.withResolvers<ToolResult>();
   const child = spawn(program, rest, { env: { ...system.env, PATH: toolPath(system) }, timeout: timeoutMs });

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
+
 import { parseRelayEndpoint } from "./relay-endpoint.ts";
 
 /**
@@ -8,7 +9,8 @@ import { parseRelayEndpoint } from "./relay-endpoint.ts";
  * can be reached from every network namespace, so two relays that meet at one join two namespaces for one port, and no more.
  */
 const [listen, target] = process.argv.slice(2).map(parseRelayEndpoint);
-if (listen === undefined || target === undefined) throw new Error("a relay needs an endpoint to listen on and one to connect to");
+if (listen === undefined || target === undefined)
+  throw new Error("a relay needs an endpoint to listen on and one to connect to");
 if ("path" in listen) rmSync(listen.path, { force: true }); // left by a relay that was killed
 
 createServer({ allowHalfOpen: true }, (near) => {

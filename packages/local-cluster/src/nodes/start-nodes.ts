@@ -1,19 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+
 import { Component } from "../control-plane/component.ts";
-import { writeBusyboxImage } from "../images/busybox-image.ts";
 import { writePauseImage } from "../images/pause-image.ts";
+import type { System } from "../system/system.ts";
 import { DNS_USER, nodeObjects } from "./cluster-objects.ts";
 import { desiredCorefile } from "./corefile.ts";
 import { networkNamespaceFile, openNamespaceFolder } from "./namespaces.ts";
 import { HUB_ADDRESS } from "./network-plan.ts";
 import { HUB, joinNodes, makeHub } from "./network.ts";
-import type { NodeHandle, NodeSurroundings } from "./node.ts";
-import { startNode } from "./node.ts";
 import { isDnsReady } from "./node-readiness.ts";
 import type { NodeSpec } from "./node-specs.ts";
 import { numberNodes } from "./node-specs.ts";
-import type { System } from "../system/system.ts";
+import type { NodeHandle, NodeSurroundings } from "./node.ts";
+import { startNode } from "./node.ts";
 
 /** The place where the control plane of a cluster with real nodes runs. */
 export interface Hub {
@@ -38,13 +38,12 @@ export interface NodesOptions extends NodeSurroundings {
 export async function startNodes(options: NodesOptions): Promise<readonly NodeHandle[]> {
   const { folder, api, system } = options;
   const nodes = numberNodes(options.nodes);
-  const [pause, busybox] = await Promise.all([
+  const [pause] = await Promise.all([
     writePauseImage(join(folder, "images", "pause")),
-    writeBusyboxImage(join(folder, "images", "busybox")),
     joinNodes({ folder, nodeNames: nodes.map(({ name }) => name) }, system),
     ...nodeObjects().map(async ({ path, object }) => await api.apply(path, object)),
   ]);
-  const images = [pause.folder, busybox.folder, ...options.images];
+  const images = [pause.folder, ...options.images];
   const [handles] = await Promise.all([
     Promise.all(nodes.map(async (node) => await startNode(node, { ...options, images }))),
     startNameServer(options),
@@ -52,12 +51,24 @@ export async function startNodes(options: NodesOptions): Promise<readonly NodeHa
   return handles;
 }
 
-async function startNameServer({ folder, corednsPath, kubeconfigFor, system, signal }: NodesOptions): Promise<void> {
+async function startNameServer({
+  folder,
+  corednsPath,
+  kubeconfigFor,
+  system,
+  signal,
+}: NodesOptions): Promise<void> {
   const corefile = join(folder, "Corefile");
   writeFileSync(corefile, desiredCorefile(await kubeconfigFor(DNS_USER, [])));
   const networkNamespace = networkNamespaceFile(folder, HUB);
   const server = new Component({
-    launchRequest: { name: "coredns", folder, command: corednsPath, args: [`-conf=${corefile}`], networkNamespace },
+    launchRequest: {
+      name: "coredns",
+      folder,
+      command: corednsPath,
+      args: [`-conf=${corefile}`],
+      networkNamespace,
+    },
     isReady: async () => await isDnsReady(folder, system),
     system,
   });

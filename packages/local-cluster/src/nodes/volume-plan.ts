@@ -1,27 +1,39 @@
+import { z } from "zod";
+
+const annotations = z.record(z.string(), z.string()).optional();
+
 /** The parts of a PersistentVolumeClaim that provisioning looks at. */
-export interface Claim {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly deletionTimestamp?: string;
-  };
-  readonly spec: {
-    readonly accessModes: readonly string[];
-    readonly storageClassName?: string;
-    readonly volumeName?: string;
-    readonly volumeMode?: string;
-    readonly resources: { readonly requests: { readonly storage: string } };
-  };
-}
+export const claimSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    annotations,
+    deletionTimestamp: z.string().optional(),
+  }),
+  spec: z.object({
+    accessModes: z.array(z.string()),
+    storageClassName: z.string().optional(),
+    volumeName: z.string().optional(),
+    volumeMode: z.string().optional(),
+    resources: z.object({ requests: z.object({ storage: z.string() }) }),
+  }),
+});
 
 /** The parts of a PersistentVolume that provisioning looks at. */
-export interface Volume {
-  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>>; readonly deletionTimestamp?: string };
-  readonly spec: { readonly persistentVolumeReclaimPolicy?: string; readonly local?: { readonly path: string } };
-  readonly status?: { readonly phase?: string };
-}
+export const volumeSchema = z.object({
+  metadata: z.object({ name: z.string(), annotations, deletionTimestamp: z.string().optional() }),
+  spec: z.object({
+    persistentVolumeReclaimPolicy: z.string().optional(),
+    local: z.object({ path: z.string() }).optional(),
+  }),
+  status: z.object({ phase: z.string().optional() }).optional(),
+});
+
+/** A claim as provisioning sees it. */
+export type Claim = Readonly<z.infer<typeof claimSchema>>;
+/** A volume as provisioning sees it. */
+export type Volume = Readonly<z.infer<typeof volumeSchema>>;
 
 /** Name of the default StorageClass. */
 export const STORAGE_CLASS = "standard";
@@ -56,19 +68,29 @@ function volumeFor(claim: Claim): readonly VolumeToMake[] {
   const node = metadata.annotations?.["volume.kubernetes.io/selected-node"];
   const isOurs = spec.storageClassName === STORAGE_CLASS && spec.volumeMode !== "Block";
   const isWaiting = spec.volumeName === undefined && metadata.deletionTimestamp === undefined;
-  return isOurs && isWaiting && node !== undefined ? [{ claim, volumeName: `pvc-${metadata.uid}`, node }] : [];
+  return isOurs && isWaiting && node !== undefined
+    ? [{ claim, volumeName: `pvc-${metadata.uid}`, node }]
+    : [];
 }
 
 function isToBeRemoved({ metadata, spec, status }: Volume): boolean {
   const isOurs = metadata.annotations?.["pv.kubernetes.io/provisioned-by"] === PROVISIONER;
-  return isOurs && status?.phase === "Released" && spec.persistentVolumeReclaimPolicy === "Delete" && metadata.deletionTimestamp === undefined;
+  return (
+    isOurs &&
+    status?.phase === "Released" &&
+    spec.persistentVolumeReclaimPolicy === "Delete" &&
+    metadata.deletionTimestamp === undefined
+  );
 }
 
 /**
  * A volume whose data lies on one node and stays there: a `local` volume, because kubelet gives those to the pod's fsGroup,
  * which it does not do for hostPath.
  */
-export function desiredVolume({ claim, volumeName, node }: VolumeToMake, path: string): Readonly<Record<string, unknown>> {
+export function desiredVolume(
+  { claim, volumeName, node }: VolumeToMake,
+  path: string,
+): Readonly<Record<string, unknown>> {
   const { metadata, spec } = claim;
   return {
     apiVersion: "v1",
@@ -77,9 +99,21 @@ export function desiredVolume({ claim, volumeName, node }: VolumeToMake, path: s
     spec: {
       accessModes: spec.accessModes,
       capacity: { storage: spec.resources.requests.storage },
-      claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
+      claimRef: {
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+      },
       local: { path },
-      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] }] } },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] },
+          ],
+        },
+      },
       persistentVolumeReclaimPolicy: "Delete",
       storageClassName: STORAGE_CLASS,
       volumeMode: "Filesystem",

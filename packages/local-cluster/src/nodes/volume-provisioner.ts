@@ -1,17 +1,22 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import type { ApiAccess } from "../api/api-client.ts";
+
+import { z } from "zod";
+
 import { ApiClient } from "../api/api-client.ts";
-import { provisionVolumes } from "./provision-volumes.ts";
 import { realSystem } from "../system/system.ts";
+import { provisionVolumes } from "./provision-volumes.ts";
 
 /**
  * Entry point of the volume provisioner: `node volume-provisioner.ts <folder> <access file>`. Makes a volume for each claim
  * of the default StorageClass once its pod has a node, and removes it with its data when the claim is gone.
  */
 const [folder, accessFile] = process.argv.slice(2);
-if (folder === undefined || accessFile === undefined) throw new Error("the provisioner needs the cluster's folder and a file that says how to reach it");
-const access = JSON.parse(readFileSync(accessFile, "utf8")) as ApiAccess;
+if (folder === undefined || accessFile === undefined)
+  throw new Error("the provisioner needs the cluster's folder and a file that says how to reach it");
+const access = z
+  .object({ server: z.string(), caPem: z.string(), token: z.string() })
+  .parse(JSON.parse(readFileSync(accessFile, "utf8")));
 const api = new ApiClient(access);
 
 for (;;) {
@@ -19,8 +24,14 @@ for (;;) {
     const { claims, volumes } = await provisionVolumes(folder, api);
     const change = new AbortController();
     await Promise.race([
-      untilChanged(`/api/v1/persistentvolumeclaims?watch=true&resourceVersion=${claims}&timeoutSeconds=60`, change.signal),
-      untilChanged(`/api/v1/persistentvolumes?watch=true&resourceVersion=${volumes}&timeoutSeconds=60`, change.signal),
+      untilChanged(
+        `/api/v1/persistentvolumeclaims?watch=true&resourceVersion=${claims}&timeoutSeconds=60`,
+        change.signal,
+      ),
+      untilChanged(
+        `/api/v1/persistentvolumes?watch=true&resourceVersion=${volumes}&timeoutSeconds=60`,
+        change.signal,
+      ),
     ]);
     change.abort();
   } catch (error) {
@@ -33,9 +44,12 @@ for (;;) {
 /** Resolves at the first sign of a change, and at the end of the watch: then the next pass looks for itself. */
 async function untilChanged(path: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const headers = { authorization: `Bearer ${access.token ?? ""}` };
+  const headers = { authorization: `Bearer ${access.token}` };
   const watch = request(new URL(path, access.server), { ca: access.caPem, headers, signal }, (response) => {
-    response.once("data", () => resolve()).once("end", () => resolve()).once("error", reject);
+    response
+      .once("data", () => resolve())
+      .once("end", () => resolve())
+      .once("error", reject);
   });
   watch.once("error", (error) => (signal.aborted ? resolve() : reject(error)));
   watch.end();

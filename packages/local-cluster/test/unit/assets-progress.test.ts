@@ -25,7 +25,7 @@ describe("describeProgress", () => {
     {
       name: "the start with what comes next",
       given: { kind: "started", step: { ...step, expectedSeconds: 300 } },
-      want: "building kube-apiserver v1.36.3 (1 of 5), up to about 5:00, next: kubectl",
+      want: "building kube-apiserver v1.36.3 (1 of 5), about 5:00, next: kubectl",
     },
     {
       name: "the time that has passed",

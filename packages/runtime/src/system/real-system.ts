@@ -34,7 +34,7 @@ export async function sleepWith(
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const giveUp = (): void => {
-    reject(signal?.reason as Error);
+    reject(signal?.reason);
   };
   const armed = timer(delayMs, () => {
     resolve(undefined);

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, test } from "vitest";
+
+import { startLocalCluster } from "../../src/index.ts";
+import { cgroupHierarchies } from "../../src/nodes/cgroups.ts";
+import { eventually } from "../integration/eventually.ts";
+import { apply, idlePod, untilPodReady } from "./workloads.ts";
+
+/** Everything on the machine that names the cluster's folder: processes, mounts, cgroups. */
+function traces(folder: string, name: string): readonly string[] {
+  const processes = readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter(
+      (pid) =>
+        textOf(`/proc/${pid}/cmdline`).includes(folder) ||
+        textOf(`/proc/${pid}/cgroup`).includes(`quartermaster-${name}`),
+    )
+    .map((pid) => `process ${pid} ${textOf(`/proc/${pid}/cmdline`)}`);
+  const mounts = textOf("/proc/self/mountinfo")
+    .split("\n")
+    .filter((line) => line.includes(folder));
+  const cgroups = cgroupHierarchies().flatMap((hierarchy) =>
+    readdirSync(hierarchy).filter((entry) => entry.startsWith(`quartermaster-${name}`)),
+  );
+  return [...processes, ...mounts, ...cgroups, ...(existsSync(folder) ? [folder] : [])];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process ended while we looked
+  }
+}
+
+/** Paths that container runtimes and kubelet are known to write to, whatever they are told. */
+function wellKnownPlaces(): readonly string[] {
+  return [
+    "/run/containerd",
+    "/run/mount",
+    "/run/netns",
+    "/var/lib/cni",
+    "/var/lib/kubelet",
+    "/var/lib/containerd",
+    "/var/log/containers",
+    "/var/log/pods",
+    "/etc/cni",
+    "/tmp/hostpath_pv",
+  ].filter((path) => existsSync(path));
+}
+
+function clustersFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "qm-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+describe("what is left of a cluster with real nodes", () => {
+  test("[local-cluster/LC-06] nothing, after it was stopped with pods running", async () => {
+    using parent = clustersFolder();
+    const placesBefore = wellKnownPlaces();
+    const cluster = await startLocalCluster({ nodes: 2, parentFolder: parent.path, name: "stopped" });
+    await apply(cluster, idlePod("one"));
+    await untilPodReady(cluster, "one");
+    expect(traces(cluster.folder, "stopped")).not.toEqual([]);
+    await cluster.stop();
+    expect(traces(cluster.folder, "stopped")).toEqual([]);
+    expect(wellKnownPlaces()).toEqual(placesBefore);
+  });
+
+  test("[local-cluster/LC-06] nothing, after its launcher was killed", async () => {
+    using parent = clustersFolder();
+    const script = fileURLToPath(import.meta.resolve("./nodes-launcher.ts"));
+    const launcher = spawn(process.execPath, [script, parent.path, "orphan"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((resolve) => launcher.stdout.once("data", resolve));
+    const folder = join(parent.path, "orphan");
+    expect(traces(folder, "orphan")).not.toEqual([]);
+    launcher.kill("SIGKILL");
+    await eventually(
+      () => (traces(folder, "orphan").length === 0 ? true : undefined),
+      () => traces(folder, "orphan").join("\n"),
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import type { LocalCluster } from "../../src/index.ts";
+import { startLocalCluster } from "../../src/index.ts";
+import { apply, idlePod, kubectl, read, untilExec, untilPodReady, webPod, webService } from "./workloads.ts";
+import type { Pod } from "./workloads.ts";
+
+describe("a cluster with one real node", () => {
+  let cluster: LocalCluster;
+
+  beforeAll(async () => {
+    cluster = await startLocalCluster({ nodes: 1 });
+    await apply(cluster, idlePod("client"), webPod("web", "echo hello > /www/index.html; echo started"));
+    await apply(cluster, webService("greeter", "web"));
+    await untilPodReady(cluster, "client");
+    await untilPodReady(cluster, "web");
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+  });
+
+  test("[local-cluster/LC-20] a pod becomes Ready by its probe and gives its logs", async () => {
+    const logs = await kubectl(cluster, "logs", "web");
+    expect(logs).toContain("started");
+    expect(logs).toContain("response:200"); // the probe's request
+  });
+
+  test("[local-cluster/LC-20] exec runs a command in a pod and passes on its exit code", async () => {
+    expect(await kubectl(cluster, "exec", "web", "--", "cat", "/www/index.html")).toBe("hello\n");
+    expect((await cluster.kubectl(["exec", "web", "--", "sh", "-c", "exit 7"])).code).toBe(7);
+  });
+
+  test("[local-cluster/LC-20] a pod reaches a Service by its name", async () => {
+    expect(await untilExec(cluster, "client", "wget -qO- http://greeter")).toBe("hello\n");
+    expect(await untilExec(cluster, "client", "wget -qO- http://greeter.default.svc.cluster.local")).toBe(
+      "hello\n",
+    );
+  });
+
+  test("[local-cluster/LC-20] a pod reaches the API server under its name in the cluster", async () => {
+    const answer = await untilExec(
+      cluster,
+      "client",
+      "nc -w 5 kubernetes.default.svc 443 < /dev/null && echo open",
+    );
+    expect(answer).toContain("open");
+  });
+
+  test("[local-cluster/LC-26] a pod reaches neither this machine nor any network behind it", async () => {
+    const visitors: string[] = [];
+    const server = createServer((socket) => visitors.push(String(socket.remoteAddress))).listen(0, "0.0.0.0");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const port = (server.address() as { readonly port: number }).port;
+    const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    const targets = [
+      "192.0.2.1",
+      ...own.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address),
+    ];
+    for (const target of targets) {
+      const attempt = await cluster.kubectl(["exec", "client", "--", "nc", "-w", "2", target, String(port)]);
+      expect(attempt.code, `connecting to ${target}`).not.toBe(0);
+      expect(attempt.stderr).toMatch(/unreachable|timed out/); // the kernel tells at most once a second
+    }
+    server.close();
+    expect(visitors).toEqual([]);
+  });
+
+  test("[local-cluster/LC-26] a name outside the cluster does not exist", async () => {
+    const { code, stdout } = await cluster.kubectl(["exec", "client", "--", "nslookup", "example.com"]);
+    expect(code).not.toBe(0);
+    expect(stdout).toContain("NXDOMAIN");
+  });
+
+  test("[local-cluster/LC-24] running containers are kept when kubelet is killed and restarted", async () => {
+    const before = await read<Pod>(cluster, "pod", "web");
+    await cluster.nodes[0]?.kubelet.kill();
+    expect(cluster.nodes[0]?.kubelet.isRunning()).toBe(false);
+    expect(await kubectl(cluster, "get", "--raw", "/api/v1/namespaces/default/pods/web:8080/proxy/")).toBe(
+      "hello\n",
+    );
+    await cluster.nodes[0]?.kubelet.restart();
+    expect(await untilExec(cluster, "web", "cat /www/index.html")).toBe("hello\n");
+    expectSameContainers(await untilPodReady(cluster, "web"), before);
+  });
+
+  test("[local-cluster/LC-24] running containers are kept when containerd is killed and restarted", async () => {
+    const before = await read<Pod>(cluster, "pod", "web");
+    await cluster.nodes[0]?.containerd.kill();
+    expect(await kubectl(cluster, "get", "--raw", "/api/v1/namespaces/default/pods/web:8080/proxy/")).toBe(
+      "hello\n",
+    );
+    await cluster.nodes[0]?.containerd.restart();
+    expect(await untilExec(cluster, "web", "cat /www/index.html")).toBe("hello\n");
+    expectSameContainers(await untilPodReady(cluster, "web"), before);
+  });
+});
+
+function expectSameContainers(after: Pod, before: Pod): void {
+  const identify = ({ metadata, status }: Pod): unknown => [
+    metadata.uid,
+    status.containerStatuses?.map(({ containerID, restartCount }) => [containerID, restartCount]),
+  ];
+  expect(identify(after)).toEqual(identify(before));
+}

@@ -1,0 +1,20 @@
+/**
+ * How many levels of objects and lists a value has; a plain value has none. Stops counting beyond `limit` and then returns
+ * `limit + 1`, so that hostile input costs no more than it must.
+ */
+export function depthOf(value: unknown, limit: number): number {
+  let depth = 0;
+  for (
+    let level = containersOf([value]);
+    level.length > 0;
+    level = containersOf(level.flatMap(Object.values))
+  ) {
+    depth += 1;
+    if (depth > limit) return depth;
+  }
+  return depth;
+}
+
+function containersOf(values: readonly unknown[]): readonly object[] {
+  return values.filter((value) => typeof value === "object" && value !== null);
+}

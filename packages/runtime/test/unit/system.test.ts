@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+
+import { realSystem } from "../../src/system/real-system.ts";
+import { VirtualSystem } from "../../src/testing/virtual-system.ts";
+
+describe("the real system", () => {
+  const system = realSystem();
+
+  test("sleep rejects with the reason of the signal", async () => {
+    const controller = new AbortController();
+    const slept = system.sleep(3_600_000, controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(slept).rejects.toThrow("enough");
+    await expect(system.sleep(1, controller.signal)).rejects.toThrow("enough");
+  });
+
+  test("a delay beyond 24.8 days does not fire at once", async () => {
+    let fired = false;
+    using timer = system.setTimer(30 * 86_400_000, () => {
+      fired = true;
+    });
+    await system.sleep(5);
+    expect(fired).toBe(false);
+    timer.cancel();
+  });
+
+  test("monotonic time goes forward", async () => {
+    const before = system.monotonicMs();
+    await system.yieldToOthers();
+    expect(system.monotonicMs()).toBeGreaterThan(before);
+  });
+});
+
+describe("the virtual system", () => {
+  test("fires timers in order of time, then of setting, with time at each one's moment", async () => {
+    const system = new VirtualSystem();
+    const fired: string[] = [];
+    const note = (name: string) => () => {
+      fired.push(`${name}@${system.monotonicMs()}`);
+    };
+    system.setTimer(20, note("late"));
+    system.setTimer(10, note("first"));
+    system.setTimer(10, note("second"));
+    system.setTimer(10, note("cancelled")).cancel();
+    await system.advance(15);
+    expect(fired).toEqual(["first@10", "second@10"]);
+    await system.advance(5);
+    expect(fired.at(-1)).toBe("late@20");
+    expect(system.pendingTimers).toBe(0);
+  });
+
+  test("lets work go on that sleeps again and yields", async () => {
+    const system = new VirtualSystem();
+    let rounds = 0;
+    const work = (async () => {
+      for (; rounds < 5; rounds += 1) {
+        await system.sleep(1_000);
+        await system.yieldToOthers();
+      }
+    })();
+    await system.advance(5_000);
+    await work;
+    expect(rounds).toBe(5);
+  });
+
+  test("the same seed gives the same numbers and ids", () => {
+    const draw = (seed: number): readonly unknown[] => {
+      const system = new VirtualSystem({ seed });
+      return [system.random(), system.random(), system.uuid()];
+    };
+    expect(draw(7)).toEqual(draw(7));
+    expect(draw(7)).not.toEqual(draw(8));
+    expect(draw(7)[2]).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
+  });
+
+  test("a blocked event loop moves time without firing; a jump moves only the wall clock", async () => {
+    const system = new VirtualSystem({ startMs: 0 });
+    let fired = false;
+    system.setTimer(10, () => {
+      fired = true;
+    });
+    system.block(100);
+    expect(fired).toBe(false);
+    system.jumpWall(-50);
+    expect([system.monotonicMs(), system.wallMs()]).toEqual([100, 50]);
+    await system.advance(0);
+    expect(fired).toBe(true);
+  });
+});
