@@ -67,3 +67,38 @@ export function classify(error: unknown): ErrorClass {
   if (error instanceof Error && error.name === "TimeoutError") return "timeout";
   return "bug";
 }
+
+/** What is wrong with a cluster's configuration. */
+export type ConfigErrorCode =
+  | "configNotFound"
+  | "configUnreadable"
+  | "configNotYaml"
+  | "configInvalid"
+  | "configMissingEntry"
+  | "configUnsupported"
+  | "credentialPluginFailed";
+
+/** Where the fault is. */
+export interface ConfigFault {
+  readonly code: ConfigErrorCode;
+  /** The file that has to be looked at. */
+  readonly file?: string;
+  /** Path of the field, e.g. `users[0].user.exec.command`. */
+  readonly field?: string;
+  readonly cause?: unknown;
+}
+
+/** A configuration that cannot be used. The message names file and field and never a credential. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly code: ConfigErrorCode;
+  readonly file: string | undefined;
+  readonly field: string | undefined;
+
+  constructor(problem: string, { code, file, field, cause }: ConfigFault) {
+    super([file, field, problem].filter((part) => part !== undefined).join(": "), { cause });
+    this.code = code;
+    this.file = file;
+    this.field = field;
+  }
+}

@@ -16,12 +16,15 @@ export async function probeMachine(parentFolder: string, system: System): Promis
   return {
     isRoot,
     missingTools,
-    cniPluginFolder: CNI_FOLDERS.find((folder) =>
-      CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))),
-    ),
+    cniPluginFolder: findCniPluginFolder(),
     hasStaticBusybox: findStaticBusybox() !== undefined,
     missingFeatures: canTry ? await tryFeatures(parentFolder, system) : [],
   };
+}
+
+/** The folder that holds all CNI plugins we use, if there is one. */
+export function findCniPluginFolder(): string | undefined {
+  return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
 }
 
 /** Where distributions put CNI plugins. */

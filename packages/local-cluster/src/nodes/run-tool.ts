@@ -54,7 +54,9 @@ export async function tryTool(request: ToolRequest, system: System): Promise<Too
   return await promise;
 }
 
-/** The search path with the administrator's folders, which a plain `su` leaves out. */
+/** The search path with the usual folders: a plain `su` leaves the administrator's out, and a guardian has none at all. */
 export function toolPath(system: System): string {
-  return [system.env["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin", "/sbin"].filter(Boolean).join(":");
+  return [system.env["PATH"] ?? "", ...USUAL_FOLDERS].filter(Boolean).join(":");
 }
+
+const USUAL_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

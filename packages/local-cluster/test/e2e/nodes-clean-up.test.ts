@@ -8,13 +8,14 @@ import { describe, expect, test } from "vitest";
 
 import { startLocalCluster } from "../../src/index.ts";
 import { cgroupHierarchies } from "../../src/nodes/cgroups.ts";
+import { identifyProcess } from "../../src/process/process-identity.ts";
 import { eventually } from "../integration/eventually.ts";
 import { apply, idlePod, untilPodReady } from "./workloads.ts";
 
 /** Everything on the machine that names the cluster's folder: processes, mounts, cgroups. */
 function traces(folder: string, name: string): readonly string[] {
   const processes = readdirSync("/proc")
-    .filter((entry) => /^\d+$/.test(entry))
+    .filter((entry) => /^\d+$/.test(entry) && identifyProcess(Number(entry)) !== undefined)
     .filter(
       (pid) =>
         textOf(`/proc/${pid}/cmdline`).includes(folder) ||

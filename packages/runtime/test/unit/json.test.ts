@@ -146,12 +146,10 @@ describe("comparison, freezing and depth", () => {
     },
     { name: "an own __proto__ counts", left: parseJson('{"__proto__":1}'), right: {}, want: false },
   ];
-  for (const { name, left, right, want } of rows) {
-    test(`${name}`, () => {
-      expect(deepEqual(left, right)).toBe(want);
-      expect(deepEqual(right, left)).toBe(want);
-    });
-  }
+  test.each(rows)("$name", ({ left, right, want }) => {
+    expect(deepEqual(left, right)).toBe(want);
+    expect(deepEqual(right, left)).toBe(want);
+  });
 
   test("freezing reaches every level", () => {
     const frozen = deepFreeze({ a: [{ b: { c: 1 } }] });

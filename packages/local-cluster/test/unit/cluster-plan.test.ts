@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+
+import type { FolderOwner } from "../../src/cluster/cluster-folder.ts";
+import { isAbandoned } from "../../src/cluster/cluster-folder.ts";
+import { kubeconfig } from "../../src/cluster/kubeconfig.ts";
+import { planCluster, withoutRealNodes } from "../../src/cluster/options.ts";
+import { assertSocketsFit } from "../../src/cluster/socket-path.ts";
+import { identifyProcess } from "../../src/process/process-identity.ts";
+import type { System } from "../../src/system/system.ts";
+import { realSystem } from "../../src/system/system.ts";
+
+const system: System = {
+  ...realSystem,
+  env: {},
+  homeDirectory: "/home/someone",
+  randomHex: () => "c0ffee00",
+};
+
+describe("a cluster's plan", () => {
+  test("has one node in name, a random name and a place in the user's cache unless told", () => {
+    const plan = planCluster({}, system);
+    expect(plan).toMatchObject({
+      name: "c0ffee00",
+      nodes: [],
+      lifetime: "attached",
+      etcdCompactionInterval: "300000ms",
+    });
+    expect(plan.parentFolder).toBe("/home/someone/.cache/quartermaster/clusters");
+    expect(plan.kwokNodes).toEqual([{ name: "kwok-1", zone: "a" }]);
+  });
+
+  test("spreads nodes over three zones and keeps the names and zones that were given", () => {
+    expect(planCluster({ nodes: 4 }, system).nodes.map(({ zone }) => zone)).toEqual(["a", "b", "c", "a"]);
+    expect(planCluster({ nodes: [{ name: "x", zone: "z" }, {}] }, system).nodes).toEqual([
+      { name: "x", zone: "z" },
+      { name: "node-2", zone: "b" },
+    ]);
+  });
+
+  test("keeps the number and the zones of the nodes when they can only be had in name", () => {
+    const plan = withoutRealNodes(planCluster({ nodes: 2 }, system));
+    expect(plan.nodes).toEqual([]);
+    expect(plan.kwokNodes).toEqual([
+      { name: "node-1", zone: "a" },
+      { name: "node-2", zone: "b" },
+    ]);
+  });
+});
+
+describe("who answers for a folder", () => {
+  const launcher = identifyProcess(process.pid) ?? { pid: 0, startTicks: "" };
+  const dead = { pid: process.pid, startTicks: "1" };
+  test.each<{ readonly name: string; readonly owner: FolderOwner; readonly want: boolean }>([
+    {
+      name: "an attached cluster whose launcher lives",
+      owner: { mode: "attached", launcher, bootId: "now" },
+      want: false,
+    },
+    {
+      name: "an attached cluster whose launcher is gone",
+      owner: { mode: "attached", launcher: dead, bootId: "now" },
+      want: true,
+    },
+    {
+      name: "a detached cluster whose launcher is gone",
+      owner: { mode: "detached", launcher: dead, bootId: "now" },
+      want: false,
+    },
+    {
+      name: "a detached cluster of before the reboot",
+      owner: { mode: "detached", launcher, bootId: "before" },
+      want: true,
+    },
+  ])("is settled for $name", ({ owner, want }) => {
+    expect(isAbandoned(owner, "now")).toBe(want);
+  });
+});
+
+test("writes a kubeconfig whose credential works through a proxy", () => {
+  const config = kubeconfig({
+    server: "https://127.0.0.1:1",
+    caPem: "CA",
+    user: "admin",
+    credential: { token: "t" },
+  });
+  expect(config).toMatchObject({
+    clusters: [{ cluster: { server: "https://127.0.0.1:1", "certificate-authority-data": "Q0E=" } }],
+    users: [{ user: { token: "t" } }],
+  });
+});
+
+test("accepts a folder whose sockets just fit and refuses one byte more", () => {
+  const longest = `/${"f".repeat(107 - "/etcd-stale-relay.sock".length - 1)}`;
+  expect(() => assertSocketsFit(longest)).not.toThrow();
+  expect(() => assertSocketsFit(`${longest}f`)).toThrow(/too deep/);
+});

@@ -1,0 +1,22 @@
+import type { Transport } from "../transport/transport.ts";
+import type { Client, Impersonation } from "./client.ts";
+import { TransportClient } from "./transport-client.ts";
+
+/** What a client is made of. */
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** Speak as somebody else from the start, e.g. `impersonate` of the configuration. */
+  readonly identity?: Impersonation;
+}
+
+/**
+ * A client on top of shared connections.
+ *
+ * @example
+ * const config = await loadConfig({ system });
+ * await using transport = createTransport({ config, system });
+ * const client = createClient({ transport, ...(config.impersonate && { identity: config.impersonate }) });
+ */
+export function createClient({ transport, identity }: ClientOptions): Client {
+  return new TransportClient(transport, identity);
+}

@@ -1,0 +1,125 @@
+import { ApiError } from "../errors.ts";
+import type { Kind } from "../object/kind.ts";
+import type { System } from "../system/system.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { CallOptions } from "./client.ts";
+import { readGroups, type ServedGroupVersion } from "./discovery-answer.ts";
+
+/** A kind that the server offers, with what can be done to it. */
+export interface ServedKind extends Kind {
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly verbs: readonly string[];
+  readonly subresources: readonly string[];
+}
+
+/** Asking again for what was unknown a moment ago would only load the server. */
+const shortestAgeMs = 500;
+
+const accept = ["v2", "v2beta1"]
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(",");
+
+/** What the server offers: read with two requests when first asked, kept until invalidated or until something is not in it. */
+export class Discovery {
+  readonly #transport: Transport;
+  readonly #system: System;
+  #known: Promise<readonly ServedGroupVersion[]> | undefined;
+  #readAtMs = 0;
+
+  constructor(transport: Transport, system: System) {
+    this.#transport = transport;
+    this.#system = system;
+  }
+
+  /** All kinds, preferred versions first within each group. */
+  async all(options: CallOptions = {}): Promise<readonly ServedKind[]> {
+    return (await this.#groups(options)).flatMap(({ kinds }) => kinds);
+  }
+
+  /** The kind of exactly this apiVersion and name; throws `notFound` when it is not served even after a fresh look. */
+  async find(wanted: KindName, options: CallOptions = {}): Promise<ServedKind> {
+    const matches = ({ group, version, kind }: ServedKind): boolean =>
+      apiVersion(group, version) === wanted.apiVersion && kind === wanted.kind;
+    return await this.#search(matches, wanted, options);
+  }
+
+  /** The kind behind a plural name of a group, in the group's preferred version. */
+  async findResource(wanted: ResourceName, options: CallOptions = {}): Promise<ServedKind> {
+    const matches = ({ group, plural }: ServedKind): boolean =>
+      group === wanted.group && plural === wanted.plural;
+    return await this.#search(matches, { apiVersion: wanted.group, kind: wanted.plural }, options);
+  }
+
+  /** The next question is answered by the server; call it when a CRD or an APIService changed. */
+  invalidate(): void {
+    this.#known = undefined;
+  }
+
+  async #search(
+    matches: (kind: ServedKind) => boolean,
+    wanted: KindName,
+    options: CallOptions,
+  ): Promise<ServedKind> {
+    const found = (await this.all(options)).find(matches);
+    if (found !== undefined) return found;
+    if (this.#system.monotonicMs() - this.#readAtMs >= shortestAgeMs) this.invalidate();
+    const groups = await this.#groups(options);
+    const foundNow = groups.flatMap(({ kinds }) => kinds).find(matches);
+    if (foundNow === undefined) throw unknownKind(wanted, groups);
+    return foundNow;
+  }
+
+  async #groups(options: CallOptions): Promise<readonly ServedGroupVersion[]> {
+    if (this.#known === undefined) {
+      const reading = this.#read();
+      this.#known = reading;
+      reading.catch(() => {
+        if (this.#known === reading) this.invalidate();
+      });
+    }
+    options.signal?.throwIfAborted();
+    return await this.#known;
+  }
+
+  /** Shared by all who ask at the same time, hence without the signal of one of them; the transport's limit holds. */
+  async #read(): Promise<readonly ServedGroupVersion[]> {
+    const answers = await Promise.all(
+      ["/api", "/apis"].map(
+        async (path) =>
+          await this.#transport.send({ method: "GET", verb: "get", path, accept, subject: { kind: path } }),
+      ),
+    );
+    this.#readAtMs = this.#system.monotonicMs();
+    return answers.flatMap(readGroups);
+  }
+}
+
+/** A kind as objects name it. */
+export interface KindName {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** A kind as URLs and RBAC name it. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+function apiVersion(group: string, version: string): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+/** An aggregated API that is down is not the same as a kind that does not exist. */
+function unknownKind(wanted: KindName, groups: readonly ServedGroupVersion[]): ApiError {
+  const isStale = groups.some(
+    ({ group, version, isStale: stale }) =>
+      stale && [group, apiVersion(group, version)].includes(wanted.apiVersion),
+  );
+  return new ApiError(`discover ${wanted.kind} of ${wanted.apiVersion}: not served`, {
+    class: isStale ? "transient" : "notFound",
+    reason: isStale ? "StaleDiscovery" : "KindNotServed",
+    mayHaveActed: false,
+  });
+}

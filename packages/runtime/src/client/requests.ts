@@ -1,0 +1,156 @@
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { ApiRequest } from "../transport/request.ts";
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  Patch,
+  RawRequest,
+  ReadOptions,
+  WriteOptions,
+} from "./client.ts";
+import { collectionPath, objectPath, withQuery } from "./paths.ts";
+
+/** GET of one object. */
+export function getRequest(kind: Kind, ref: ObjectRef, options: ReadOptions): ApiRequest {
+  const path = withQuery(objectPath(kind, ref), { resourceVersion: options.resourceVersion });
+  return { method: "GET", verb: "get", path, ...about(kind, ref), ...limitsOf(options) };
+}
+
+/** POST into the collection; the server checks that the object's namespace is the one of the path. */
+export function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
+  const path = withQuery(collectionPath(kind, object.metadata.namespace), writeQuery(options));
+  return {
+    method: "POST",
+    verb: "create",
+    path,
+    body: object,
+    ...about(kind, object.metadata),
+    ...limitsOf(options),
+  };
+}
+
+type Sub<T> = T & { readonly subresource?: string };
+
+/** What of an applied object its request needs. */
+interface AppliedObject {
+  readonly metadata: { readonly name: string; readonly namespace?: string | undefined };
+}
+
+/** Server-side apply. */
+export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
+  const { name, namespace } = object.metadata;
+  const ref = namespace === undefined ? { name } : { name, namespace };
+  const query = { ...writeQuery(options), ...(options.force ? { force: "true" } : {}) };
+  return {
+    method: "PATCH",
+    verb: "apply",
+    path: withQuery(objectPath(kind, ref, options.subresource), query),
+    body: object,
+    contentType: "application/apply-patch+yaml",
+    ...about(kind, ref),
+    ...limitsOf(options),
+  };
+}
+
+/** Merge patch or JSON patch. */
+export function patchRequest(
+  kind: Kind,
+  ref: ObjectRef,
+  options: Sub<WriteOptions & { readonly patch: Patch }>,
+): ApiRequest {
+  const { patch } = options;
+  const isMerge = patch.kind === "merge";
+  return {
+    method: "PATCH",
+    verb: "patch",
+    path: withQuery(objectPath(kind, ref, options.subresource), writeQuery(options)),
+    body: isMerge ? patch.body : patch.operations,
+    contentType: isMerge ? "application/merge-patch+json" : "application/json-patch+json",
+    ...about(kind, ref),
+    ...limitsOf(options),
+  };
+}
+
+/** PUT of a whole object. */
+export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOptions>): ApiRequest {
+  const path = withQuery(objectPath(kind, object.metadata, options.subresource), writeQuery(options));
+  return {
+    method: "PUT",
+    verb: "update",
+    path,
+    body: object,
+    ...about(kind, object.metadata),
+    ...limitsOf(options),
+  };
+}
+
+/** DELETE of exactly the object meant. */
+export function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions): ApiRequest {
+  const { dryRun = false, propagation, gracePeriodSeconds, preconditions } = options;
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    propagationPolicy: propagation,
+    gracePeriodSeconds,
+    preconditions,
+    dryRun: dryRun ? ["All"] : undefined,
+  };
+  return {
+    method: "DELETE",
+    verb: "delete",
+    path: objectPath(kind, ref),
+    body,
+    ...about(kind, ref),
+    ...limitsOf(options),
+  };
+}
+
+/** POST to a subresource. */
+export function postRequest(
+  kind: Kind,
+  ref: ObjectRef,
+  options: WriteOptions & { readonly subresource: string; readonly body: unknown },
+): ApiRequest {
+  return {
+    method: "POST",
+    verb: "create",
+    path: withQuery(objectPath(kind, ref, options.subresource), writeQuery(options)),
+    body: options.body,
+    ...about(kind, ref),
+    ...limitsOf(options),
+  };
+}
+
+/** Any request; its path stands for the kind in messages. */
+export function rawRequest({ method, path, body, contentType, ...options }: RawRequest): ApiRequest {
+  const [kind = ""] = path.split("?", 1);
+  return {
+    method,
+    verb: method.toLowerCase(),
+    path,
+    subject: { kind },
+    ...(body === undefined ? {} : { body }),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...limitsOf(options),
+  };
+}
+
+function writeQuery({
+  dryRun = false,
+  fieldValidation = "Strict",
+  fieldManager,
+}: WriteOptions): Readonly<Record<string, string | undefined>> {
+  return { fieldValidation, fieldManager, dryRun: dryRun ? "All" : undefined };
+}
+
+/** What the request is about. */
+export function about(kind: Kind, ref: Partial<ObjectRef>): Pick<ApiRequest, "subject"> {
+  return { subject: { kind: nameOfKind(kind), ref } };
+}
+
+/** When the request must end. */
+export function limitsOf({ signal, timeoutMs }: CallOptions): Pick<ApiRequest, "signal" | "timeoutMs"> {
+  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+}

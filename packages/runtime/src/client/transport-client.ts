@@ -1,0 +1,145 @@
+import { ApiError } from "../errors.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import { kindNotServed } from "../transport/answer-error.ts";
+import type { ApiRequest } from "../transport/request.ts";
+import type { Transport } from "../transport/transport.ts";
+import type {
+  Applied,
+  ApplyOptions,
+  Client,
+  DeleteOptions,
+  Impersonation,
+  ListOptions,
+  ObjectPage,
+  Patch,
+  RawRequest,
+  ReadOptions,
+  WriteOptions,
+} from "./client.ts";
+import { impersonationHeaders } from "./impersonation-headers.ts";
+import { listAll } from "./list-all.ts";
+import { listRequest, pageOf } from "./list-page.ts";
+import { objectPath } from "./paths.ts";
+import {
+  applyRequest,
+  createRequest,
+  deleteRequest,
+  getRequest,
+  patchRequest,
+  postRequest,
+  rawRequest,
+  replaceRequest,
+} from "./requests.ts";
+
+/** The client: turns each call into one request. What the API server answers is taken to be of the kind asked for. */
+export class TransportClient implements Client {
+  readonly #transport: Transport;
+  readonly #headers: readonly string[];
+
+  constructor(transport: Transport, identity?: Impersonation) {
+    this.#transport = transport;
+    this.#headers = identity === undefined ? [] : impersonationHeaders(identity);
+  }
+
+  async get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: ReadOptions = {}): Promise<O> {
+    return await this.#object<O>(getRequest(kind, ref, options));
+  }
+
+  async find<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options: ReadOptions = {},
+  ): Promise<O | undefined> {
+    try {
+      return await this.get(kind, ref, options);
+    } catch (error) {
+      const isMissing = error instanceof ApiError && error.class === "notFound";
+      if (isMissing && error.reason !== kindNotServed) return undefined;
+      throw error;
+    }
+  }
+
+  list<O extends KubeObject>(kind: Kind<O>, options: ListOptions = {}): AsyncIterable<O> {
+    return listAll(async (page) => await this.listPage(kind, page), options);
+  }
+
+  async listPage<O extends KubeObject>(
+    kind: Kind<O>,
+    options: ListOptions & { readonly continueToken?: string } = {},
+  ): Promise<ObjectPage<O>> {
+    return pageOf(kind, await this.#send(listRequest(kind, options)));
+  }
+
+  async create<O extends KubeObject>(kind: Kind<O>, object: O, options: WriteOptions = {}): Promise<O> {
+    return await this.#object<O>(createRequest(kind, object, options));
+  }
+
+  async apply<O extends KubeObject>(
+    kind: Kind<O>,
+    object: Applied<O>,
+    options: ApplyOptions & { readonly subresource?: string },
+  ): Promise<O> {
+    return await this.#object<O>(applyRequest(kind, object, options));
+  }
+
+  async patch<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options: WriteOptions & { readonly patch: Patch; readonly subresource?: string },
+  ): Promise<O> {
+    return await this.#object<O>(patchRequest(kind, ref, options));
+  }
+
+  async replace<O extends KubeObject>(
+    kind: Kind<O>,
+    object: O,
+    options: WriteOptions & { readonly subresource?: string } = {},
+  ): Promise<O> {
+    return await this.#object<O>(replaceRequest(kind, object, options));
+  }
+
+  async delete<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<void> {
+    await this.#send(deleteRequest(kind, ref, options));
+  }
+
+  async createSubresource(
+    kind: Kind,
+    ref: ObjectRef,
+    options: WriteOptions & { readonly subresource: string; readonly body: unknown },
+  ): Promise<unknown> {
+    return await this.#send(postRequest(kind, ref, options));
+  }
+
+  async getSubresource(
+    kind: Kind,
+    ref: ObjectRef,
+    options: ReadOptions & { readonly subresource: string },
+  ): Promise<unknown> {
+    const path = objectPath(kind, ref, options.subresource);
+    return await this.#send({ ...getRequest(kind, ref, options), path });
+  }
+
+  async raw(request: RawRequest): Promise<unknown> {
+    return await this.#send(rawRequest(request));
+  }
+
+  as(identity: Impersonation): Client {
+    return new TransportClient(this.#transport, identity);
+  }
+
+  async #send(request: ApiRequest): Promise<unknown> {
+    return await this.#transport.send(
+      this.#headers.length === 0 ? request : { ...request, headers: this.#headers },
+    );
+  }
+
+  async #object<O>(request: ApiRequest): Promise<O> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server vouches for the kind; checking each field would cost more than the call
+    return (await this.#send(request)) as O;
+  }
+}

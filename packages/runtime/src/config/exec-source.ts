@@ -1,0 +1,125 @@
+import { execFile } from "node:child_process";
+import { dirname, isAbsolute, resolve } from "node:path";
+
+import { ConfigError } from "../errors.ts";
+import type { System } from "../system/system.ts";
+import type { Credential } from "./cluster-config.ts";
+import { execInfo, type IssuedCredential, readExecCredential } from "./exec-credential.ts";
+import type { ClusterEntry, ExecEntry, UserEntry } from "./kubeconfig.ts";
+import type { Located } from "./merge-kubeconfigs.ts";
+import type { Source } from "./source.ts";
+
+/** What a plugin is run for. */
+export interface ExecOptions {
+  readonly system: System;
+  readonly exec: ExecEntry;
+  readonly user: Located<UserEntry>;
+  readonly cluster: Located<ClusterEntry>;
+}
+
+/** Plugins that ask a cloud take seconds; one that takes longer hangs. */
+const runLimitMs = 60_000;
+
+const outputLimitBytes = 1024 * 1024;
+
+/** Renewed this long before the end, or in the last fifth of a short life. */
+const marginMs = 60_000;
+
+/** Credentials from a plugin: one run at a time, renewed before they expire or when the server refuses them. */
+export class ExecSource implements Source<Credential> {
+  readonly #options: ExecOptions;
+  #issued: IssuedCredential | undefined;
+  #renewAtMs = 0;
+  #running: Promise<Credential> | undefined;
+
+  constructor(options: ExecOptions) {
+    if (options.exec.interactiveMode === "Always") {
+      throw faultOf(options, "interactiveMode", "a plugin that wants a terminal cannot be used");
+    }
+    this.#options = options;
+  }
+
+  current(): Credential | Promise<Credential> {
+    if (this.#issued === undefined) return this.refresh();
+    const nowMs = this.#options.system.wallMs();
+    if (nowMs < this.#renewAtMs) return this.#issued.credential;
+    return this.#renewOrKeep(this.#issued);
+  }
+
+  async refresh(): Promise<Credential> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return await this.#running;
+  }
+
+  /** Between margin and end a failing plugin does no harm yet. */
+  async #renewOrKeep({ credential, expiresAtMs = Infinity }: IssuedCredential): Promise<Credential> {
+    try {
+      return await this.refresh();
+    } catch (error) {
+      if (this.#options.system.wallMs() >= expiresAtMs) throw error;
+      return credential;
+    }
+  }
+
+  async #run(): Promise<Credential> {
+    const { system, exec } = this.#options;
+    const issued = readExecCredential(await runPlugin(this.#options), exec.apiVersion);
+    if (issued === undefined)
+      throw faultOf(this.#options, "command", `gave no ExecCredential of ${exec.apiVersion}`);
+    this.#issued = issued;
+    this.#renewAtMs = renewalOf(issued, system.wallMs());
+    return issued.credential;
+  }
+}
+
+function renewalOf({ expiresAtMs }: IssuedCredential, nowMs: number): number {
+  if (expiresAtMs === undefined) return Infinity;
+  return expiresAtMs - Math.min(marginMs, Math.max(0, expiresAtMs - nowMs) / 5);
+}
+
+async function runPlugin(options: ExecOptions): Promise<string> {
+  const { system, exec, user, cluster } = options;
+  const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
+  const env = { ...system.env, ...own, KUBERNETES_EXEC_INFO: execInfo(exec, cluster.value) };
+  const { promise, resolve: settle, reject } = Promise.withResolvers<string>();
+  const limits = { timeout: runLimitMs, maxBuffer: outputLimitBytes, killSignal: "SIGKILL" } as const;
+  const child = execFile(
+    commandOf(exec.command, user.file),
+    exec.args,
+    { env, ...limits },
+    (error, stdout) => {
+      if (error === null) settle(stdout);
+      else reject(faultOf(options, "command", `${failureOf(error)}${hintOf(exec)}`));
+    },
+  );
+  child.stdin?.end();
+  return await promise;
+}
+
+/** A path with a slash is relative to the file that names it; a bare name is looked up in PATH. */
+function commandOf(command: string, file: string): string {
+  return isAbsolute(command) || !command.includes("/") ? command : resolve(dirname(file), command);
+}
+
+/** Not the error itself: it holds the command line, which may hold a password. */
+function failureOf({
+  code,
+  killed,
+}: {
+  readonly code?: string | number | null;
+  readonly killed?: boolean;
+}): string {
+  if (killed === true) return "credential plugin took too long";
+  return `credential plugin failed (${code ?? "killed"})`;
+}
+
+function hintOf({ installHint }: ExecEntry): string {
+  return installHint === undefined || installHint === "" ? "" : `: ${installHint.slice(0, 500)}`;
+}
+
+function faultOf({ user }: ExecOptions, name: string, problem: string): ConfigError {
+  const field = `${user.field}.exec.${name}`;
+  return new ConfigError(problem, { code: "credentialPluginFailed", file: user.file, field });
+}

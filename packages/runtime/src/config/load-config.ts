@@ -1,0 +1,69 @@
+import { delimiter, join } from "node:path";
+
+import { ConfigError } from "../errors.ts";
+import type { System } from "../system/system.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { inClusterConfig, isInCluster } from "./in-cluster.ts";
+import type { Kubeconfig } from "./kubeconfig.ts";
+import { mergeKubeconfigs } from "./merge-kubeconfigs.ts";
+import { readKubeconfig } from "./read-kubeconfig.ts";
+import { resolveContext } from "./resolve-context.ts";
+
+/** Which cluster is meant. */
+export interface LoadConfigOptions {
+  readonly system: System;
+  /** This file and no other; it must exist. */
+  readonly kubeconfigPath?: string;
+  /** This context instead of the current one. */
+  readonly context?: string;
+  /** Where a pod finds its identity; the usual folder unless told. */
+  readonly serviceAccountFolder?: string;
+}
+
+/**
+ * Finds the cluster as kubectl does: the file given, else those in KUBECONFIG, else `~/.kube/config`, else the pod's own
+ * service account. Throws ConfigError that names file and field.
+ *
+ * @example
+ * const config = await loadConfig({ system: realSystem() });
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<ClusterConfig> {
+  const { system, context } = options;
+  const configs = await readAll(options);
+  if (configs.length > 0) {
+    const merged = mergeKubeconfigs(configs);
+    return await resolveContext(system, merged, context);
+  }
+  if (isInCluster(system)) return await inClusterConfig(system, options.serviceAccountFolder);
+  throw new ConfigError("no kubeconfig found and not running in a cluster", { code: "configNotFound" });
+}
+
+interface ReadConfig {
+  readonly file: string;
+  readonly config: Kubeconfig;
+}
+
+async function readAll({ system, kubeconfigPath }: LoadConfigOptions): Promise<readonly ReadConfig[]> {
+  if (kubeconfigPath !== undefined) {
+    return [{ file: kubeconfigPath, config: await readKubeconfig(kubeconfigPath) }];
+  }
+  const read = await Promise.all(candidateFiles(system).map(readIfThere));
+  return read.filter((config) => config !== undefined);
+}
+
+/** Files that need not exist. */
+function candidateFiles({ env }: System): readonly string[] {
+  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
+  if (listed.length > 0) return listed;
+  const home = env["HOME"] ?? env["USERPROFILE"];
+  return home === undefined || home === "" ? [] : [join(home, ".kube", "config")];
+}
+
+async function readIfThere(file: string): Promise<ReadConfig | undefined> {
+  try {
+    return { file, config: await readKubeconfig(file) };
+  } catch (error) {
+    if (error instanceof ConfigError && error.code === "configNotFound") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { ApiError, type ErrorClass, type InvalidCause } from "../errors.ts";
+import type { Answer } from "./exchange.ts";
+import { type ApiRequest, describeRequest, isSensitive } from "./request.ts";
+import { retryAfterMsOf } from "./retry-after.ts";
+import { readStatus, type StatusReport } from "./status.ts";
+
+/** The error that an answer other than 2xx means. */
+export function answerError(request: ApiRequest, answer: Answer, wallMs: number): ApiError {
+  const report = readStatus(answer.text);
+  const retryAfterMs = retryAfterMsOf(answer.retryAfter, report?.retryAfterSeconds, wallMs);
+  const errorClass = classOfAnswer(answer.status, report);
+  const reason = reasonOf(errorClass, report);
+  return new ApiError(`${describeRequest(request)}: ${answer.status}${saying(request, report)}`, {
+    class: errorClass,
+    status: answer.status,
+    ...(reason === undefined ? {} : { reason }),
+    causes: isSensitive(request.path) ? quietCauses(report) : (report?.causes ?? []),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    mayHaveActed: mayHaveActed(answer.status, errorClass, retryAfterMs !== undefined && report !== undefined),
+  });
+}
+
+/** What an HTTP status together with the server's report means. Also for the Status inside a watch's ERROR event. */
+export function classOfAnswer(status: number, report: StatusReport | undefined): ErrorClass {
+  if (status === 409) return report?.reason === "AlreadyExists" ? "alreadyExists" : "conflict";
+  if (status === 504 && !isVersionTooLarge(report)) return "timeout";
+  if (status >= 500) return isTooLarge(report) ? "tooLarge" : "transient";
+  return classesByStatus.get(status) ?? "bug";
+}
+
+const classesByStatus = new Map<number, ErrorClass>([
+  [400, "invalid"],
+  [401, "unauthorized"],
+  [403, "forbidden"],
+  [404, "notFound"],
+  [408, "timeout"],
+  [410, "gone"],
+  [413, "tooLarge"],
+  [422, "invalid"],
+  [429, "tooManyRequests"],
+]);
+
+/** etcd's limit and gRPC's come as a plain 500; the server has no code for them, hence the only look at text. */
+function isTooLarge(report: StatusReport | undefined): boolean {
+  return /request is too large|trying to send message larger than max/.test(report?.message ?? "");
+}
+
+function isVersionTooLarge(report: StatusReport | undefined): boolean {
+  return report?.causes.some(({ reason }) => reason === versionTooLarge) ?? false;
+}
+
+const versionTooLarge = "ResourceVersionTooLarge";
+
+/** Reason of a `notFound` that is about the kind, not about an object: the server does not serve it. */
+export const kindNotServed = "KindNotServed";
+
+function reasonOf(errorClass: ErrorClass, report: StatusReport | undefined): string | undefined {
+  if (errorClass === "notFound" && report?.objectName === undefined) return kindNotServed;
+  return isVersionTooLarge(report) ? versionTooLarge : report?.reason;
+}
+
+/** A refusal means that nothing was done; so does "later" when the API server itself says it. */
+function mayHaveActed(status: number, errorClass: ErrorClass, isToldToWait: boolean): boolean {
+  if (status === 408) return true;
+  if (status < 500 || errorClass === "tooLarge") return false;
+  return !(status === 503 && isToldToWait);
+}
+
+const messageLimit = 1_024;
+
+/** What the server said; of objects that hold credentials only which fields are wrong, because it quotes their values. */
+function saying({ path }: ApiRequest, report: StatusReport | undefined): string {
+  if (report === undefined) return "";
+  if (!isSensitive(path)) return ` ${(report.message ?? report.reason ?? "").slice(0, messageLimit)}`;
+  const fields = report.causes.map(({ field, reason }) => `${field} ${reason}`.trim());
+  return ` ${[report.reason ?? "refused", ...fields].join(", ").slice(0, messageLimit)}`;
+}
+
+function quietCauses(report: StatusReport | undefined): readonly InvalidCause[] {
+  return (report?.causes ?? []).map(({ field, reason }) => ({ field, reason, message: "" }));
+}

@@ -1,0 +1,116 @@
+import { type Dispatcher, Pool, ProxyAgent } from "undici";
+
+/** Where the server is and how it proves itself. */
+export interface Endpoint {
+  readonly origin: string;
+  readonly serverName?: string;
+  readonly insecure: boolean;
+  readonly proxyUrl?: string;
+}
+
+/** What a TLS connection is made with. */
+export interface TlsMaterial {
+  readonly caPem: string | undefined;
+  readonly certPem: string | undefined;
+  readonly keyPem: string | undefined;
+}
+
+/** Connections of one TLS identity: a bounded pool for calls, and one connection per stream. */
+export interface Lanes {
+  readonly calls: Dispatcher;
+  readonly streams: Dispatcher;
+}
+
+/** Calls at the same time beyond this wait for a free connection. */
+const callConnections = 64;
+
+const connectTimeoutMs = 10_000;
+
+/** Below the idle limits of common load balancers, so that we close first. */
+const keepAliveMs = 30_000;
+
+/** Keeps the pools of an endpoint, and changes to new ones when the TLS material changes. */
+export class Connections {
+  readonly #endpoint: Endpoint;
+  #material: TlsMaterial | undefined;
+  #lanes: Lanes | undefined;
+  readonly #retired = new Set<Dispatcher>();
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  /** The pools to use with this material. Running requests end on the pools they began on. */
+  lanes(material: TlsMaterial): Lanes {
+    if (this.#lanes !== undefined && isSame(this.#material, material)) return this.#lanes;
+    if (this.#lanes !== undefined) this.#retire(this.#lanes);
+    this.#material = material;
+    this.#lanes = openLanes(this.#endpoint, material);
+    return this.#lanes;
+  }
+
+  /** Ends every connection at once; what runs on them fails. */
+  async destroy(): Promise<void> {
+    if (this.#lanes !== undefined) this.#retire(this.#lanes);
+    this.#lanes = undefined;
+    await Promise.all([...this.#retired].map(async (dispatcher) => await dispatcher.destroy()));
+  }
+
+  /** Lets running requests finish; nobody waits for it. */
+  #retire({ calls, streams }: Lanes): void {
+    for (const dispatcher of [calls, streams]) {
+      this.#retired.add(dispatcher);
+      dispatcher.close(() => {
+        this.#retired.delete(dispatcher);
+      });
+    }
+  }
+}
+
+function isSame(one: TlsMaterial | undefined, other: TlsMaterial): boolean {
+  if (one === other) return true;
+  if (one === undefined) return false;
+  return one.caPem === other.caPem && one.certPem === other.certPem && one.keyPem === other.keyPem;
+}
+
+function openLanes(endpoint: Endpoint, material: TlsMaterial): Lanes {
+  const tls = tlsOptions(endpoint, material);
+  return {
+    calls: openPool(endpoint, tls, { connections: callConnections }),
+    streams: openPool(endpoint, tls, { connections: null, bodyTimeout: 0 }),
+  };
+}
+
+interface TlsOptions {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+function tlsOptions(endpoint: Endpoint, { caPem, certPem, keyPem }: TlsMaterial): TlsOptions {
+  return {
+    ...(caPem === undefined ? {} : { ca: caPem }),
+    ...(certPem === undefined ? {} : { cert: certPem }),
+    ...(keyPem === undefined ? {} : { key: keyPem }),
+    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+    rejectUnauthorized: !endpoint.insecure,
+  };
+}
+
+/** Deadlines are ours, hence undici's own limits are off; HTTP/2 is off because a stalled list would stall all. */
+function openPool({ origin, proxyUrl }: Endpoint, tls: TlsOptions, limits: Pool.Options): Dispatcher {
+  const options = {
+    ...limits,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    connectTimeout: connectTimeoutMs,
+  };
+  const connect = { ...tls, timeout: connectTimeoutMs };
+  if (proxyUrl === undefined) return new Pool(origin, { ...options, connect });
+  return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connect });
+}

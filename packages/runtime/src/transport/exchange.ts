@@ -1,0 +1,122 @@
+import type { Dispatcher } from "undici";
+
+import type { Deadline, EarlyEnd } from "./deadline.ts";
+
+/** What came of one request on the wire. */
+export type Exchange = Answer | Failure;
+
+/** The server answered, whatever it said. */
+export interface Answer {
+  readonly kind: "answer";
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+  readonly sizeBytes: number;
+}
+
+/** No whole answer came. */
+export interface Failure {
+  readonly kind: "failure";
+  /** `bodyTooLarge`: the answer exceeded our limit. `broken`: the network or the peer. */
+  readonly why: EarlyEnd | "bodyTooLarge" | "broken";
+  /** Whether any byte of the request may have left. */
+  readonly sent: boolean;
+  readonly cause: unknown;
+}
+
+/** The request as it goes out. */
+export interface WireRequest extends Dispatcher.DispatchOptions {
+  readonly origin: string;
+}
+
+/** Answers beyond this are given up; a page of 500 usual objects has a tenth of it. */
+export const answerLimitBytes = 64 * 1024 * 1024;
+
+/** Sends one request and collects the answer. Never rejects: a failure is a value. */
+export async function exchange(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  deadline: Deadline,
+): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  const collector = new Collector(deadline, resolve);
+  deadline.onEnd(() => {
+    collector.end();
+  });
+  try {
+    if (deadline.ended === undefined) dispatcher.dispatch(request, collector);
+    return await promise;
+  } catch (cause) {
+    return { kind: "failure", why: "broken", sent: false, cause };
+  } finally {
+    deadline.onEnd(undefined);
+  }
+}
+
+/** Takes what undici reports about one request. */
+class Collector implements Dispatcher.DispatchHandler {
+  readonly #deadline: Deadline;
+  readonly #settle: (outcome: Exchange) => void;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: Pick<Answer, "status" | "contentType" | "retryAfter"> | undefined;
+  #sizeBytes = 0;
+  #settled = false;
+
+  constructor(deadline: Deadline, settle: (outcome: Exchange) => void) {
+    this.#deadline = deadline;
+    this.#settle = settle;
+  }
+
+  /** The call's time is over; a request that still waits for a connection is dropped when its turn comes. */
+  end(): void {
+    this.#fail(this.#deadline.ended ?? "aborted", this.#deadline.abortReason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) controller.abort(new Error("call is over"));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status < 200) return;
+    const contentType = firstOf(headers["content-type"]) ?? "";
+    this.#head = { status, contentType, retryAfter: firstOf(headers["retry-after"]) };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#sizeBytes += chunk.length;
+    if (this.#sizeBytes > answerLimitBytes) this.#fail("bodyTooLarge", undefined);
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled || this.#head === undefined) return;
+    this.#settled = true;
+    const [first, ...more] = this.#chunks;
+    const body = more.length === 0 ? first : Buffer.concat(this.#chunks);
+    const text = body?.toString("utf8") ?? "";
+    this.#settle({ kind: "answer", ...this.#head, text, sizeBytes: this.#sizeBytes });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail("broken", error);
+  }
+
+  #fail(why: Failure["why"], cause: unknown): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#chunks.length = 0;
+    this.#settle({ kind: "failure", why, sent: this.#controller !== undefined, cause });
+    this.#controller?.abort(new Error("call is over"));
+  }
+}
+
+function firstOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : header?.[0];
+}

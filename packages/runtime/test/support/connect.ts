@@ -1,0 +1,46 @@
+import type { Client } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/create-client.ts";
+import type { ClusterConfig, Credential } from "../../src/config/cluster-config.ts";
+import { fixedSource, type Source } from "../../src/config/source.ts";
+import { realSystem } from "../../src/system/real-system.ts";
+import { createTransport, type Observation, type Transport } from "../../src/transport/transport.ts";
+
+/** How to reach something that speaks like an API server. */
+export interface Access {
+  readonly server: string;
+  readonly caPem?: string;
+  readonly token?: string;
+  readonly credentials?: Source<Credential>;
+  readonly observe?: (observation: Observation) => void;
+}
+
+/** A client with its connections; `await using` ends them. */
+export interface Connected extends AsyncDisposable {
+  readonly client: Client;
+  readonly transport: Transport;
+}
+
+/** Connects with plain values, without a kubeconfig. */
+export function connect(access: Access): Connected {
+  const config = configOf(access);
+  const { observe } = access;
+  const transport = createTransport({ config, system: realSystem(), ...(observe && { observe }) });
+  return {
+    client: createClient({ transport }),
+    transport,
+    [Symbol.asyncDispose]: async () => {
+      await transport[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The configuration that such values stand for. */
+export function configOf({ server, caPem, token, credentials }: Access): ClusterConfig {
+  return {
+    server,
+    tls: { authorities: fixedSource(caPem), insecure: false },
+    credentials: credentials ?? fixedSource(token === undefined ? {} : { token }),
+    namespace: "default",
+    contextName: "test",
+  };
+}
