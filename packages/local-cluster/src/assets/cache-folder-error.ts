@@ -1,5 +1,5 @@
 import { LocalClusterError } from "../errors.ts";
-import { codeOf } from "./file-error.ts";
+import { codeOf } from "../system/file-error.ts";
 
 /** Turns what the file system says about the binaries' cache into a sentence with a remedy; passes anything else on. */
 export function cacheFolderError(folder: string, error: unknown): unknown {

@@ -1,8 +1,8 @@
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { codeOf } from "../system/file-error.ts";
 import type { System } from "../system/system.ts";
-import { codeOf } from "./file-error.ts";
 import { isWriterAlive, pidOf, thisWriter } from "./writer.ts";
 
 /** A folder of the cache, and who wants to fill it. */

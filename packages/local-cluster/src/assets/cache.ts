@@ -4,10 +4,10 @@ import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } fr
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
+import { codeOf } from "../system/file-error.ts";
 import type { System } from "../system/system.ts";
 import { BUILD_ENVIRONMENT, buildFlags } from "./build-flags.ts";
 import type { ComponentName } from "./component.ts";
-import { codeOf } from "./file-error.ts";
 import type { GoModule } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
 import { isWriterAlive, thisWriter } from "./writer.ts";

@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
+import { isFileError } from "../system/file-error.ts";
 import type { System } from "../system/system.ts";
-import { isFileError } from "./file-error.ts";
 import type { ReleaseSites } from "./release-sites.ts";
 import type { Release } from "./release.ts";
 import { findChecksum } from "./release.ts";

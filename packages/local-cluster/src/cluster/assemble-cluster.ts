@@ -10,12 +10,12 @@ import { isAlive, residentBytes } from "../process/process-identity.ts";
 import { readRecords } from "../process/process-records.ts";
 import { startPausableRelay } from "../relay/pausable-relay.ts";
 import type { System } from "../system/system.ts";
-import type { ClusterCore } from "./start-core.ts";
 import { destroyCluster } from "./destroy-cluster.ts";
 import type { Guard } from "./guard.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
+import type { ClusterCore } from "./start-core.ts";
 
 /** The parts of a cluster that has started. */
 export interface ClusterParts {

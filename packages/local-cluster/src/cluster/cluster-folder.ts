@@ -2,11 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, dirname, join } from "node:path";
 
 import { z } from "zod";
+
 import { LocalClusterError } from "../errors.ts";
 import type { ProcessIdentity } from "../process/process-identity.ts";
 import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
-import type { System } from "../system/system.ts";
 import { codeOf } from "../system/file-error.ts";
+import type { System } from "../system/system.ts";
 
 /**
  * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
@@ -125,11 +126,7 @@ function listFolders(parent: string): readonly string[] {
   try {
     return readdirSync(parent).map((name) => join(parent, name));
   } catch (error) {
-    if (
-      codeOf(error) === "ENOENT" ||
-      codeOf(error) === "ENOTDIR"
-    )
-      return [];
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
     throw folderError(parent, error);
   }
 }

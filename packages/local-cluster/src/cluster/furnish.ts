@@ -1,5 +1,6 @@
-import type { ApiClient } from "../api/api-client.ts";
 import { z } from "zod";
+
+import type { ApiClient } from "../api/api-client.ts";
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { NodeRequest } from "./options.ts";
@@ -64,7 +65,9 @@ async function isThere(client: ApiClient, item: string): Promise<boolean> {
 }
 
 const nodeSchema = z.object({
-  status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional() }).optional(),
+  status: z
+    .object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional() })
+    .optional(),
 });
 
 /** True when the node's own condition says so. */

@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
+import { join } from "node:path";
 
 /** The launcher's end of the pipe to a cluster's guardian. */
 export interface Guard {

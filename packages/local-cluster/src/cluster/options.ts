@@ -1,7 +1,7 @@
 import type { ProgressReport } from "../assets/progress.ts";
 import type { AuditPolicy } from "../control-plane/audit-policy.ts";
-import { clustersFolder } from "./cluster-folder.ts";
 import type { System } from "../system/system.ts";
+import { clustersFolder } from "./cluster-folder.ts";
 
 /** A node to be made, real or in name. */
 export interface NodeRequest {
@@ -16,6 +16,8 @@ export interface LocalClusterOptions {
   readonly name?: string;
   /** Real nodes (needs root). How many, or one by one. None by default. */
   readonly nodes?: number | readonly NodeRequest[];
+  /** Lets the machine's package manager install what real nodes need; needs root. Off by default. */
+  readonly installPrerequisites?: boolean;
   /** Nodes that run pods in name only. One by default where there are no real nodes. */
   readonly kwokNodes?: number | readonly NodeRequest[];
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
@@ -46,6 +48,7 @@ export interface ClusterPlan {
   readonly name: string;
   readonly nodes: readonly Required<NodeRequest>[];
   readonly kwokNodes: readonly Required<NodeRequest>[];
+  readonly installPrerequisites: boolean;
   readonly kubernetesVersion: string | undefined;
   readonly parentFolder: string;
   readonly port: number | undefined;
@@ -70,6 +73,7 @@ export function planCluster(options: LocalClusterOptions, system: System): Clust
 function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "etcdCompactionInterval"> {
   return {
     name: system.randomHex(4),
+    installPrerequisites: false,
     kubernetesVersion: undefined,
     parentFolder: clustersFolder(system),
     port: undefined,

@@ -1,12 +1,14 @@
 import { join } from "node:path";
-import type { Binaries } from "../assets/resolve.ts";
+
 import { ApiClient } from "../api/api-client.ts";
+import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
 import type { ControlPlane, ControlPlanePlace } from "../control-plane/start-control-plane.ts";
 import { startControlPlane } from "../control-plane/start-control-plane.ts";
 import { writeBusyboxImage } from "../images/busybox-image.ts";
-import type { NodeHandle } from "../nodes/node.ts";
 import { API_PORT } from "../nodes/network-plan.ts";
+import type { NodeHandle } from "../nodes/node.ts";
+import { findCniPluginFolder } from "../nodes/probe-machine.ts";
 import { openApiPassage } from "../nodes/relays.ts";
 import { openHub, startNodes } from "../nodes/start-nodes.ts";
 import { startVolumeProvisioner } from "../nodes/start-volume-provisioner.ts";
@@ -72,9 +74,9 @@ async function addRealNodes(folder: string, options: RealNodesOptions): Promise<
     binaries: { kubelet: binaries.path("kubelet"), "kube-proxy": binaries.path("kube-proxy") },
     corednsPath: binaries.path("coredns"),
     credentials,
-    kubeconfigFor: controlPlane.kubeconfigFor,
+    kubeconfigFor: async (user, groups) => await controlPlane.kubeconfigFor(user, groups),
     api,
-    cniPluginFolder: "/usr/lib/cni",
+    cniPluginFolder: findCniPluginFolder() ?? "",
     images: [busybox.folder],
     system,
     signal: plan.signal,

@@ -1,8 +1,13 @@
 import { join } from "node:path";
+
 import type { ComponentName } from "../assets/component.ts";
 import { COMPONENTS } from "../assets/component.ts";
 import type { Binaries } from "../assets/resolve.ts";
 import { resolveBinaries } from "../assets/resolve.ts";
+import { assertPortFree } from "../control-plane/free-port.ts";
+import { LocalClusterError } from "../errors.ts";
+import type { System } from "../system/system.ts";
+import { realSystem } from "../system/system.ts";
 import { assembleCluster } from "./assemble-cluster.ts";
 import { claimFolder, folderError, writeOwner } from "./cluster-folder.ts";
 import { destroyCluster, reapAbandoned } from "./destroy-cluster.ts";
@@ -13,10 +18,6 @@ import { planCluster } from "./options.ts";
 import { settleProfile } from "./settle-profile.ts";
 import { assertSocketsFit } from "./socket-path.ts";
 import { startCore } from "./start-core.ts";
-import { LocalClusterError } from "../errors.ts";
-import { assertPortFree } from "../control-plane/free-port.ts";
-import type { System } from "../system/system.ts";
-import { realSystem } from "../system/system.ts";
 
 /**
  * Starts a real Kubernetes on this machine and returns when its API is ready, the default service account exists and its
@@ -38,7 +39,13 @@ export async function startLocalCluster(
   await reapAbandoned(plan.parentFolder, system);
   const { report, signal, kubernetesVersion } = plan;
   const version = kubernetesVersion === undefined ? {} : { version: kubernetesVersion };
-  const binaries = await resolveBinaries({ components: neededComponents(plan), report, signal, system, ...version });
+  const binaries = await resolveBinaries({
+    components: neededComponents(plan),
+    report,
+    signal,
+    system,
+    ...version,
+  });
   return await startOnFreePort(folder, { plan, notes, binaries, system });
 }
 
@@ -55,7 +62,8 @@ async function startOnFreePort(folder: string, start: Start): Promise<LocalClust
     try {
       return await startIn(folder, start);
     } catch (error) {
-      const isPortLost = error instanceof LocalClusterError && error.code === "PortTaken" && start.plan.port === undefined;
+      const isPortLost =
+        error instanceof LocalClusterError && error.code === "PortTaken" && start.plan.port === undefined;
       if (!isPortLost || attempt === MAX_PORT_ATTEMPTS) throw error;
     }
   }

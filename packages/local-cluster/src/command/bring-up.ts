@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { parse } from "yaml";
-
 import { z } from "zod";
+
 import type { ApiAccess } from "../api/api-client.ts";
 import { ApiClient } from "../api/api-client.ts";
 import { progressPrinter } from "../assets/progress-printer.ts";
@@ -53,6 +53,7 @@ function clusterOptions(options: UpOptions, { err }: Terminal, system: System): 
   return {
     name: options.name,
     lifetime: "detached",
+    installPrerequisites: true,
     report: progressPrinter(err, system),
     ...(options.profile === "control-plane"
       ? { kwokNodes: options.nodeCount }

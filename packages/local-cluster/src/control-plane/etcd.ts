@@ -1,6 +1,7 @@
 import { request } from "node:http";
 
 import { z } from "zod";
+
 import type { ComponentHandle, ComponentOptions } from "./component.ts";
 import { Component } from "./component.ts";
 

@@ -17,8 +17,11 @@ test(
     try {
       const { QM_KUBE_ASSETS: _own, KUBEBUILDER_ASSETS: _common, ...env } = realSystem.env;
       // Go keeps its own cache below XDG_CACHE_HOME; ours is to be empty, not the compiler's.
-    const GOCACHE = execFileSync("go", ["env", "GOCACHE"], { encoding: "utf8" }).trim();
-    const system = { ...realSystem, env: { ...env, XDG_CACHE_HOME: cache, GOCACHE, QM_ASSETS_OFFLINE: "1" } };
+      const GOCACHE = execFileSync("go", ["env", "GOCACHE"], { encoding: "utf8" }).trim();
+      const system = {
+        ...realSystem,
+        env: { ...env, XDG_CACHE_HOME: cache, GOCACHE, QM_ASSETS_OFFLINE: "1" },
+      };
       const start = async (): Promise<{ readonly built: readonly string[]; readonly readyz: string }> => {
         const built: string[] = [];
         const report = (event: ProgressEvent): void => {

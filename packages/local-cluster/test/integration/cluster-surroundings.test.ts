@@ -39,7 +39,7 @@ describe("broken surroundings", () => {
     const attempt = startLocalCluster({ parentFolder: parent.path, port });
     await expect(attempt).rejects.toMatchObject({
       code: "PortTaken",
-      message: expect.stringContaining(String(port) as string),
+      message: expect.stringContaining(String(port)) as string,
     });
     server.close();
     expect(readdirSync(parent.path)).toEqual([]);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,37 +9,37 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, test } from "vitest";
 
-import { accepts } from "../../src/nodes/relays.ts";
+import { eventually } from "../integration/eventually.ts";
 
 interface Relayed extends AsyncDisposable {
   readonly entrance: string;
 }
 
-/** A server behind a relay that runs in a process of its own. */
+/** A server on loopback behind a relay that runs in a process of its own and listens on a unix socket. */
 async function behindRelay(onConnection: (socket: Socket) => void): Promise<Relayed> {
   const folder = mkdtempSync(join(tmpdir(), "qm-relay-"));
   const entrance = join(folder, "in.sock");
-  const server = await listen(onConnection, join(folder, "out.sock"));
+  const server = createServer({ allowHalfOpen: true }, onConnection).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { readonly port: number };
   const script = fileURLToPath(import.meta.resolve("../../src/nodes/socket-relay.ts"));
-  const relay = spawn(process.execPath, [script, `unix:${entrance}`, `unix:${join(folder, "out.sock")}`], {
-    stdio: "inherit",
+  const relay = spawn(process.execPath, [script, `unix:${entrance}`, `tcp:127.0.0.1:${port}`], {
+    stdio: "ignore",
   });
-  while (!(await accepts({ path: entrance }))) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(
+    () => (existsSync(entrance) ? true : undefined),
+    () => "the relay does not listen yet",
+  );
   return {
     entrance,
     [Symbol.asyncDispose]: async () => {
+      const ended = new Promise((resolve) => relay.once("exit", resolve));
       relay.kill("SIGKILL");
+      await ended;
       server.close();
-      await new Promise((resolve) => relay.once("close", resolve));
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function listen(onConnection: (socket: Socket) => void, path: string): Promise<Server> {
-  const server = createServer({ allowHalfOpen: true }, onConnection).listen(path);
-  await new Promise((resolve) => server.once("listening", resolve));
-  return server;
 }
 
 describe("a relay", () => {
@@ -56,7 +56,7 @@ describe("a relay", () => {
     let connections = 0;
     await using relayed = await behindRelay((socket) => {
       connections += 1;
-      if (connections <= 2) socket.resetAndDestroy();
+      if (connections === 1) socket.resetAndDestroy();
       else socket.end("served");
     });
     const broken = connect({ path: relayed.entrance });

@@ -3,6 +3,7 @@ import { createClient } from "../../src/client/create-client.ts";
 import type { ClusterConfig, Credential } from "../../src/config/cluster-config.ts";
 import { fixedSource, type Source } from "../../src/config/source.ts";
 import { realSystem } from "../../src/system/real-system.ts";
+import type { System } from "../../src/system/system.ts";
 import { createTransport, type Observation, type Transport } from "../../src/transport/transport.ts";
 
 /** How to reach something that speaks like an API server. */
@@ -12,6 +13,8 @@ export interface Access {
   readonly token?: string;
   readonly credentials?: Source<Credential>;
   readonly observe?: (observation: Observation) => void;
+  /** The real one unless told. */
+  readonly system?: System;
 }
 
 /** A client with its connections; `await using` ends them. */
@@ -23,8 +26,8 @@ export interface Connected extends AsyncDisposable {
 /** Connects with plain values, without a kubeconfig. */
 export function connect(access: Access): Connected {
   const config = configOf(access);
-  const { observe } = access;
-  const transport = createTransport({ config, system: realSystem(), ...(observe && { observe }) });
+  const { observe, system = realSystem() } = access;
+  const transport = createTransport({ config, system, ...(observe && { observe }) });
   return {
     client: createClient({ transport }),
     transport,
