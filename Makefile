@@ -1,16 +1,20 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-unit test-integration test-e2e check cases bench clean
+.PHONY: help up down status test test-unit test-integration test-e2e check cases bench clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
 
-up: $(installed) ## start the local cluster, print its kubeconfig
-	@npm run --silent up
+# ARGS reaches the program, e.g. make up ARGS="--profile control-plane --kubernetes 1.35".
+up: $(installed) ## start the local cluster, apply a sample, print where to look
+	@npm run --silent up -- $(ARGS)
 
 down: $(installed) ## stop the local cluster and clear what it left
-	@npm run --silent down
+	@npm run --silent down -- $(ARGS)
+
+status: $(installed) ## show the processes of the local cluster and their memory
+	@npm run --silent status -- $(ARGS)
 
 test: $(installed) ## run all three levels; the last line is "N passed, N failed"
 	@npm run --silent test
@@ -30,8 +34,8 @@ check: $(installed) ## check format, lint, dependency rule, types and dead code
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases
 
-bench: $(installed) ## run the benchmarks
-	@npm run --silent bench
+bench: $(installed) ## run the benchmarks; ARGS=local-cluster runs one part, ARGS=--cold builds from nothing too
+	@npm run --silent bench -- $(ARGS)
 
 clean: ## remove what builds and tests wrote; caches and node_modules stay
 	@rm -rf .reports .tmp packages/*/dist apps/*/dist tools/dist

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
@@ -38,6 +39,8 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
     user: "admin",
     credential: { token: admin.token ?? "" },
   });
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
   const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
   const stop = async (): Promise<void> => {
     await stale?.relay[Symbol.asyncDispose]();

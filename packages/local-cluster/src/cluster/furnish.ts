@@ -16,7 +16,7 @@ export async function addKwokNodes(
 }
 
 /** The Node object that stands for a node in name. */
-export function kwokNode({ name, zone }: Required<NodeRequest>): Readonly<Record<string, unknown>> {
+function kwokNode({ name, zone }: Required<NodeRequest>): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "v1",
     kind: "Node",

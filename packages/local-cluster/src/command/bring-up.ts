@@ -17,36 +17,42 @@ import { readBootId } from "../process/process-identity.ts";
 import type { System } from "../system/system.ts";
 import type { Terminal } from "./execute-command.ts";
 import type { UpOptions } from "./parse-command.ts";
+import { DEFAULT_NAME } from "./parse-command.ts";
 
 /** Starts the cluster, applies what is to be applied and says where to look; a cluster that runs already is left as it is. */
 export async function bringUp(options: UpOptions, terminal: Terminal, system: System): Promise<number> {
   const folder = join(clustersFolder(system), options.name);
   if (await isRunning(folder, system)) {
-    terminal.out.write(`cluster ${options.name} is running already\n${whereToLook(folder)}`);
-    return 0;
+    terminal.out.write(`cluster ${options.name} is running already\n`);
+  } else {
+    const cluster = await startWithTime(options, terminal, system);
+    for (const file of options.apply) await applyFile(cluster, file, terminal);
   }
+  terminal.out.write(whereToLook(folder, options));
+  return 0;
+}
+
+async function startWithTime(options: UpOptions, terminal: Terminal, system: System): Promise<LocalCluster> {
   const startedMs = system.nowMs();
   const cluster = await startLocalCluster(clusterOptions(options, terminal, system), system);
   const seconds = ((system.nowMs() - startedMs) / 1000).toFixed(1);
   terminal.out.write(
-    `Kubernetes ${cluster.kubernetesVersion} is ready after ${seconds} s (profile ${cluster.profile})\n`,
+    `Kubernetes ${cluster.kubernetesVersion} is ready after ${seconds} s, profile ${cluster.profile}\n`,
   );
-  for (const file of options.apply) await applyFile(cluster, file, terminal);
-  terminal.out.write(whereToLook(folder));
-  return 0;
+  return cluster;
 }
 
 /** Where the user finds the cluster, and what to try. */
-export function whereToLook(folder: string): string {
-  const kubeconfig = join(folder, "kubeconfig");
-  return [
-    "",
-    `  export KUBECONFIG=${kubeconfig}`,
-    "  kubectl get nodes,pods -A       (any kubectl; ours lies in the cache)",
-    "  make down                       ends it and leaves nothing behind",
-    "",
-    "",
-  ].join("\n");
+function whereToLook(folder: string, { name }: UpOptions): string {
+  const forName = name === DEFAULT_NAME ? "" : ` ARGS="--name ${name}"`;
+  return `
+  export KUBECONFIG=${join(folder, "kubeconfig")}
+  export PATH=${join(folder, "bin")}:$PATH   # kubectl of the cluster's version
+  kubectl get nodes,pods -A
+
+  make status${forName}   shows its processes and their memory
+  make down${forName}     ends it and leaves nothing behind
+`;
 }
 
 function clusterOptions(options: UpOptions, { err }: Terminal, system: System): LocalClusterOptions {
@@ -71,7 +77,7 @@ async function applyFile(cluster: LocalCluster, file: string, { out }: Terminal)
       `${file} could not be applied: ${stderr.trim()}.`,
       "The cluster is up: mend the file and apply it by kubectl.",
     );
-  out.write(stdout);
+  out.write(stdout.replaceAll(/^/gm, "  ").trimEnd() + "\n");
 }
 
 /** A cluster of ours whose API answers is kept; the remains of one are cleared away, because a start needs the folder. */

@@ -94,7 +94,7 @@ export class ApiServer extends Component {
 const POLL_MS = 25;
 
 /** Why a component ended, read off the end of its log: the machine's faults get their own code and remedy. */
-export function exitedError(name: string, logPath: string): LocalClusterError {
+function exitedError(name: string, logPath: string): LocalClusterError {
   const log = readLog(logPath);
   // A full disk takes the log with it, so the disk itself is asked as well.
   if (

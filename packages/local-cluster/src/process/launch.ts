@@ -109,12 +109,7 @@ function describeChild(
   };
 }
 
-/** Polls until the process is gone; false when `timeoutMs` passed first. */
-export async function waitUntilGone(
-  identity: ProcessIdentity,
-  timeoutMs: number,
-  system: System,
-): Promise<boolean> {
+async function waitUntilGone(identity: ProcessIdentity, timeoutMs: number, system: System): Promise<boolean> {
   const deadline = system.nowMs() + timeoutMs;
   while (isAlive(identity)) {
     if (system.nowMs() > deadline) return false;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
 /**
  * A process as the kernel knows it. A pid alone is reused; pid and start time together name one process for as long as
@@ -41,29 +41,6 @@ export function residentBytes(pid: number): number | undefined {
   const status = readIfThere(`/proc/${pid}/status`);
   const kilobytes = status?.match(/^VmRSS:\s+(\d+) kB$/m)?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
-}
-
-/** Pids of all processes below `pid`, children first seen first. */
-export function descendantsOf(pid: number): readonly number[] {
-  const found: number[] = [];
-  const pending = [pid];
-  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
-    const children = childrenOf(parent);
-    found.push(...children);
-    pending.push(...children);
-  }
-  return found;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      (readIfThere(`/proc/${pid}/task/${task}/children`) ?? "").split(" ").filter(Boolean).map(Number),
-    );
-  } catch {
-    // The process ended while we looked: it has no children any more.
-    return [];
-  }
 }
 
 function readIfThere(path: string): string | undefined {

@@ -26,7 +26,7 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
 
 /** The server decodes before it splits, so an encoded slash would still name something else: refused as the server does. */
 function segment(kind: Kind, part: string): string {
-  if (part === "" || part === "." || part === ".." || /[/%]/.test(part)) {
+  if (part === "" || part === "." || part === ".." || /[/%]/.test(part) || !part.isWellFormed()) {
     throw invalid(kind, `cannot be named ${JSON.stringify(part.slice(0, 100))}`);
   }
   return encodeURIComponent(part);

@@ -1,0 +1,39 @@
+/** One measured figure, with what it is held against. */
+export interface Row {
+  readonly what: string;
+  readonly measured: string;
+  readonly bar?: string;
+}
+
+/** A part of the benchmarks. */
+export interface Section {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+/** Prints a section as a table that also reads well in a note. */
+export function printSection({ title, rows }: Section): void {
+  const width = Math.max(...rows.map(({ what }) => what.length));
+  const figureWidth = Math.max(...rows.map(({ measured }) => measured.length));
+  console.log(`\n${title}`);
+  for (const { what, measured, bar } of rows) {
+    console.log(
+      `  ${what.padEnd(width)}  ${measured.padStart(figureWidth)}${bar === undefined ? "" : `   bar: ${bar}`}`,
+    );
+  }
+}
+
+/** The middle value. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Seconds with one decimal. */
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Megabytes, rounded. */
+export function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}

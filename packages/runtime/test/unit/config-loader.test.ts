@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+
+import type { ClusterConfig } from "../../src/config/cluster-config.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { realSystem } from "../../src/system/real-system.ts";
+import type { System } from "../../src/system/system.ts";
+import { kubeconfig, type KubeconfigParts } from "../support/kubeconfig.ts";
+import { makeTempFolder, type TempFolder } from "../support/temp-folder.ts";
+import { makeTestCertificate } from "../support/test-certificate.ts";
+
+const base64 = (plain: string): string => Buffer.from(plain).toString("base64");
+const { certPem, keyPem } = makeTestCertificate("somebody");
+
+function systemWith(env: Readonly<Record<string, string>>): System {
+  return { ...realSystem(), env };
+}
+
+async function load(folder: TempFolder, content: string | object): Promise<ClusterConfig> {
+  const kubeconfigPath = await folder.write("config", content);
+  return await loadConfig({ system: systemWith({}), kubeconfigPath });
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<ConfigError> {
+  const error: unknown = await promise.catch((reason: unknown) => reason);
+  if (error instanceof ConfigError) return error;
+  throw new Error("no ConfigError came", { cause: error });
+}
+
+describe("[runtime/RT-26] a broken file gives an error that names file and field", () => {
+  const invalid = (field: string): object => ({ code: "configInvalid", field });
+  const user = (fields: NonNullable<KubeconfigParts["user"]>): object => kubeconfig({ user: { ...fields } });
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "x" };
+  const rows = [
+    { name: "no YAML", given: "clusters: [", want: { code: "configNotYaml" } },
+    { name: "an alias bomb", given: bomb(), want: { code: "configNotYaml" } },
+    { name: "duplicate keys", given: "clusters: []\nclusters: []", want: { code: "configNotYaml" } },
+    { name: "a list", given: "[]", want: { code: "configInvalid", field: undefined } },
+    { name: "nothing in it", given: "", want: { code: "configMissingEntry", field: "current-context" } },
+    {
+      name: "no server",
+      given: kubeconfig({ cluster: { server: undefined } }),
+      want: invalid("clusters[0].cluster.server"),
+    },
+    {
+      name: "a server that is no URL",
+      given: kubeconfig({ cluster: { server: "there" } }),
+      want: invalid("clusters[0].cluster.server"),
+    },
+    {
+      name: "a proxy that is no proxy",
+      given: kubeconfig({ cluster: { "proxy-url": "ftp://x" } }),
+      want: invalid("clusters[0].cluster.proxy-url"),
+    },
+    {
+      name: "an authority that is no base64",
+      given: kubeconfig({ cluster: { "certificate-authority-data": "%%" } }),
+      want: invalid("clusters[0].cluster.certificate-authority-data"),
+    },
+    {
+      name: "an authority file that is not there",
+      given: kubeconfig({ cluster: { "certificate-authority": "none.crt" } }),
+      want: { code: "configUnreadable", field: "clusters[0].cluster.certificate-authority" },
+    },
+    {
+      name: "a token that is a number",
+      given: user({ token: 12_345 }),
+      want: invalid("users[0].user.token"),
+    },
+    {
+      name: "a token file that is not there",
+      given: user({ tokenFile: "none" }),
+      want: { code: "configUnreadable", field: "users[0].user.tokenFile" },
+    },
+    {
+      name: "a certificate without its key",
+      given: user({ "client-certificate-data": base64(certPem) }),
+      want: invalid("users[0].user.client-key"),
+    },
+    { name: "groups without a user", given: user({ "as-groups": ["g"] }), want: invalid("users[0].user.as") },
+    {
+      name: "an auth provider",
+      given: user({ "auth-provider": { name: "gcp" } }),
+      want: { code: "configUnsupported", field: "users[0].user.auth-provider" },
+    },
+    {
+      name: "a plugin of an old version",
+      given: user({ exec: { ...exec, apiVersion: "client.authentication.k8s.io/v1alpha1" } }),
+      want: invalid("users[0].user.exec.apiVersion"),
+    },
+    {
+      name: "a plugin without command",
+      given: user({ exec: { ...exec, command: "" } }),
+      want: invalid("users[0].user.exec.command"),
+    },
+    {
+      name: "a plugin that wants a terminal",
+      given: user({ exec: { ...exec, interactiveMode: "Always" } }),
+      want: { field: "users[0].user.exec.interactiveMode" },
+    },
+    {
+      name: "a context without cluster",
+      given: kubeconfig({ context: { cluster: "z" } }),
+      want: { code: "configMissingEntry", field: "contexts[0].context.cluster" },
+    },
+    {
+      name: "a context with an unknown user",
+      given: kubeconfig({ context: { user: "z" } }),
+      want: { code: "configMissingEntry", field: "contexts[0].context.user" },
+    },
+    {
+      name: "an unknown current context",
+      given: { ...kubeconfig(), "current-context": "z" },
+      want: { code: "configMissingEntry", field: "contexts" },
+    },
+  ];
+  test.each(rows)("$name", async ({ given, want }) => {
+    await using folder = await makeTempFolder();
+    const fault = await faultOf(load(folder, given));
+    expect(fault).toMatchObject(want);
+    expect(fault.message).toContain(folder.path);
+  });
+
+  test("a file that was asked for and is not there", async () => {
+    const fault = await faultOf(loadConfig({ system: systemWith({}), kubeconfigPath: "/nowhere/config" }));
+    expect(fault).toMatchObject({ code: "configNotFound", file: "/nowhere/config" });
+  });
+
+  test("[runtime/RT-31] a broken line with a token in it is not quoted", async () => {
+    await using folder = await makeTempFolder();
+    const fault = await faultOf(load(folder, "users:\n- name: a\n  user: {token: canary-token, {\n"));
+    expect(`${fault.message} ${JSON.stringify(fault)} ${String(fault.stack)}`).not.toContain("canary");
+    expect(fault.message).toMatch(/in line 3$/);
+  });
+
+  function bomb(): string {
+    const levels = Array.from({ length: 9 }, (_, level) => {
+      const what = level === 0 ? '"x"' : `*l${level - 1}`;
+      return `l${level}: &l${level} [${Array.from({ length: 9 }, () => what).join(", ")}]`;
+    });
+    return levels.join("\n");
+  }
+});
+
+describe("[runtime/RT-26] kubectl's way where the official JavaScript client has another", () => {
+  test("of two entries with one name the first wins, and files that are missing do not matter", async () => {
+    await using folder = await makeTempFolder();
+    const first = await folder.write("one", kubeconfig({ user: { token: "first" } }));
+    const second = await folder.write(
+      "two",
+      kubeconfig({ user: { token: "second" }, cluster: { server: "https://other" } }),
+    );
+    const KUBECONFIG = `${folder.path}/none:${first}::${second}`;
+    const config = await loadConfig({ system: systemWith({ KUBECONFIG }) });
+    expect([config.server, await config.credentials.current()]).toEqual([
+      "https://a.example:6443",
+      { token: "first" },
+    ]);
+  });
+
+  test("inline data wins over a file", async () => {
+    await using folder = await makeTempFolder();
+    const cluster = { "certificate-authority": "none.crt", "certificate-authority-data": base64(certPem) };
+    const config = await load(folder, kubeconfig({ cluster }));
+    expect(await config.tls.authorities.current()).toBe(certPem);
+  });
+
+  test("tokenFile is relative to its kubeconfig and wins over a token", async () => {
+    await using folder = await makeTempFolder();
+    await folder.write("sub/token", " from-file\n");
+    const config = await load(folder, kubeconfig({ user: { token: "inline", tokenFile: "sub/token" } }));
+    expect(await config.credentials.current()).toEqual({ token: "from-file" });
+  });
+
+  test("impersonation has groups, uid and extra", async () => {
+    await using folder = await makeTempFolder();
+    const user = { as: "u", "as-groups": ["g"], "as-uid": "1", "as-user-extra": { k: ["v"] } };
+    const config = await load(folder, kubeconfig({ user, context: { namespace: "n" } }));
+    expect(config.impersonate).toEqual({ user: "u", groups: ["g"], uid: "1", extra: { k: ["v"] } });
+    expect(config.namespace).toBe("n");
+  });
+});
+
+describe("where the configuration is looked for", () => {
+  test("below HOME when nothing else is said", async () => {
+    await using folder = await makeTempFolder();
+    await folder.write(".kube/config", kubeconfig({ name: "home" }));
+    expect((await loadConfig({ system: systemWith({ HOME: folder.path }) })).contextName).toBe("home");
+  });
+
+  test("in the pod when there is no file", async () => {
+    await using folder = await makeTempFolder();
+    await folder.write("token", "t\n");
+    await folder.write("ca.crt", certPem);
+    await folder.write("namespace", "mine");
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HOME: folder.path };
+    const config = await loadConfig({ system: systemWith(env), serviceAccountFolder: folder.path });
+    expect(config).toMatchObject({
+      server: "https://[fd00::1]:443",
+      namespace: "mine",
+      contextName: "in-cluster",
+    });
+    expect([await config.credentials.current(), await config.tls.authorities.current()]).toEqual([
+      { token: "t" },
+      certPem,
+    ]);
+  });
+
+  test("nowhere else", async () => {
+    expect((await faultOf(loadConfig({ system: systemWith({}) }))).code).toBe("configNotFound");
+  });
+
+  test("a certificate and key that do not belong together are refused", async () => {
+    await using folder = await makeTempFolder();
+    const user = {
+      "client-certificate-data": base64(certPem),
+      "client-key-data": base64(makeTestCertificate("x").keyPem),
+    };
+    expect((await faultOf(load(folder, kubeconfig({ user })))).message).toContain("do not match");
+    const good = await load(folder, kubeconfig({ user: { ...user, "client-key-data": base64(keyPem) } }));
+    expect(await good.credentials.current()).toEqual({ certificate: { certPem, keyPem } });
+  });
+});

@@ -1,0 +1,201 @@
+import type { RequestOptions } from "node:https";
+
+import { KubeConfig } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+
+import { loadConfig } from "../../src/config/load-config.ts";
+import { realSystem } from "../../src/system/real-system.ts";
+import { kubeconfig } from "../support/kubeconfig.ts";
+import { makeTempFolder, type TempFolder } from "../support/temp-folder.ts";
+import { makeTestCertificate } from "../support/test-certificate.ts";
+
+/** What counts of a configuration: where to, whom to trust, who we are. */
+interface Meaning {
+  readonly server: string | undefined;
+  readonly ca: string | undefined;
+  readonly insecure: boolean;
+  readonly serverName: string | undefined;
+  readonly proxyUrl: string | undefined;
+  readonly authorization: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly user: string | undefined;
+  readonly context: string;
+}
+
+async function ours(files: readonly string[], context?: string): Promise<Meaning> {
+  const system = { ...realSystem(), env: { ...process.env, KUBECONFIG: files.join(":") } };
+  const config = await loadConfig({ system, ...(context === undefined ? {} : { context }) });
+  const { token, basic, certificate } = await config.credentials.current();
+  return {
+    server: config.server,
+    ca: await config.tls.authorities.current(),
+    insecure: config.tls.insecure,
+    serverName: config.tls.serverName,
+    proxyUrl: config.proxyUrl,
+    authorization: token === undefined ? basic && `${basic.username}:${basic.password}` : `Bearer ${token}`,
+    cert: certificate?.certPem,
+    key: certificate?.keyPem,
+    user: config.impersonate?.user,
+    context: config.contextName,
+  };
+}
+
+async function official([first = "", ...more]: readonly string[], context?: string): Promise<Meaning> {
+  const config = new KubeConfig();
+  config.loadFromFile(first);
+  for (const file of more) {
+    const other = new KubeConfig();
+    other.loadFromFile(file);
+    // As kubectl and client-go: the first current-context wins.
+    config.mergeConfig(other, true);
+  }
+  if (context !== undefined) config.setCurrentContext(context);
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const cluster = config.getCurrentCluster();
+  return {
+    server: cluster?.server,
+    ca: text(options.ca),
+    insecure: options.rejectUnauthorized === false,
+    serverName: options.servername ?? undefined,
+    proxyUrl: cluster?.proxyUrl,
+    authorization: options.auth ?? (options.headers as Record<string, string> | undefined)?.["Authorization"],
+    cert: text(options.cert),
+    key: text(options.key),
+    user: config.getCurrentUser()?.impersonateUser ?? undefined,
+    context: config.getCurrentContext(),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value as string | Buffer);
+}
+
+const base64 = (plain: string): string => Buffer.from(plain).toString("base64");
+const pair = makeTestCertificate("somebody");
+const authority = makeTestCertificate("authority").certPem;
+
+interface Fixture {
+  readonly name: string;
+  readonly make: (folder: TempFolder) => Promise<readonly string[]>;
+  readonly context?: string;
+}
+
+const fixtures: readonly Fixture[] = [
+  {
+    name: "a token",
+    make: async (folder) => [await folder.write("c", kubeconfig({ user: { token: "t" } }))],
+  },
+  {
+    name: "inline data",
+    make: async (folder) => [
+      await folder.write(
+        "c",
+        kubeconfig({
+          cluster: { "certificate-authority-data": base64(authority) },
+          user: { "client-certificate-data": base64(pair.certPem), "client-key-data": base64(pair.keyPem) },
+        }),
+      ),
+    ],
+  },
+  {
+    name: "relative paths, from a folder of their own",
+    make: async (folder) => {
+      await folder.write("sub/pki/ca.crt", authority);
+      await folder.write("sub/pki/me.crt", pair.certPem);
+      await folder.write("sub/me.key", pair.keyPem);
+      const cluster = { "certificate-authority": "pki/ca.crt" };
+      const user = { "client-certificate": "./pki/me.crt", "client-key": "../sub/me.key" };
+      return [await folder.write("sub/config", kubeconfig({ cluster, user }))];
+    },
+  },
+  {
+    name: "another server name, another context",
+    context: "b",
+    make: async (folder) => [
+      await folder.write("one", kubeconfig()),
+      await folder.write(
+        "two",
+        kubeconfig({ name: "b", cluster: { "tls-server-name": "inner" }, user: { token: "b" } }),
+      ),
+    ],
+  },
+  {
+    name: "a merge: entries of both, current context of the first",
+    make: async (folder) => [
+      await folder.write("one", { "current-context": "b", clusters: null, contexts: [] }),
+      await folder.write("two", {
+        ...kubeconfig({ name: "b", user: { token: "b" } }),
+        "current-context": "x",
+      }),
+    ],
+  },
+  {
+    name: "no verification",
+    make: async (folder) => [
+      await folder.write("c", kubeconfig({ cluster: { "insecure-skip-tls-verify": true } })),
+    ],
+  },
+  {
+    name: "a proxy",
+    make: async (folder) => [
+      await folder.write("c", kubeconfig({ cluster: { "proxy-url": "http://proxy.example:3128" } })),
+    ],
+  },
+  {
+    name: "impersonation of a user",
+    make: async (folder) => [await folder.write("c", kubeconfig({ user: { token: "t", as: "jane" } }))],
+  },
+  {
+    name: "user name and password",
+    make: async (folder) => [await folder.write("c", kubeconfig({ user: { username: "u", password: "p" } }))],
+  },
+  {
+    name: "a user without credentials",
+    make: async (folder) => [await folder.write("c", kubeconfig({ user: null }))],
+  },
+  {
+    name: "a server with a path and a slash at its end",
+    make: async (folder) => [
+      await folder.write("c", kubeconfig({ cluster: { server: "https://h/k8s/c1/" } })),
+    ],
+  },
+  {
+    name: "an exec plugin that gives a token",
+    make: async (folder) => {
+      const answer = {
+        apiVersion: "client.authentication.k8s.io/v1",
+        kind: "ExecCredential",
+        status: { token: "from-plugin" },
+      };
+      const command = await folder.write("plugin", `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`, 0o700);
+      const exec = { apiVersion: "client.authentication.k8s.io/v1", command, interactiveMode: "Never" };
+      return [await folder.write("c", kubeconfig({ user: { exec } }))];
+    },
+  },
+];
+
+describe("[runtime/RT-26] the official client understands the same by", () => {
+  test.each(fixtures)("$name", async ({ make, context }) => {
+    await using folder = await makeTempFolder();
+    const files = await make(folder);
+    expect(await ours(files, context)).toEqual(await official(files, context));
+  });
+
+  test("YAML with comments and anchors", async () => {
+    await using folder = await makeTempFolder();
+    const yaml = `# written by hand
+clusters:
+- name: a
+  cluster: &there {server: "https://h:1"}
+- name: b
+  cluster: *there
+users: [{name: a, user: {token: abc}}]
+contexts: [{name: a, context: {cluster: b, user: a}}]
+current-context: a
+`;
+    const file = await folder.write("c", yaml);
+    expect(await ours([file])).toEqual(await official([file]));
+  });
+});
