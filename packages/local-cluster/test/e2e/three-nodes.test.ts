@@ -49,7 +49,7 @@ describe("a cluster with three real nodes in three zones", () => {
 
   test("[local-cluster/LC-21] pods that avoid each other land on three nodes", async () => {
     const pods = await Promise.all(PODS.map(async (name) => await read<Pod>(cluster, "pod", name)));
-    expect(pods.map(({ spec }) => spec.nodeName).toSorted()).toEqual(["node-1", "node-2", "node-3"]);
+    expect(pods.map(({ spec }) => spec.nodeName ?? "").toSorted()).toEqual(["node-1", "node-2", "node-3"]);
   });
 
   test("[local-cluster/LC-21] every pod reaches every other across nodes", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,7 @@ import { identifyProcess } from "../../src/process/process-identity.ts";
 import { endRecorded } from "../../src/process/process-records.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";
+import { processesMentioning } from "./processes.ts";
 
 interface Launched {
   readonly folder: string;
@@ -36,25 +37,7 @@ async function launchElsewhere(parent: string): Promise<Launched> {
   });
   const { folder, pids } = JSON.parse(line) as { folder: string; pids: readonly number[] };
   const launcherPid = child.pid ?? 0;
-  return { folder, pids, launcherPid, guardianPid: findGuardian(folder) };
-}
-
-function findGuardian(folder: string): number {
-  const pid = readdirSync("/proc").find(
-    (entry) =>
-      /^\d+$/.test(entry) &&
-      commandLine(entry).includes("guardian.ts") &&
-      commandLine(entry).includes(folder),
-  );
-  return Number(pid);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
+  return { folder, pids, launcherPid, guardianPid: processesMentioning("guardian.ts", folder)[0] ?? 0 };
 }
 
 const alive = (pids: readonly number[]): readonly number[] =>

@@ -8,24 +8,12 @@ import { describe, expect, test } from "vitest";
 
 import { measureUsage } from "../../src/cluster/assemble-cluster.ts";
 import { startLocalCluster } from "../../src/index.ts";
+import { processesMentioning } from "./processes.ts";
 
-/** A temporary folder, and what runs below it. */
+/** A temporary folder. */
 function temporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
-
-/** Every process that has anything of the folder in its arguments. */
-function processesBelow(folder: string): readonly string[] {
-  return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && argumentsOf(entry).includes(folder));
-}
-
-function argumentsOf(pid: string): string {
-  try {
-    return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 const isRoot = process.getuid?.() === 0;
@@ -69,7 +57,7 @@ describe("broken surroundings", () => {
           message: expect.stringContaining("Free some space") as string,
         });
         expect(existsSync(join(small, "full"))).toBe(false);
-        expect(processesBelow(small)).toEqual([]);
+        expect(processesMentioning(small)).toEqual([]);
       } finally {
         execFileSync("umount", [small]);
       }
@@ -104,6 +92,6 @@ describe("broken surroundings", () => {
     setTimeout(() => controller.abort(), 1500);
     await expect(attempt).rejects.toThrow(/abort/i);
     expect(readdirSync(parent.path)).toEqual([]);
-    expect(processesBelow(parent.path)).toEqual([]);
+    expect(processesMentioning(parent.path)).toEqual([]);
   });
 });

@@ -29,12 +29,11 @@ const kubelet = {
 };
 
 describe("everything a node writes is below the cluster's folder", () => {
-  test.each(Object.entries(paths).filter(([key]) => !key.toLowerCase().endsWith("cgroup")))(
-    "%s",
-    (_, path) => {
-      expect(path.startsWith(`${folder}/`)).toBe(true);
-    },
-  );
+  const files = Object.entries(paths).filter(([key]) => !key.toLowerCase().endsWith("cgroup"));
+
+  test.each(files.map(([name, path]) => ({ name, path })))("$name", ({ path }) => {
+    expect(path.startsWith(`${folder}/`)).toBe(true);
+  });
 
   test("in containerd's configuration", () => {
     const written = [

@@ -130,7 +130,7 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
     await using folder = await makeTempFolder();
     const fault = await faultOf(load(folder, "users:\n- name: a\n  user: {token: canary-token, {\n"));
     expect(`${fault.message} ${JSON.stringify(fault)} ${String(fault.stack)}`).not.toContain("canary");
-    expect(fault.message).toMatch(/in line 3$/);
+    expect(fault.message).toMatch(/in line 4$/);
   });
 
   function bomb(): string {

@@ -41,7 +41,7 @@ async function ours(files: readonly string[], context?: string): Promise<Meaning
   };
 }
 
-async function official([first = "", ...more]: readonly string[], context?: string): Promise<Meaning> {
+function loadOfficially([first = "", ...more]: readonly string[], context?: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromFile(first);
   for (const file of more) {
@@ -51,6 +51,11 @@ async function official([first = "", ...more]: readonly string[], context?: stri
     config.mergeConfig(other, true);
   }
   if (context !== undefined) config.setCurrentContext(context);
+  return config;
+}
+
+async function official(files: readonly string[], context?: string): Promise<Meaning> {
+  const config = loadOfficially(files, context);
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const cluster = config.getCurrentCluster();
@@ -62,14 +67,15 @@ async function official([first = "", ...more]: readonly string[], context?: stri
     proxyUrl: cluster?.proxyUrl,
     authorization: options.auth ?? (options.headers as Record<string, string> | undefined)?.["Authorization"],
     cert: text(options.cert),
-    key: text(options.key),
+    key: Buffer.isBuffer(options.key) ? text(options.key) : undefined,
     user: config.getCurrentUser()?.impersonateUser ?? undefined,
     context: config.getCurrentContext(),
   };
 }
 
-function text(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value as string | Buffer);
+function text(value: RequestOptions["ca"]): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return Buffer.isBuffer(value) ? value.toString("utf8") : JSON.stringify(value);
 }
 
 const base64 = (plain: string): string => Buffer.from(plain).toString("base64");

@@ -1,0 +1,229 @@
+import { ApiError } from "../errors.ts";
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import type { System } from "../system/system.ts";
+import { BackOff } from "./back-off.ts";
+import { decodeEvent, type DecodeOptions, withoutManagedFields } from "./decode-event.ts";
+import { isDeeperThan } from "./depth-limit.ts";
+import { FrameSplitter } from "./frame-splitter.ts";
+import { IdleGuard } from "./idle-guard.ts";
+import { TurnBudget } from "./turn-budget.ts";
+import type { WatchObserver, WatchSink } from "./watch-sink.ts";
+import type { WatchSource } from "./watch-source.ts";
+import { type Ending, endingOf, nextStep, type Step, type WatchState } from "./watch-state.ts";
+
+/** What a reflector is made of. */
+export interface ReflectorOptions {
+  readonly kind: Kind;
+  readonly source: WatchSource;
+  readonly sink: WatchSink;
+  readonly system: System;
+  readonly observer?: WatchObserver;
+  readonly keepManagedFields?: boolean;
+  /** Silence that means a dead connection; 150 s unless told: more than two of the server's bookmarks, one per minute. */
+  readonly idleMs?: number;
+  /** Told of each change of state, and of the error that caused it, if any. */
+  readonly onState?: (state: WatchState, error?: unknown) => void;
+}
+
+/**
+ * Keeps a sink equal to what the API server has: lists once, then follows the watch, resumes from the last resourceVersion
+ * after any break, and lists again only when the server has forgotten that version. Never gives up until stopped.
+ */
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  readonly #decoding: DecodeOptions;
+  readonly #relist: BackOff;
+  readonly #reconnect: BackOff;
+  readonly #untilServed: BackOff;
+  #state: WatchState = "listing";
+  #version = "";
+  /** Stays so for the life of the reflector: a server that refuses WatchList will refuse it again. */
+  #pagesOnly = false;
+  #acceptsOlder = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+    const { kind, keepManagedFields = false, system } = options;
+    this.#decoding = { keepManagedFields, kindName: nameOfKind(kind) };
+    this.#relist = new BackOff(system, { firstMs: 800, longestMs: 30_000 });
+    this.#reconnect = new BackOff(system, { firstMs: 200, longestMs: 5_000 });
+    this.#untilServed = new BackOff(system, { firstMs: 1_000, longestMs: 30_000 });
+  }
+
+  get state(): WatchState {
+    return this.#state;
+  }
+
+  /** Runs until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#options.onState?.(this.#state);
+    while (!signal.aborted) {
+      const ending = await this.#attempt(signal);
+      const step = nextStep(this.#state, signal.aborted ? { kind: "stopped" } : ending);
+      this.#note(ending);
+      this.#enter(step, ending);
+      await this.#pause(step, ending, signal);
+    }
+    this.#enter({ state: "stopped", pause: "none" }, { kind: "stopped" });
+  }
+
+  /** A kind that was not served may be served now: look at once. */
+  poke(): void {
+    this.#untilServed.reset();
+    this.#wake?.();
+  }
+
+  async #attempt(signal: AbortSignal): Promise<Ending> {
+    if (this.#state === "pending") this.#state = "listing";
+    const usesPages = this.#state === "listing" && this.#pagesOnly;
+    try {
+      return usesPages ? await this.#list(signal) : await this.#stream(signal);
+    } catch (error) {
+      const ending = endingOf(error, this.#state);
+      // A 400 for a plain list is not about WatchList.
+      return usesPages && ending.kind === "watchListRefused" ? { kind: "failed", error } : ending;
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<Ending> {
+    const { source, sink, system } = this.#options;
+    const { objects, resourceVersion } = source.list(signal);
+    const budget = new TurnBudget(system);
+    sink.beginReplace({ acceptsOlder: this.#acceptsOlder });
+    for await (const object of objects) {
+      const kept = this.#decoding.keepManagedFields ? object : withoutManagedFields(object);
+      if (isDeeperThan(kept)) sink.quarantine(kept);
+      else sink.upsert(kept);
+      if (budget.isSpent()) await budget.renew();
+    }
+    this.#complete(resourceVersion());
+    return { kind: "listed" };
+  }
+
+  async #stream(signal: AbortSignal): Promise<Ending> {
+    const { source, sink, system, idleMs = 150_000 } = this.#options;
+    const isListing = this.#state === "listing";
+    using guard = new IdleGuard(system, isListing ? Math.min(idleMs, initialIdleMs) : idleMs, signal);
+    if (isListing) sink.beginReplace({ acceptsOlder: this.#acceptsOlder });
+    try {
+      const timeoutSeconds = 300 + Math.floor(system.random() * 301);
+      const resourceVersion = isListing ? undefined : this.#version;
+      const body = await source.open({ resourceVersion, timeoutSeconds, signal: guard.signal });
+      return await this.#read(body, guard);
+    } catch (error) {
+      if (!guard.isIdle) throw error;
+      // The same variable is "watching" by now when the initial events were complete.
+      return { kind: this.#state === "listing" ? "watchListRefused" : "idle" };
+    }
+  }
+
+  async #read(body: AsyncIterable<Uint8Array>, guard: IdleGuard): Promise<Ending> {
+    const splitter = new FrameSplitter();
+    const budget = new TurnBudget(this.#options.system);
+    for await (const chunk of body) {
+      guard.touch();
+      for (const frame of splitter.split(chunk)) {
+        this.#take(frame);
+        if (budget.isSpent()) await budget.renew();
+      }
+    }
+    return { kind: "closed" };
+  }
+
+  /** Hands one event on. An error event is thrown: it ends the stream like a refused request. */
+  #take(frame: string): void {
+    const event = decodeEvent(frame, this.#decoding);
+    const { sink } = this.#options;
+    switch (event.kind) {
+      case "changed":
+        sink.upsert(event.object);
+        this.#advance(event.object.metadata.resourceVersion);
+        return;
+      case "deleted":
+        sink.remove(event.object);
+        this.#advance(event.object.metadata.resourceVersion);
+        return;
+      case "tooDeep":
+        sink.quarantine(event.object);
+        this.#advance(event.object.metadata.resourceVersion);
+        return;
+      case "bookmark":
+        if (this.#state === "listing" && event.endsInitial) this.#complete(event.resourceVersion);
+        else this.#advance(event.resourceVersion);
+        return;
+      case "error":
+        throw event.error;
+      default:
+        unreachable(event);
+    }
+  }
+
+  /** While listing, versions of single objects come in no order and say nothing of the whole. */
+  #advance(version: string | undefined): void {
+    if (this.#state !== "watching" || version === undefined) return;
+    this.#version = version;
+    this.#options.sink.advance(version);
+  }
+
+  #complete(version: string): void {
+    this.#version = version;
+    this.#acceptsOlder = false;
+    this.#options.sink.endReplace(version);
+    this.#enter({ state: "watching", pause: "none" }, { kind: "listed" });
+  }
+
+  #note(ending: Ending): void {
+    const { observer, sink } = this.#options;
+    const kind = this.#decoding.kindName;
+    if (ending.kind === "watchListRefused") this.#pagesOnly = true;
+    if (ending.kind === "versionTooLarge") this.#acceptsOlder = true;
+    if (ending.kind === "undecodable") observer?.decodeFailed?.({ kind });
+    if (ending.kind === "notServed") sink.clear();
+    if (this.#state === "watching" && nextStep("watching", ending).state === "listing")
+      observer?.relisted?.({ kind });
+    if (ending.kind !== "listed" && ending.kind !== "stopped")
+      observer?.watchRestarted?.({ kind, why: ending.kind });
+  }
+
+  #enter({ state }: Step, ending: Ending): void {
+    const error = ending.kind === "failed" ? ending.error : undefined;
+    if (state === this.#state && error === undefined) return;
+    this.#state = state;
+    this.#options.onState?.(state, error);
+  }
+
+  async #pause({ pause }: Step, ending: Ending, signal: AbortSignal): Promise<void> {
+    if (pause === "none" || signal.aborted) return;
+    const { system } = this.#options;
+    const woken = new AbortController();
+    this.#wake = () => {
+      woken.abort();
+    };
+    try {
+      const delayMs = Math.max(this.#delayMs(pause), askedDelayMs(ending));
+      await system.sleep(delayMs, AbortSignal.any([signal, woken.signal]));
+    } catch (error) {
+      if (!signal.aborted && !woken.signal.aborted) throw error;
+    } finally {
+      this.#wake = undefined;
+    }
+  }
+
+  #delayMs(pause: Exclude<Step["pause"], "none">): number {
+    if (pause === "untilServed") return this.#untilServed.nextMs();
+    return pause === "relist" ? this.#relist.nextMs() : this.#reconnect.nextMs();
+  }
+}
+
+/** The first events, or the bookmark that ends them, may take this long; then pages are asked for instead. */
+const initialIdleMs = 30_000;
+
+function askedDelayMs(ending: Ending): number {
+  if (ending.kind !== "failed" || !(ending.error instanceof ApiError)) return 0;
+  return ending.error.retryAfterMs ?? 0;
+}
+
+function unreachable(value: never): never {
+  throw new TypeError(`unexpected ${String(value)}`);
+}

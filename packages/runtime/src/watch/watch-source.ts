@@ -1,0 +1,106 @@
+import { collectionPath, withQuery } from "../client/paths.ts";
+import { listAll } from "../client/list-all.ts";
+import { listRequest, pageOf } from "../client/list-page.ts";
+import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import type { Transport } from "../transport/transport.ts";
+
+/** Which objects are watched, and how much of each. */
+export interface WatchTarget {
+  readonly kind: Kind;
+  /** All namespaces unless told. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Only metadata is sent; everything unless told. */
+  readonly isMetadataOnly?: boolean;
+}
+
+/** How a stream is asked for. */
+export interface StreamQuery {
+  /** Go on from here; undefined asks for everything first (WatchList). */
+  readonly resourceVersion: string | undefined;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** A whole list, page by page as it is consumed. */
+export interface Listing {
+  readonly objects: AsyncIterable<KubeObject>;
+  /** What the list shows; known after the first object or the end. */
+  resourceVersion(): string;
+}
+
+/** Where a reflector gets objects from. The one edge between the watch's logic and the network. */
+export interface WatchSource {
+  open(query: StreamQuery): Promise<AsyncIterable<Uint8Array>>;
+  list(signal: AbortSignal): Listing;
+}
+
+/** The API server as a source. */
+export function transportSource(transport: Transport, target: WatchTarget): WatchSource {
+  return {
+    open: async (query) => {
+      const { kind, namespace, isMetadataOnly = false } = target;
+      const stream = await transport.openStream(streamPath(target, query), {
+        subject: { kind: nameOfKind(kind), ...(namespace === undefined ? {} : { ref: { namespace } }) },
+        signal: query.signal,
+        ...(isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadata") } : {}),
+      });
+      return stream.body;
+    },
+    list: (signal) => listFrom(transport, target, signal),
+  };
+}
+
+function streamPath({ kind, namespace, ...selectors }: WatchTarget, query: StreamQuery): string {
+  const { resourceVersion, timeoutSeconds } = query;
+  return withQuery(collectionPath(kind, namespace), {
+    watch: "true",
+    allowWatchBookmarks: "true",
+    timeoutSeconds: String(timeoutSeconds),
+    labelSelector: selectors.labelSelector,
+    fieldSelector: selectors.fieldSelector,
+    // Without a version the initial events show the most recent state, as a quorum read would.
+    ...(resourceVersion === undefined
+      ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
+      : { resourceVersion }),
+  });
+}
+
+function listFrom(transport: Transport, target: WatchTarget, signal: AbortSignal): Listing {
+  const { kind, isMetadataOnly = false } = target;
+  let resourceVersion = "";
+  const accept = isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadataList") } : {};
+  const objects = listAll(
+    async (options) => {
+      const page = pageOf(kind, await transport.send({ ...listRequest(kind, options), ...accept }));
+      ({ resourceVersion } = page);
+      return page;
+    },
+    { ...selectionOf(target), signal },
+  );
+  return { objects, resourceVersion: () => resourceVersion };
+}
+
+function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+} {
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+}
+
+/** Plain JSON as second choice is left out: a server that cannot cut must say so, not send everything. */
+function metadataOnly(as: string): string {
+  return `application/json;as=${as};g=meta.k8s.io;v=v1`;
+}
+
+/** A metadata-only object says `PartialObjectMetadata` of itself; it is still one of its kind. */
+export function namedAsItsKind<O extends KubeObject>(object: O, kind: Kind): O {
+  return object.kind === kind.kind ? object : { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
+}

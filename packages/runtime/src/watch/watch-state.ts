@@ -1,0 +1,77 @@
+import { ApiError, classify } from "../errors.ts";
+import { kindNotServed } from "../transport/answer-error.ts";
+import { DecodeError } from "./decode-event.ts";
+
+/** What a reflector is doing. */
+export type WatchState =
+  /** Asks for everything there is: by WatchList, or page by page where the server refuses that. */
+  | "listing"
+  /** Follows changes from the last resourceVersion. */
+  | "watching"
+  /** The kind is not served; waits until somebody says that it may be, or looks again by itself. */
+  | "pending"
+  /** Over, because its owner said so. */
+  | "stopped";
+
+/** How an attempt at listing or watching came to its end. */
+export type Ending =
+  | { readonly kind: "listed" }
+  /** The server ended the stream in good order. */
+  | { readonly kind: "closed" }
+  | { readonly kind: "idle" }
+  | { readonly kind: "gone" }
+  | { readonly kind: "versionTooLarge" }
+  /** The server does not know initial events, or did not finish them. */
+  | { readonly kind: "watchListRefused" }
+  | { readonly kind: "notServed" }
+  | { readonly kind: "undecodable" }
+  | { readonly kind: "stopped" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** What comes next and how long it has to wait for its turn. */
+export interface Step {
+  readonly state: WatchState;
+  /** `relist` grows to 30 s, `reconnect` to 5 s: a new connection costs the server little, a list much. */
+  readonly pause: "none" | "relist" | "reconnect" | "untilServed";
+}
+
+/** The transitions of the state machine. Pure, so that the whole table can be tested. */
+export function nextStep(state: WatchState, ending: Ending): Step {
+  switch (ending.kind) {
+    case "listed":
+      return { state: "watching", pause: "none" };
+    case "closed":
+      return { state, pause: state === "watching" ? "none" : "relist" };
+    case "idle":
+      return { state, pause: "none" };
+    case "gone":
+    case "versionTooLarge":
+    case "undecodable":
+      return { state: "listing", pause: "relist" };
+    case "watchListRefused":
+      return { state: "listing", pause: "none" };
+    case "notServed":
+      return { state: "pending", pause: "untilServed" };
+    case "failed":
+      return { state, pause: state === "watching" ? "reconnect" : "relist" };
+    case "stopped":
+      return { state: "stopped", pause: "none" };
+    default:
+      return unreachable(ending);
+  }
+}
+
+/** What an error means to a reflector that is listing or watching. */
+export function endingOf(error: unknown, state: WatchState): Ending {
+  if (error instanceof DecodeError || error instanceof RangeError) return { kind: "undecodable" };
+  if (!(error instanceof ApiError)) return { kind: classify(error) === "aborted" ? "stopped" : "failed", error };
+  if (error.reason === "ResourceVersionTooLarge") return { kind: "versionTooLarge" };
+  if (error.class === "gone") return { kind: "gone" };
+  if (error.class === "notFound" && error.reason === kindNotServed) return { kind: "notServed" };
+  if (error.class === "invalid" && state === "listing") return { kind: "watchListRefused" };
+  return { kind: "failed", error };
+}
+
+function unreachable(value: never): never {
+  throw new TypeError(`unexpected ${String(value)}`);
+}
