@@ -16,3 +16,5 @@ export type { NodeHandle } from "./nodes/node.ts";
 export type { PausableRelay } from "./relay/pausable-relay.ts";
 export { LocalClusterError } from "./errors.ts";
 export type { LocalClusterErrorCode } from "./errors.ts";
+export { createAuthority } from "./pki/certificate-authority.ts";
+export type { CertificateAuthority, CertifiedKey, LeafRequest } from "./pki/certificate-authority.ts";

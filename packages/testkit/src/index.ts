@@ -21,3 +21,22 @@ export { joinSharedCluster } from "./shared-cluster/shared-cluster.ts";
 export type { SharedCluster, SharedClusterFacts } from "./shared-cluster/shared-cluster.ts";
 export { makeNamespace } from "./shared-cluster/test-namespace.ts";
 export type { TestNamespace } from "./shared-cluster/test-namespace.ts";
+export { isWritePoint } from "./fault-proxy/api-request.ts";
+export type { RequestMatch, SeenRequest } from "./fault-proxy/api-request.ts";
+export { conflict, expired, htmlPage, refused, serverError, tooManyRequests } from "./fault-proxy/fault.ts";
+export type { Fault, SyntheticAnswer } from "./fault-proxy/fault.ts";
+export type { InjectedFault } from "./fault-proxy/fault-plan.ts";
+export { startFaultProxy } from "./fault-proxy/fault-proxy.ts";
+export type { FaultProxy, FaultProxyOptions, TraceEntry } from "./fault-proxy/fault-proxy.ts";
+export {
+  closeAfter,
+  delayEvents,
+  expireAfter,
+  goSilentAfter,
+  hideWindow,
+  holdUntil,
+  joinFrames,
+  repeatEvents,
+  splitEvery,
+} from "./fault-proxy/watch-transform.ts";
+export type { WatchTransform } from "./fault-proxy/watch-transform.ts";

@@ -53,7 +53,7 @@ export function desiredKubeletConfig({
 }
 
 /** A kubelet renews its lease four times in this time. The controller-manager's grace period must be longer. */
-export const NODE_LEASE_SECONDS = 16;
+const NODE_LEASE_SECONDS = 16;
 
 const CGROUPS = {
   cgroupDriver: "cgroupfs",

@@ -4,6 +4,7 @@ import * as asn1js from "asn1js";
 import * as pkijs from "pkijs";
 
 import type { System } from "../system/system.ts";
+import { realSystem } from "../system/system.ts";
 
 /** A certificate with its key, both PEM. */
 export interface CertifiedKey {
@@ -26,9 +27,13 @@ export interface CertificateAuthority extends CertifiedKey {
 }
 
 /** Makes a self-signed P-256 authority that is valid from a minute ago for ten years, as are the leaves it issues. */
-export async function createAuthority(commonName: string, system: System): Promise<CertificateAuthority> {
+export async function createAuthority(
+  commonName: string,
+  system: System = realSystem,
+): Promise<CertificateAuthority> {
   const keys = await newKeys();
-  const name = distinguishedName(commonName, []);
+  // A leaf with its issuer's name would be taken for self-signed.
+  const name = distinguishedName(`${commonName} authority`, []);
   const certificate = draftCertificate({ subject: name, issuer: name, system });
   certificate.extensions = [
     basicConstraints(true),

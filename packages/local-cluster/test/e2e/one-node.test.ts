@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 
@@ -5,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LocalCluster } from "../../src/index.ts";
 import { startLocalCluster } from "../../src/index.ts";
+import { eventually } from "../integration/eventually.ts";
 import { apply, idlePod, kubectl, read, untilExec, untilPodReady, webPod, webService } from "./workloads.ts";
 import type { Pod } from "./workloads.ts";
 
@@ -48,6 +51,20 @@ describe("a cluster with one real node", () => {
       "nc -w 5 kubernetes.default.svc 443 < /dev/null && echo open",
     );
     expect(answer).toContain("open");
+  });
+
+  test("[local-cluster/LC-20] the API server reaches the Services of pods, where webhooks are", async () => {
+    const address = await kubectl(cluster, "get", "service", "greeter", "-o", "jsonpath={.spec.clusterIP}");
+    expect(await askFromApiServer(cluster, `http://${address}`)).toBe("hello\n");
+  });
+
+  test("[local-cluster/LC-15] the API server reaches a port of this machine's loopback that was opened to it", async () => {
+    const server = createHttpServer((_, response) => response.end("webhook")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { readonly port: number };
+    await cluster.reachHostPort(port);
+    expect(await askFromApiServer(cluster, `http://127.0.0.1:${port}`)).toBe("webhook");
+    server.close();
   });
 
   test("[local-cluster/LC-26] a pod reaches neither this machine nor any network behind it", async () => {
@@ -98,6 +115,16 @@ describe("a cluster with one real node", () => {
     expectSameContainers(await untilPodReady(cluster, "web"), before);
   });
 });
+
+/** What a server answers when it is asked from the network namespace of the API server. */
+async function askFromApiServer(cluster: LocalCluster, url: string): Promise<string> {
+  const script = `require("node:http").get("${url}", (response) => response.pipe(process.stdout))`;
+  const inside = [`--net=${cluster.folder}/ns/hub.net`, "--", process.execPath, "-e", script];
+  return await eventually(
+    () => spawnSync("nsenter", inside, { encoding: "utf8" }).stdout || undefined,
+    () => `${url} does not answer`,
+  );
+}
 
 function expectSameContainers(after: Pod, before: Pod): void {
   const identify = ({ metadata, status }: Pod): unknown => [

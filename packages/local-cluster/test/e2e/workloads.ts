@@ -5,7 +5,7 @@ import { eventually } from "../integration/eventually.ts";
 type Manifest = Readonly<Record<string, unknown>>;
 
 /** A pod template that serves the file system below `/www` on port 8080, after it has run `prepare`. */
-export function webPodSpec(prepare: string): Manifest {
+function webPodSpec(prepare: string): Manifest {
   return {
     terminationGracePeriodSeconds: 0,
     containers: [

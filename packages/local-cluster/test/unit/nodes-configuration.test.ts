@@ -29,7 +29,7 @@ const kubelet = {
 };
 
 describe("everything a node writes is below the cluster's folder", () => {
-  const files = Object.entries(paths).filter(([key]) => !key.toLowerCase().endsWith("cgroup"));
+  const files = Object.entries<string>({ ...paths }).filter(([key]) => !key.toLowerCase().endsWith("cgroup"));
 
   test.each(files.map(([name, path]) => ({ name, path })))("$name", ({ path }) => {
     expect(path.startsWith(`${folder}/`)).toBe(true);

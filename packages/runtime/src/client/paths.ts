@@ -4,9 +4,14 @@ import type { ObjectRef } from "../object/kube-object.ts";
 
 /** Path of one object or of a subresource of it. Throws `invalid` for a name that would lead elsewhere. */
 export function objectPath(kind: Kind, { name, namespace }: ObjectRef, subresource?: string): string {
-  if (kind.scope === "Namespaced" && (namespace ?? "") === "") throw invalid(kind, "needs a namespace");
   const tail = subresource === undefined ? [] : subresource.split("/");
-  return [collectionPath(kind, namespace), ...[name, ...tail].map((part) => segment(kind, part))].join("/");
+  return [homePath(kind, namespace), ...[name, ...tail].map((part) => segment(kind, part))].join("/");
+}
+
+/** Path of the collection that an object lives in: objects of a namespaced kind need a namespace. */
+export function homePath(kind: Kind, namespace: string | undefined): string {
+  if (kind.scope === "Namespaced" && (namespace ?? "") === "") throw invalid(kind, "needs a namespace");
+  return collectionPath(kind, namespace);
 }
 
 /** Path of all objects, of one namespace where one is given. */

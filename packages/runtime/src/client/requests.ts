@@ -10,17 +10,18 @@ import type {
   ReadOptions,
   WriteOptions,
 } from "./client.ts";
-import { collectionPath, objectPath, withQuery } from "./paths.ts";
+import { homePath, objectPath, withQuery } from "./paths.ts";
 
-/** GET of one object. */
-export function getRequest(kind: Kind, ref: ObjectRef, options: ReadOptions): ApiRequest {
-  const path = withQuery(objectPath(kind, ref), { resourceVersion: options.resourceVersion });
+/** GET of one object or of a subresource of it. */
+export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
+  const { resourceVersion, subresource } = options;
+  const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   return { method: "GET", verb: "get", path, ...about(kind, ref), ...limitsOf(options) };
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */
 export function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
-  const path = withQuery(collectionPath(kind, object.metadata.namespace), writeQuery(options));
+  const path = withQuery(homePath(kind, object.metadata.namespace), writeQuery(options));
   return {
     method: "POST",
     verb: "create",

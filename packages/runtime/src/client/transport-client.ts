@@ -20,7 +20,6 @@ import type {
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { listAll } from "./list-all.ts";
 import { listRequest, pageOf } from "./list-page.ts";
-import { objectPath } from "./paths.ts";
 import {
   applyRequest,
   createRequest,
@@ -120,8 +119,7 @@ export class TransportClient implements Client {
     ref: ObjectRef,
     options: ReadOptions & { readonly subresource: string },
   ): Promise<unknown> {
-    const path = objectPath(kind, ref, options.subresource);
-    return await this.#send({ ...getRequest(kind, ref, options), path });
+    return await this.#send(getRequest(kind, ref, options));
   }
 
   async raw(request: RawRequest): Promise<unknown> {

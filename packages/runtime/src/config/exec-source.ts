@@ -25,11 +25,15 @@ const outputLimitBytes = 1024 * 1024;
 /** Renewed this long before the end, or in the last fifth of a short life. */
 const marginMs = 60_000;
 
+/** A server that refuses whatever we show must not make us run the plugin for every request. */
+const shortestPauseMs = 10_000;
+
 /** Credentials from a plugin: one run at a time, renewed before they expire or when the server refuses them. */
 export class ExecSource implements Source<Credential> {
   readonly #options: ExecOptions;
   #issued: IssuedCredential | undefined;
   #renewAtMs = 0;
+  #ranAtMs = 0;
   #running: Promise<Credential> | undefined;
 
   constructor(options: ExecOptions) {
@@ -47,6 +51,10 @@ export class ExecSource implements Source<Credential> {
   }
 
   async refresh(): Promise<Credential> {
+    const { system } = this.#options;
+    if (this.#issued !== undefined && system.monotonicMs() - this.#ranAtMs < shortestPauseMs) {
+      return this.#issued.credential;
+    }
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
@@ -69,6 +77,7 @@ export class ExecSource implements Source<Credential> {
     if (issued === undefined)
       throw faultOf(this.#options, "command", `gave no ExecCredential of ${exec.apiVersion}`);
     this.#issued = issued;
+    this.#ranAtMs = system.monotonicMs();
     this.#renewAtMs = renewalOf(issued, system.wallMs());
     return issued.credential;
   }

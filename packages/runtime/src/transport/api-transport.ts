@@ -124,12 +124,14 @@ export class ApiTransport implements Transport {
     }
   }
 
-  /** Fresh credentials after a 401, unless they are the ones that were refused. */
+  /** Other credentials after a 401; undefined when there are none. What a call before us has renewed already will do. */
   async #renewed(
     request: ApiRequest,
     { outcome, refused, deadline }: Refusal,
   ): Promise<Presented | undefined> {
     if (!(outcome instanceof ApiError) || outcome.class !== "unauthorized") return undefined;
+    const current = await this.#presented(request, deadline);
+    if (!(current instanceof ApiError) && !current.isSameAs(refused)) return current;
     try {
       const renewed = await deadline.within(this.#identity.refresh());
       return renewed === undefined || renewed.isSameAs(refused) ? undefined : renewed;

@@ -120,7 +120,9 @@ export class Reflector {
 
   async #read(body: AsyncIterable<Uint8Array>, guard: IdleGuard): Promise<Ending> {
     const splitter = new FrameSplitter();
-    const budget = new TurnBudget(this.#options.system);
+    const { system } = this.#options;
+    const startMs = system.monotonicMs();
+    const budget = new TurnBudget(system);
     for await (const chunk of body) {
       guard.touch();
       for (const frame of splitter.split(chunk)) {
@@ -128,7 +130,7 @@ export class Reflector {
         if (budget.isSpent()) await budget.renew();
       }
     }
-    return { kind: "closed" };
+    return { kind: "closed", isEarly: system.monotonicMs() - startMs < 1_000 };
   }
 
   /** Hands one event on. An error event is thrown: it ends the stream like a refused request. */

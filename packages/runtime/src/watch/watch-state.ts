@@ -1,4 +1,4 @@
-import { ApiError, classify } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { kindNotServed } from "../transport/answer-error.ts";
 import { DecodeError } from "./decode-event.ts";
 
@@ -16,8 +16,8 @@ export type WatchState =
 /** How an attempt at listing or watching came to its end. */
 export type Ending =
   | { readonly kind: "listed" }
-  /** The server ended the stream in good order. */
-  | { readonly kind: "closed" }
+  /** The server ended the stream in good order; `isEarly` when it had hardly begun. */
+  | { readonly kind: "closed"; readonly isEarly: boolean }
   | { readonly kind: "idle" }
   | { readonly kind: "gone" }
   | { readonly kind: "versionTooLarge" }
@@ -41,7 +41,7 @@ export function nextStep(state: WatchState, ending: Ending): Step {
     case "listed":
       return { state: "watching", pause: "none" };
     case "closed":
-      return { state, pause: state === "watching" ? "none" : "relist" };
+      return { state, pause: state === "watching" ? pauseAfterClose(ending.isEarly) : "relist" };
     case "idle":
       return { state, pause: "none" };
     case "gone":
@@ -53,7 +53,7 @@ export function nextStep(state: WatchState, ending: Ending): Step {
     case "notServed":
       return { state: "pending", pause: "untilServed" };
     case "failed":
-      return { state, pause: state === "watching" ? "reconnect" : "relist" };
+      return { state, pause: state === "watching" && isUnanswered(ending.error) ? "reconnect" : "relist" };
     case "stopped":
       return { state: "stopped", pause: "none" };
     default:
@@ -64,12 +64,21 @@ export function nextStep(state: WatchState, ending: Ending): Step {
 /** What an error means to a reflector that is listing or watching. */
 export function endingOf(error: unknown, state: WatchState): Ending {
   if (error instanceof DecodeError || error instanceof RangeError) return { kind: "undecodable" };
-  if (!(error instanceof ApiError)) return { kind: classify(error) === "aborted" ? "stopped" : "failed", error };
+  if (!(error instanceof ApiError)) return { kind: "failed", error };
   if (error.reason === "ResourceVersionTooLarge") return { kind: "versionTooLarge" };
   if (error.class === "gone") return { kind: "gone" };
   if (error.class === "notFound" && error.reason === kindNotServed) return { kind: "notServed" };
   if (error.class === "invalid" && state === "listing") return { kind: "watchListRefused" };
   return { kind: "failed", error };
+}
+
+/** A server that ends every stream at once must not be asked without pause. */
+function pauseAfterClose(isEarly: boolean): Step["pause"] {
+  return isEarly ? "reconnect" : "none";
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof ApiError && error.status === undefined;
 }
 
 function unreachable(value: never): never {

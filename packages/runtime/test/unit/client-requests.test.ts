@@ -6,6 +6,7 @@ import { listRequest, pageOf } from "../../src/client/list-page.ts";
 import { collectionPath, objectPath } from "../../src/client/paths.ts";
 import {
   applyRequest,
+  createRequest,
   deleteRequest,
   getRequest,
   patchRequest,
@@ -71,6 +72,8 @@ describe("paths", () => {
 
   test("a namespaced object without a namespace is refused", () => {
     expect(() => objectPath(configMaps, { name: "a" })).toThrow(/needs a namespace/);
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+    expect(() => createRequest(configMaps, object, {})).toThrow(/needs a namespace/);
   });
 });
 

@@ -122,6 +122,7 @@ cat answer.json
     const exec = await plugin(folder, issued("one", end));
     const { credentials } = await load(folder, system, kubeconfig({ user: { exec } }));
     await Promise.all(Array.from({ length: 10 }, async () => await credentials.current()));
+    await credentials.refresh();
     expect(await runs(folder)).toBe(1);
     system.block(539_000);
     expect(credentials.current()).toEqual({ token: "one" });

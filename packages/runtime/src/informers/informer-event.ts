@@ -1,0 +1,16 @@
+import type { KubeObject } from "../object/kube-object.ts";
+
+/** What a handler is told. `isInitial`: the object was there already, this is only the first the handler hears of it. */
+export type InformerEvent<O extends KubeObject = KubeObject> =
+  | { readonly type: "added"; readonly isInitial: boolean; readonly new: O }
+  | { readonly type: "updated"; readonly isInitial: boolean; readonly old: O; readonly new: O }
+  /** `old` is the last state known. */
+  | { readonly type: "deleted"; readonly isInitial: false; readonly old: O };
+
+/** Hears of every change, in order. What it throws is counted and goes no further. */
+export type InformerHandler<O extends KubeObject = KubeObject> = (event: InformerEvent<O>) => void;
+
+/** The object an event is about, in its latest known state. */
+export function objectOf<O extends KubeObject>(event: InformerEvent<O>): O {
+  return event.type === "deleted" ? event.old : event.new;
+}

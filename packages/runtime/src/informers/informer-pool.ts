@@ -1,0 +1,174 @@
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import type { ReadStore } from "../store/read-store.ts";
+import type { System } from "../system/system.ts";
+import type { Transport } from "../transport/transport.ts";
+import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
+import type { WatchState } from "../watch/watch-state.ts";
+import { Informer, type InformerObserver, type View } from "./informer.ts";
+import type { InformerHandler } from "./informer-event.ts";
+import { concerns, definitionNames, definitions } from "./served-kinds.ts";
+
+/** Which objects to have at hand, and how much of each. */
+export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {
+  readonly kind: Kind<O>;
+}
+
+/** A share in an informer. Giving back the last one stops it. */
+export interface InformerHandle<O extends KubeObject = KubeObject> extends AsyncDisposable {
+  readonly store: ReadStore<O>;
+  readonly state: WatchState;
+  /** Resolves once the first picture is complete or the kind turned out not to be served. */
+  readonly settled: Promise<void>;
+  /** Tells the handler what is there and then every change; taken off when the share is given back. */
+  addHandler(handler: InformerHandler<O>): void;
+}
+
+/** One informer as plain data. */
+export interface InformerReport {
+  readonly kind: string;
+  readonly state: WatchState;
+  readonly isSynced: boolean;
+  readonly objects: number;
+}
+
+/** What a pool is made of. */
+export interface InformerPoolOptions {
+  readonly transport: Transport;
+  readonly system: System;
+  readonly observer?: InformerObserver;
+  /** Deep-freezes what is stored; off unless told. */
+  readonly freeze?: boolean;
+  /** See ReflectorOptions. */
+  readonly idleMs?: number;
+  /** Where an informer gets its objects from; the transport unless told. */
+  readonly sourceOf?: (target: WatchTarget) => WatchSource;
+}
+
+interface Shared {
+  readonly informer: Informer;
+  readonly kind: Kind;
+  holders: number;
+}
+
+/** Informers that are shared by all who want the same objects in the same way, and live as long as somebody wants them. */
+export class InformerPool implements AsyncDisposable {
+  readonly #options: InformerPoolOptions;
+  readonly #shared = new Map<string, Shared>();
+  #definitions: AsyncDisposable | undefined;
+  #isClosed = false;
+
+  constructor(options: InformerPoolOptions) {
+    this.#options = options;
+  }
+
+  /** A share in the informer for the request; the first one starts it. */
+  acquire<O extends KubeObject>(request: InformerRequest<O>): InformerHandle<O> {
+    if (this.#isClosed) throw new TypeError("the informers have been stopped");
+    const id = identityOf(request);
+    const shared = this.#shared.get(id) ?? this.#start(id, request);
+    shared.holders += 1;
+    return this.#handle<O>(id, shared);
+  }
+
+  /** Lets every store of the kind answer with our own write until the watch has caught up. */
+  noteWrite(kind: Kind, object: KubeObject): void {
+    for (const { kind: held, informer } of this.#shared.values()) {
+      if (held.plural === kind.plural && held.group === kind.group) informer.noteWrite(object);
+    }
+  }
+
+  /** All informers as plain data. */
+  report(): readonly InformerReport[] {
+    return [...this.#shared.values()].map(({ informer, kind }) => ({
+      kind: nameOfKind(kind),
+      state: informer.state,
+      isSynced: informer.store.isSynced,
+      objects: informer.store.size,
+    }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const informers = [...this.#shared.values()].map(({ informer }) => informer);
+    this.#shared.clear();
+    await Promise.all(informers.map(async (informer) => await informer.stop()));
+  }
+
+  #start(id: string, request: InformerRequest): Shared {
+    const { system, observer = {}, freeze = false, idleMs, transport } = this.#options;
+    const { kind } = request;
+    const sourceOf = this.#options.sourceOf ?? ((target): WatchSource => transportSource(transport, target));
+    const informer = new Informer({
+      target: request,
+      view: request,
+      source: sourceOf(request),
+      system,
+      observer: {
+        ...observer,
+        stateChanged: (event) => {
+          if (event.state === "pending") this.#watchDefinitions(kind);
+          observer.stateChanged?.(event);
+        },
+      },
+      freeze,
+      ...(idleMs === undefined ? {} : { idleMs }),
+    });
+    const shared = { informer, kind, holders: 0 };
+    this.#shared.set(id, shared);
+    informer.start();
+    return shared;
+  }
+
+  #handle<O extends KubeObject>(id: string, shared: Shared): InformerHandle<O> {
+    const removals: (() => void)[] = [];
+    let isHeld = true;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
+    const store = shared.informer.store as unknown as ReadStore<O>;
+    return {
+      store,
+      get state() {
+        return shared.informer.state;
+      },
+      settled: shared.informer.settled,
+      addHandler: (handler) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+        removals.push(shared.informer.addHandler(handler as unknown as InformerHandler));
+      },
+      [Symbol.asyncDispose]: async () => {
+        if (!isHeld) return;
+        isHeld = false;
+        for (const remove of removals) remove();
+        await this.#release(id, shared);
+      },
+    };
+  }
+
+  async #release(id: string, shared: Shared): Promise<void> {
+    shared.holders -= 1;
+    if (shared.holders > 0 || this.#shared.get(id) !== shared) return;
+    this.#shared.delete(id);
+    await shared.informer.stop();
+  }
+
+  /**
+   * The first kind that is not served makes it worthwhile to watch which ones are. Where that is forbidden, the reflectors'
+   * own looks, every 30 s at last, must do.
+   */
+  #watchDefinitions(pending: Kind): void {
+    if (this.#isClosed || this.#definitions !== undefined || pending.group === definitions.group) return;
+    const handle = this.acquire({ kind: definitions, projection: definitionNames });
+    this.#definitions = handle;
+    handle.addHandler((event) => {
+      for (const { kind, informer } of this.#shared.values()) {
+        if (informer.state === "pending" && concerns(event, kind)) informer.poke();
+      }
+    });
+  }
+}
+
+function identityOf({ kind, namespace, labelSelector, fieldSelector, ...view }: InformerRequest): string {
+  const scope = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector];
+  const { isMetadataOnly = false, keepManagedFields = false, internStrings = false, projection } = view;
+  return JSON.stringify([...scope, isMetadataOnly, keepManagedFields, internStrings, projection?.name]);
+}

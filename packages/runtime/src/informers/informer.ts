@@ -1,0 +1,199 @@
+import { nameOfKind } from "../object/kind.ts";
+import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
+import { type Change, ObjectStore } from "../store/object-store.ts";
+import type { ReadStore } from "../store/read-store.ts";
+import { StringPool } from "../store/string-pool.ts";
+import type { System } from "../system/system.ts";
+import { Reflector } from "../watch/reflector.ts";
+import type { WatchObserver, WatchSink } from "../watch/watch-sink.ts";
+import { namedAsItsKind, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
+import type { WatchState } from "../watch/watch-state.ts";
+import type { InformerEvent, InformerHandler } from "./informer-event.ts";
+
+/** How objects are kept. */
+export interface View {
+  /** Cuts an object down before it is stored; metadata must stay. The name tells projections of one kind apart. */
+  readonly projection?: { readonly name: string; readonly project: (object: KubeObject) => KubeObject };
+  readonly isMetadataOnly?: boolean;
+  readonly keepManagedFields?: boolean;
+  /** Equal strings share memory. */
+  readonly internStrings?: boolean;
+}
+
+/** Told of what metrics and people want to know. */
+export interface InformerObserver extends WatchObserver {
+  handlerFailed?(event: { readonly kind: string; readonly error: unknown }): void;
+  /** Once per object, until it is sound again. */
+  quarantined?(event: { readonly target: WatchTarget; readonly object: KubeObject }): void;
+  stateChanged?(event: { readonly kind: string; readonly state: WatchState; readonly error: unknown }): void;
+}
+
+/** What an informer is made of. */
+export interface InformerOptions {
+  readonly target: WatchTarget;
+  readonly view: View;
+  readonly source: WatchSource;
+  readonly system: System;
+  readonly observer: InformerObserver;
+  readonly freeze: boolean;
+  readonly idleMs?: number;
+}
+
+/** One watch, its store, and those who want to hear of changes. */
+export class Informer {
+  readonly store: ReadStore;
+  readonly #store: ObjectStore<KubeObject>;
+  readonly #options: InformerOptions;
+  readonly #reflector: Reflector;
+  readonly #handlers = new Set<InformerHandler>();
+  readonly #quarantined = new Set<ObjectKey>();
+  readonly #strings: StringPool | undefined;
+  readonly #stopping = new AbortController();
+  readonly #settled = Promise.withResolvers<undefined>();
+  #running: Promise<void> | undefined;
+  #isReplacing = false;
+
+  constructor(options: InformerOptions) {
+    this.#options = options;
+    const { system, freeze, target, source, view, observer, idleMs } = options;
+    this.#store = new ObjectStore({ system, freeze });
+    this.store = this.#store;
+    this.#strings = view.internStrings === true ? new StringPool() : undefined;
+    this.#reflector = new Reflector({
+      kind: target.kind,
+      source,
+      sink: this.#sink(),
+      system,
+      observer,
+      keepManagedFields: view.keepManagedFields ?? false,
+      onState: (state, error) => {
+        this.#changeState(state, error);
+      },
+      ...(idleMs === undefined ? {} : { idleMs }),
+    });
+  }
+
+  get state(): WatchState {
+    return this.#reflector.state;
+  }
+
+  /** Resolves once the first picture is complete or the kind turned out not to be served. */
+  get settled(): Promise<void> {
+    return this.#settled.promise;
+  }
+
+  start(): void {
+    this.#running ??= this.#reflector.run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** The kind may be served now. */
+  poke(): void {
+    this.#reflector.poke();
+  }
+
+  /** Adds a handler and tells it what is there; returns how to take it off again. */
+  addHandler(handler: InformerHandler): () => void {
+    this.#handlers.add(handler);
+    for (const object of this.#store.list()) this.#tell(handler, { type: "added", isInitial: true, new: object });
+    return () => {
+      this.#handlers.delete(handler);
+    };
+  }
+
+  /** The store answers with this object until the watch tells of it. */
+  noteWrite(object: KubeObject): void {
+    const prepared = this.#prepare(object);
+    if (prepared !== undefined && this.#store.isSynced) this.#store.noteWrite(prepared);
+  }
+
+  #sink(): WatchSink {
+    const store = this.#store;
+    return {
+      beginReplace: ({ acceptsOlder }) => {
+        this.#isReplacing = true;
+        store.beginReplace(acceptsOlder);
+      },
+      upsert: (object) => {
+        const prepared = this.#prepare(object);
+        if (prepared === undefined) this.#quarantine(object);
+        else this.#take(prepared);
+      },
+      remove: (object) => {
+        this.#quarantined.delete(keyOf(object.metadata));
+        this.#publish(store.remove(this.#prepare(object) ?? object));
+      },
+      quarantine: (object) => {
+        this.#quarantine(object);
+      },
+      endReplace: (version) => {
+        this.#isReplacing = false;
+        for (const change of store.endReplace(version)) this.#publish(change);
+        this.#settled.resolve(undefined);
+      },
+      advance: (version) => {
+        store.advance(version);
+      },
+      clear: () => {
+        this.#isReplacing = false;
+        for (const change of store.clear()) this.#publish(change);
+      },
+    };
+  }
+
+  #take(object: KubeObject): void {
+    if (this.#quarantined.size > 0) this.#quarantined.delete(keyOf(object.metadata));
+    this.#publish(this.#store.upsert(object));
+  }
+
+  /** Undefined when the projection cannot cope with the object. */
+  #prepare(object: KubeObject): KubeObject | undefined {
+    const { target, view, observer } = this.#options;
+    this.#strings?.intern(object);
+    const named = view.isMetadataOnly === true ? namedAsItsKind(object, target.kind) : object;
+    if (view.projection === undefined) return named;
+    try {
+      return view.projection.project(named);
+    } catch (error) {
+      observer.handlerFailed?.({ kind: nameOfKind(target.kind), error });
+      return undefined;
+    }
+  }
+
+  #quarantine(object: KubeObject): void {
+    const { observer, target } = this.#options;
+    const { apiVersion, kind, metadata } = object;
+    this.#publish(this.#store.remove({ apiVersion, kind, metadata }));
+    const key = keyOf(metadata);
+    if (this.#quarantined.has(key)) return;
+    this.#quarantined.add(key);
+    observer.quarantined?.({ target, object: { apiVersion, kind, metadata } });
+  }
+
+  #publish(change: Change<KubeObject> | undefined): void {
+    if (change === undefined || this.#handlers.size === 0) return;
+    const event = eventOf(change, this.#isReplacing);
+    for (const handler of this.#handlers) this.#tell(handler, event);
+  }
+
+  #tell(handler: InformerHandler, event: InformerEvent): void {
+    try {
+      handler(event);
+    } catch (error) {
+      this.#options.observer.handlerFailed?.({ kind: nameOfKind(this.#options.target.kind), error });
+    }
+  }
+
+  #changeState(state: WatchState, error: unknown): void {
+    if (state === "pending" || state === "stopped") this.#settled.resolve(undefined);
+    this.#options.observer.stateChanged?.({ kind: nameOfKind(this.#options.target.kind), state, error });
+  }
+}
+
+function eventOf(change: Change<KubeObject>, isInitial: boolean): InformerEvent {
+  return change.type === "deleted" ? { ...change, isInitial: false } : { ...change, isInitial };
+}

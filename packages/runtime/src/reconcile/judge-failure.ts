@@ -1,0 +1,61 @@
+import { ApiError, classify } from "../errors.ts";
+import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
+import { reasons } from "./reasons.ts";
+import { unreachable } from "./unreachable.ts";
+
+/** What follows from an error of a pass. */
+export interface Judgement {
+  /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help. */
+  readonly next: "backOff" | "stay";
+  /** What users are told; undefined when the trouble is expected to pass by itself. */
+  readonly shown?: Outcome;
+  /** Not before; what the server asked for. */
+  readonly atLeastMs: number;
+  /** A fault of ours: wants a stack in the log. */
+  readonly isBug: boolean;
+}
+
+/** Decides what an error means. Conflicts and passing trouble stay quiet; what a person must know becomes a condition. */
+export function judgeFailure(error: unknown): Judgement {
+  const atLeastMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  const quiet: Judgement = { next: "backOff", atLeastMs, isBug: false };
+  const shownAs = (reason: string): Judgement => ({ ...quiet, shown: waiting(whyOf(error, reason), atLeastMs) });
+  const stays = (reason: string): Judgement => ({ ...quiet, next: "stay", shown: stalled(whyOf(error, reason)) });
+  const errorClass = classify(error);
+  switch (errorClass) {
+    case "conflict":
+      return isFieldConflict(error) ? shownAs(reasons.fieldConflict) : quiet;
+    case "alreadyExists":
+    case "gone":
+    case "tooManyRequests":
+    case "transient":
+    case "timeout":
+    case "unauthorized":
+    case "aborted":
+      return quiet;
+    case "notFound":
+      return shownAs(reasons.notFound);
+    case "forbidden":
+      return shownAs(reasons.forbidden);
+    case "invalid":
+      return stays(reasons.rejected);
+    case "tooLarge":
+      return stays(reasons.tooLarge);
+    case "bug":
+      return { ...shownAs(reasons.internalError), isBug: true };
+    default:
+      return unreachable(errorClass);
+  }
+}
+
+/** Server-side apply without force met a field of somebody else: repeating it does not help. */
+function isFieldConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
+}
+
+const internalMessage = "A fault of the operator keeps this object from being reconciled; its log has the details.";
+
+/** An ApiError's message names verb and object and holds no secret; of other errors nothing is shown. */
+function whyOf(error: unknown, reason: string): Why {
+  return { reason, message: error instanceof ApiError ? `${error.message}.` : internalMessage };
+}

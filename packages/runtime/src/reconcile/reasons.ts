@@ -1,0 +1,23 @@
+/** The reasons that the runtime itself gives in conditions and events; domains add their own. */
+export const reasons = {
+  /** Everything is as declared. */
+  settled: "Settled",
+  /** Nothing is under way because the object is stalled. */
+  stalled: "Stalled",
+  /** Nothing keeps the object from making progress. */
+  progressing: "Progressing",
+  /** The API server refused what we asked for as malformed. */
+  rejected: "Rejected",
+  /** We lack a right. */
+  forbidden: "Forbidden",
+  /** Something that the object needs, or its kind, is not there. */
+  notFound: "NotFound",
+  /** Another writer holds a field that we would have to take over. */
+  fieldConflict: "FieldConflict",
+  /** What would have to be written is too large to be stored. */
+  tooLarge: "TooLarge",
+  /** A fault of the operator. */
+  internalError: "InternalError",
+  /** Event: an object is nested too deeply to be worked with. */
+  objectUnusable: "ObjectUnusable",
+} as const;

@@ -1,0 +1,57 @@
+import type { Client } from "../client/client.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { ReadStore } from "../store/read-store.ts";
+import type { Log } from "./log.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Rule } from "./rule.ts";
+
+/**
+ * What a domain gives the runtime for one kind: see everything, decide by rules, perform the actions.
+ *
+ * @example
+ * const recipe: Recipe<Copy, Seen, Action> = { finalizer: "copies.example.com/clean-up", rules, observe, perform, cleanUp };
+ */
+export interface Recipe<Obj extends KubeObject, Seen, Action> {
+  /** Set on an object before anything is made for it. Left out, objects are not claimed and `cleanUp` never runs. */
+  readonly finalizer?: string;
+  /** First answer wins: this list is the table of contents. */
+  readonly rules: readonly Rule<Seen, Action>[];
+  /** Reads only. */
+  observe(obj: Obj, ctx: Context): Promise<Seen>;
+  /** One idempotent write. */
+  perform(action: Action, ctx: Context): Promise<void>;
+  /** Tolerates never having run before, and having run already. */
+  cleanUp(obj: Obj, ctx: Context): Promise<Outcome>;
+}
+
+/** What a recipe works with. It ends with the pass: calls made after the signal aborted are refused. */
+export interface Context {
+  readonly client: Client;
+  readonly log: Log;
+  /** Aborts at the deadline of the pass, when leadership is lost and when the manager stops. */
+  readonly signal: AbortSignal;
+  readonly events: PassEvents;
+  /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
+  store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
+  /**
+   * An object of a kind in `follows`, and word of its changes: each brings this object back. Holds until a later pass no
+   * longer asks for it. Undefined while there is none; its creation counts as a change.
+   */
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
+}
+
+/** Tells users what happened to the object of the pass. Never fails and never waits. */
+export interface PassEvents {
+  record(event: PassEvent): void;
+}
+
+/** Something that happened, with the value. */
+export interface PassEvent {
+  readonly type: "Normal" | "Warning";
+  /** CamelCase, from the domain's closed list. */
+  readonly reason: string;
+  /** What was done, CamelCase, e.g. `CreateService`. */
+  readonly action: string;
+  readonly note: string;
+}

@@ -1,0 +1,41 @@
+import type { System } from "../system/system.ts";
+import { compareVersions } from "../watch/resource-version.ts";
+
+interface Wait {
+  readonly version: string;
+  readonly resolve: () => void;
+}
+
+/** Those who wait for a store to reach a version. */
+export class VersionWaits {
+  readonly #system: System;
+  readonly #waits = new Set<Wait>();
+
+  constructor(system: System) {
+    this.#system = system;
+  }
+
+  /** Lets those go on whose version has been reached. */
+  reach(version: string): void {
+    for (const wait of this.#waits) if (compareVersions(wait.version, version) <= 0) wait.resolve();
+  }
+
+  async until(version: string, timeoutMs: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const wait = {
+      version,
+      resolve: () => {
+        resolve(undefined);
+      },
+    };
+    using _timer = this.#system.setTimer(timeoutMs, () => {
+      reject(new DOMException(`version ${version} was not seen within ${timeoutMs} ms`, "TimeoutError"));
+    });
+    this.#waits.add(wait);
+    try {
+      await promise;
+    } finally {
+      this.#waits.delete(wait);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+import type { Fault } from "./fault.ts";
+import { syntheticBody } from "./fault.ts";
+import type { Forwarder, Message } from "./forwarder.ts";
+import type { WatchTransform } from "./watch-transform.ts";
+import { toFrames } from "./watch-transform.ts";
+
+/** A request under way. */
+export interface Exchange {
+  readonly message: Message;
+  readonly isWatch: boolean;
+  readonly response: ServerResponse;
+  readonly forwarder: Forwarder;
+  /** Aborts when the proxy is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** Does the fault to the request, or passes it on untouched. */
+export async function carryOut(fault: Fault | undefined, exchange: Exchange): Promise<void> {
+  const { message, response, forwarder } = exchange;
+  const signal = endOf(exchange);
+  switch (fault?.kind) {
+    case undefined:
+      await passOn(await forwarder.send(message, signal), exchange);
+      break;
+    case "crash-before":
+      fault.kill();
+      response.destroy();
+      break;
+    case "crash-after-commit":
+      await buffer(await forwarder.send(message, signal));
+      fault.kill();
+      response.destroy();
+      break;
+    case "crash-after-answer":
+      await passOn(await forwarder.send(message, signal), exchange);
+      fault.kill();
+      break;
+    case "answer":
+      response
+        .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
+        .end(syntheticBody(fault));
+      break;
+    case "hold-request":
+      break; // the client gives up, or the proxy is closed
+    case "hold-answer":
+      await buffer(await forwarder.send(message, signal));
+      break; // likewise
+    case "answer-stale":
+      await passOn(await forwarder.sendStale(message, signal), exchange);
+      break;
+    case "cut-answer":
+    case "truncate-answer":
+    case "mislabel-answer":
+      await spoil(fault, await forwarder.send(message, signal), response);
+      break;
+    case "watch":
+      await passOn(await forwarder.send(message, signal), exchange, fault.transform);
+      break;
+    default:
+      unreachable(fault);
+  }
+}
+
+async function passOn(
+  answer: IncomingMessage,
+  { response, isWatch, ...exchange }: Exchange,
+  transform?: WatchTransform,
+): Promise<void> {
+  response.writeHead(answer.statusCode ?? 500, answer.headers);
+  if (isWatch) response.flushHeaders();
+  const signal = endOf({ ...exchange, response });
+  const chunks = answer as AsyncIterable<Buffer>;
+  const parts = transform === undefined || !isWatch ? chunks : transform(toFrames(chunks), signal);
+  for await (const part of parts) {
+    if (!response.write(part)) await drained(response, signal);
+  }
+  response.end();
+}
+
+type SpoilingFault = Extract<Fault, { readonly kind: "cut-answer" | "truncate-answer" | "mislabel-answer" }>;
+
+async function spoil(fault: SpoilingFault, answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await buffer(answer);
+  const { "content-length": _length, "transfer-encoding": _encoding, ...headers } = answer.headers;
+  const status = answer.statusCode ?? 500;
+  if (fault.kind === "mislabel-answer") {
+    response.writeHead(status, { ...headers, "content-type": fault.contentType }).end(body);
+    return;
+  }
+  const part = body.subarray(0, fault.afterBytes);
+  if (fault.kind === "truncate-answer") {
+    response.writeHead(status, headers).end(part);
+    return;
+  }
+  response.writeHead(status, { ...headers, "content-length": String(body.length) });
+  const { promise: written, resolve } = Promise.withResolvers<void>();
+  response.write(part, () => resolve());
+  await written;
+  response.socket?.resetAndDestroy();
+}
+
+/** Aborts as soon as the client has gone or the proxy is closed. */
+function endOf({ response, signal }: Pick<Exchange, "response" | "signal">): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return AbortSignal.any([signal, gone.signal]);
+}
+
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  response.once("drain", () => resolve());
+  signal.addEventListener("abort", () => reject(new Error("the client has gone")), { once: true });
+  await promise;
+}
+
+function unreachable(fault: never): never {
+  throw new Error(`unknown fault ${JSON.stringify(fault)}`);
+}

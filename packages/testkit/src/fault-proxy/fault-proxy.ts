@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { Server } from "node:https";
+import { buffer } from "node:stream/consumers";
+
+import type { ApiAccess } from "@quartermaster/local-cluster";
+import { createAuthority } from "@quartermaster/local-cluster";
+
+import type { RequestMatch, SeenRequest } from "./api-request.ts";
+import { describeRequest } from "./api-request.ts";
+import { carryOut } from "./carry-out.ts";
+import { FaultPlan } from "./fault-plan.ts";
+import type { InjectedFault } from "./fault-plan.ts";
+import type { Fault } from "./fault.ts";
+import { Forwarder } from "./forwarder.ts";
+
+/** One request, and what became of it. */
+export interface TraceEntry extends SeenRequest {
+  /** Undefined while under way, and for ever when no answer was given. */
+  status?: number;
+  /** The fault that was done to it. */
+  readonly fault: Fault["kind"] | undefined;
+  readonly bodySha256: string;
+}
+
+/** Where the proxy passes requests on to. */
+export interface FaultProxyOptions {
+  readonly upstream: ApiAccess;
+  /** The server that answers when a fault says `answer-stale`. */
+  readonly staleServer?: string;
+}
+
+/**
+ * An HTTPS proxy in front of the API server that does harm on command. Identity passes through it as a bearer token; use
+ * `access` with the token of whoever is under test.
+ */
+export interface FaultProxy extends AsyncDisposable {
+  readonly access: { readonly server: string; readonly caPem: string };
+  /** Every request so far, in order of arrival. */
+  readonly trace: readonly TraceEntry[];
+  /** Does the fault to the requests that match, `times` times (once unless told). Later ones stand behind earlier ones. */
+  inject(match: RequestMatch, fault: Fault, times?: number): InjectedFault;
+  /** Takes all faults back; what is held stays held. */
+  heal(): void;
+  /** Ends every connection, in the middle of whatever they are doing. */
+  cutConnections(): void;
+}
+
+/** Starts a proxy on a free port of loopback. */
+export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+  const authority = await createAuthority("fault proxy");
+  const { certificatePem, keyPem } = await authority.issue({
+    commonName: "fault proxy",
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+    usage: "server",
+  });
+  const proxy = new Proxy(
+    options,
+    createServer({ cert: certificatePem, key: keyPem, requestTimeout: 0, headersTimeout: 0 }),
+    authority.certificatePem,
+  );
+  await proxy.listen();
+  return proxy;
+}
+
+class Proxy implements FaultProxy {
+  readonly trace: TraceEntry[] = [];
+  readonly #plan = new FaultPlan();
+  readonly #forwarder: Forwarder;
+  readonly #server: Server;
+  readonly #caPem: string;
+  readonly #ended = new AbortController();
+  #port = 0;
+
+  constructor({ upstream, staleServer }: FaultProxyOptions, server: Server, caPem: string) {
+    this.#forwarder = new Forwarder(upstream, staleServer);
+    this.#server = server;
+    this.#caPem = caPem;
+    server.on(
+      "request",
+      (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response),
+    );
+  }
+
+  get access(): FaultProxy["access"] {
+    return { server: `https://127.0.0.1:${this.#port}`, caPem: this.#caPem };
+  }
+
+  async listen(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    await promise;
+    const address = this.#server.address();
+    this.#port = typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  inject(match: RequestMatch, fault: Fault, times = 1): InjectedFault {
+    return this.#plan.add(match, fault, times);
+  }
+
+  heal(): void {
+    this.#plan.clear();
+  }
+
+  cutConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    this.#server.closeAllConnections();
+    this.#forwarder[Symbol.dispose]();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    await promise;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const seen = describeRequest(
+      { method: request.method ?? "GET", url: request.url ?? "/", headers: request.headers },
+      this.trace.length + 1,
+    );
+    const fault = this.#plan.next(seen);
+    try {
+      const body = await buffer(request);
+      const entry: TraceEntry = {
+        ...seen,
+        fault: fault?.kind,
+        bodySha256: createHash("sha256").update(body).digest("hex"),
+      };
+      this.trace.push(entry);
+      response.once("finish", () => (entry.status = response.statusCode));
+      const message = { method: seen.method, path: seen.path, headers: request.headers, body };
+      await carryOut(fault, {
+        message,
+        isWatch: seen.verb === "watch",
+        response,
+        forwarder: this.#forwarder,
+        signal: this.#ended.signal,
+      });
+    } catch {
+      // Either side went away in the middle: that is what proxies see every day, and the trace shows no status.
+      response.destroy();
+    }
+  }
+}

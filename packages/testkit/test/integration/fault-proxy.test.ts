@@ -1,0 +1,130 @@
+import { ApiClient } from "@quartermaster/local-cluster";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import {
+  aConfigMap,
+  conflict,
+  eventually,
+  expired,
+  goSilentAfter,
+  htmlPage,
+  isWritePoint,
+  joinSharedCluster,
+  makeNamespace,
+  refused,
+  serverError,
+  startFaultProxy,
+  tooManyRequests,
+} from "../../src/index.ts";
+import type { Fault, FaultProxy, TestNamespace } from "../../src/index.ts";
+
+const cluster = joinSharedCluster();
+let proxy: FaultProxy;
+let client: ApiClient;
+let namespace: TestNamespace;
+
+beforeAll(async () => {
+  proxy = await startFaultProxy({ upstream: cluster.admin });
+  client = new ApiClient({ ...proxy.access, token: cluster.admin.token });
+});
+afterAll(async () => {
+  client[Symbol.dispose]();
+  await proxy[Symbol.asyncDispose]();
+  cluster[Symbol.dispose]();
+});
+beforeEach(async () => {
+  namespace = await makeNamespace(cluster.api);
+});
+afterEach(async () => {
+  proxy.heal();
+  await namespace[Symbol.asyncDispose]();
+});
+
+const path = (): string => `/api/v1/namespaces/${namespace.name}/configmaps`;
+const create = async (name: string): Promise<number> =>
+  (await client.send({ method: "POST", path: path(), body: aConfigMap({ name }), timeoutMs: 2000 })).status;
+const isThere = async (name: string): Promise<boolean> =>
+  (await cluster.api.send({ path: `${path()}/${name}` })).status === 200;
+
+describe("a fault proxy", () => {
+  test("passes everything on while nothing is injected, and traces it", async () => {
+    expect(await create("plain")).toBe(201);
+    expect(await isThere("plain")).toBe(true);
+    expect(proxy.trace.at(-1)).toMatchObject({
+      verb: "create",
+      resource: "configmaps",
+      status: 201,
+      fault: undefined,
+    });
+  });
+
+  test.each([
+    { id: "C1", kind: "crash-before", isDone: false },
+    { id: "C2", kind: "crash-after-commit", isDone: true },
+  ] as const)(
+    "$id kills at the write: the server has acted: $isDone, and no answer comes",
+    async ({ kind, isDone }) => {
+      let kills = 0;
+      const injected = proxy.inject(isWritePoint, { kind, kill: () => (kills += 1) });
+      await expect(create("struck")).rejects.toThrow(/socket hang up|ECONNRESET/);
+      expect(kills).toBe(1);
+      expect((await injected.struck).verb).toBe("create");
+      expect(await isThere("struck")).toBe(isDone);
+      expect(await create("next")).toBe(201);
+    },
+  );
+
+  test("C3 kills after the answer was delivered", async () => {
+    let kills = 0;
+    proxy.inject(isWritePoint, { kind: "crash-after-answer", kill: () => (kills += 1) });
+    expect(await create("delivered")).toBe(201);
+    await eventually(() => kills === 1);
+  });
+
+  test.each<{ readonly id: string; readonly fault: Fault; readonly status: number }>([
+    { id: "E1", fault: conflict(), status: 409 },
+    { id: "E2", fault: tooManyRequests(1), status: 429 },
+    { id: "E3", fault: serverError(503), status: 503 },
+    { id: "E6", fault: htmlPage(), status: 502 },
+    { id: "E7", fault: refused(403), status: 403 },
+    { id: "W5", fault: expired(), status: 410 },
+  ])("$id answers $status once without asking the server", async ({ fault, status }) => {
+    proxy.inject(isWritePoint, fault);
+    expect(await create("refused")).toBe(status);
+    expect(await isThere("refused")).toBe(false);
+    expect(await create("refused")).toBe(201);
+  });
+
+  test.each([
+    { id: "E4", kind: "hold-request", isDone: false },
+    { id: "E5", kind: "hold-answer", isDone: true },
+  ] as const)("$id times out; the server has acted: $isDone", async ({ kind, isDone }) => {
+    proxy.inject(isWritePoint, { kind });
+    await expect(create("held")).rejects.toThrow(/abort/i);
+    expect(await isThere("held")).toBe(isDone);
+  });
+
+  test("E6 resets the connection in mid-body, truncates JSON and mislabels it", async () => {
+    await create("whole");
+    const isGet = ({ verb }: { readonly verb: string }): boolean => verb === "get";
+    proxy.inject(isGet, { kind: "cut-answer", afterBytes: 20 });
+    await expect(client.send({ path: `${path()}/whole` })).rejects.toThrow(/aborted|ECONNRESET/);
+    proxy.inject(isGet, { kind: "truncate-answer", afterBytes: 20 });
+    expect((await client.send({ path: `${path()}/whole` })).body).toHaveLength(20);
+    proxy.inject(isGet, { kind: "mislabel-answer", contentType: "text/plain" });
+    expect((await client.send({ path: `${path()}/whole` })).status).toBe(200);
+  });
+
+  test("W6 lets a watch fall silent with its connection open", async () => {
+    const injected = proxy.inject(({ verb }) => verb === "watch", {
+      kind: "watch",
+      transform: goSilentAfter(1),
+    });
+    const watching = client.send({ path: `${path()}?watch=true`, timeoutMs: 1500 });
+    await injected.struck;
+    await create("first");
+    await create("second");
+    await expect(watching).rejects.toThrow(/abort/i);
+    expect(injected.hits).toBe(1);
+  });
+});
