@@ -102,3 +102,15 @@ export class ConfigError extends Error {
     this.field = field;
   }
 }
+
+/** A schema of ours says something that a CustomResourceDefinition cannot; found when CRDs are generated. */
+export class SchemaError extends Error {
+  override readonly name = "SchemaError";
+  /** Path of the field. */
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}

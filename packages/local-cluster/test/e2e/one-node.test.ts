@@ -1,13 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
+import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LocalCluster } from "../../src/index.ts";
 import { startLocalCluster } from "../../src/index.ts";
-import { eventually } from "../integration/eventually.ts";
 import { apply, idlePod, kubectl, read, untilExec, untilPodReady, webPod, webService } from "./workloads.ts";
 import type { Pod } from "./workloads.ts";
 
@@ -120,10 +120,8 @@ describe("a cluster with one real node", () => {
 async function askFromApiServer(cluster: LocalCluster, url: string): Promise<string> {
   const script = `require("node:http").get("${url}", (response) => response.pipe(process.stdout))`;
   const inside = [`--net=${cluster.folder}/ns/hub.net`, "--", process.execPath, "-e", script];
-  return await eventually(
-    () => spawnSync("nsenter", inside, { encoding: "utf8" }).stdout || undefined,
-    () => `${url} does not answer`,
-  );
+  const { stdout } = await promisify(execFile)("nsenter", inside, { timeout: 10_000 });
+  return stdout;
 }
 
 function expectSameContainers(after: Pod, before: Pod): void {

@@ -53,14 +53,26 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Text of KUBERNETES_EXEC_INFO: what the plugin may know. `caPem` is inline data as it stands in the file, base64. */
-export function execInfo({ apiVersion, provideClusterInfo }: ExecEntry, cluster: ClusterEntry): string {
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) };
+/** What a plugin may know about the cluster: its entry, and the authorities as PEM wherever the entry has them from. */
+export interface ClusterFacts {
+  readonly entry: ClusterEntry;
+  readonly caPem: string | undefined;
+}
+
+/** Text of KUBERNETES_EXEC_INFO. The cluster's facts are in it only where the configuration allows. */
+export function execInfo({ apiVersion, provideClusterInfo }: ExecEntry, facts: ClusterFacts): string {
+  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: clusterInfo(facts) } : {}) };
   return JSON.stringify({ apiVersion, kind: "ExecCredential", spec });
 }
 
-function clusterInfo(cluster: ClusterEntry): Readonly<Record<string, unknown>> {
-  const { extensions, ...rest } = cluster;
-  const config = extensions.find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension;
-  return { ...rest, ...(config === undefined ? {} : { config }) };
+function clusterInfo({ entry, caPem }: ClusterFacts): Readonly<Record<string, unknown>> {
+  const config = entry.extensions.find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension;
+  return {
+    server: entry.server,
+    "tls-server-name": entry["tls-server-name"],
+    "insecure-skip-tls-verify": entry["insecure-skip-tls-verify"],
+    "certificate-authority-data": caPem === undefined ? undefined : Buffer.from(caPem).toString("base64"),
+    "proxy-url": entry["proxy-url"],
+    config,
+  };
 }

@@ -14,7 +14,8 @@ export interface ExecOptions {
   readonly system: System;
   readonly exec: ExecEntry;
   readonly user: Located<UserEntry>;
-  readonly cluster: Located<ClusterEntry>;
+  readonly cluster: ClusterEntry;
+  readonly authorities: Source<string | undefined>;
 }
 
 /** Plugins that ask a cloud take seconds; one that takes longer hangs. */
@@ -89,9 +90,13 @@ function renewalOf({ expiresAtMs }: IssuedCredential, nowMs: number): number {
 }
 
 async function runPlugin(options: ExecOptions): Promise<string> {
-  const { system, exec, user, cluster } = options;
+  const { system, exec, user, cluster: entry, authorities } = options;
   const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-  const env = { ...system.env, ...own, KUBERNETES_EXEC_INFO: execInfo(exec, cluster.value) };
+  const env = {
+    ...system.env,
+    ...own,
+    KUBERNETES_EXEC_INFO: execInfo(exec, { entry, caPem: await authorities.current() }),
+  };
   const { promise, resolve: settle, reject } = Promise.withResolvers<string>();
   const limits = { timeout: runLimitMs, maxBuffer: outputLimitBytes, killSignal: "SIGKILL" } as const;
   const child = execFile(

@@ -24,7 +24,7 @@ export async function resolveContext(
   const cluster = entryNamed(merged.clusters, context.value.cluster, { referrer: context, what: "cluster" });
   const user = userOf(merged, context);
   const tls = tlsOf(system, cluster);
-  const credentials = userCredentials(system, user, cluster);
+  const credentials = userCredentials(system, user, { cluster: cluster.value, authorities: tls.authorities });
   await Promise.all([tls.authorities.refresh(), user.value.exec ? undefined : credentials.refresh()]);
   const impersonate = impersonationOf(user);
   const proxyUrl = proxyOf(cluster);

@@ -3,9 +3,9 @@ import { dirname, resolve } from "node:path";
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { Credential } from "./cluster-config.ts";
-import { ExecSource } from "./exec-source.ts";
+import { type ExecOptions, ExecSource } from "./exec-source.ts";
 import { certificateSource, readNamed, tokenFileSource } from "./file-sources.ts";
-import type { ClusterEntry, UserEntry } from "./kubeconfig.ts";
+import type { UserEntry } from "./kubeconfig.ts";
 import type { Located } from "./merge-kubeconfigs.ts";
 import { decodeData } from "./pem-data.ts";
 import { combineSources, fixedSource, type Source } from "./source.ts";
@@ -14,11 +14,11 @@ import { combineSources, fixedSource, type Source } from "./source.ts";
 export function userCredentials(
   system: System,
   user: Located<UserEntry>,
-  cluster: Located<ClusterEntry>,
+  where: Pick<ExecOptions, "cluster" | "authorities">,
 ): Source<Credential> {
   refuseAuthProvider(user);
   const { exec, username = "", password = "" } = user.value;
-  if (exec !== undefined && exec !== null) return new ExecSource({ system, exec, user, cluster });
+  if (exec !== undefined && exec !== null) return new ExecSource({ system, exec, user, ...where });
   const basic = username === "" ? {} : { basic: { username, password } };
   return combineSources(tokenOf(system, user), certificateOf(system, user), (token, certificate) => ({
     ...basic,

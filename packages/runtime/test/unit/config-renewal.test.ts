@@ -101,7 +101,14 @@ cat answer.json
     const config = await load(
       folder,
       virtual(),
-      kubeconfig({ user: { exec }, cluster: { extensions, "tls-server-name": "s" } }),
+      kubeconfig({
+        user: { exec },
+        cluster: {
+          extensions,
+          "tls-server-name": "s",
+          "certificate-authority": await folder.write("ca.crt", "CA"),
+        },
+      }),
     );
     expect(await config.credentials.current()).toEqual({ token: "t" });
     expect(JSON.parse(await readFile(join(folder.path, "info"), "utf8"))).toEqual({
@@ -109,7 +116,12 @@ cat answer.json
       kind: "ExecCredential",
       spec: {
         interactive: false,
-        cluster: { server: "https://a.example:6443", "tls-server-name": "s", config: { audience: "x" } },
+        cluster: {
+          server: "https://a.example:6443",
+          "tls-server-name": "s",
+          "certificate-authority-data": "Q0E=",
+          config: { audience: "x" },
+        },
       },
     });
     expect(await readFile(join(folder.path, "told"), "utf8")).toBe("first hi here\n");

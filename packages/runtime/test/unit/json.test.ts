@@ -171,6 +171,12 @@ describe("comparison, freezing and depth", () => {
       right: rawNumber("9223372036854775806"),
       want: false,
     },
+    {
+      name: "an inherited __proto__ is no field",
+      left: parseJson('{"__proto__":{}}'),
+      right: { b: 1 },
+      want: false,
+    },
     { name: "an own __proto__ counts", left: parseJson('{"__proto__":1}'), right: {}, want: false },
   ];
   test.each(rows)("$name", ({ left, right, want }) => {

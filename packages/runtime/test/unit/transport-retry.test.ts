@@ -1,3 +1,5 @@
+import { getEventListeners } from "node:events";
+
 import { describe, expect, test } from "vitest";
 
 import { ApiError, type ApiErrorFacts } from "../../src/errors.ts";
@@ -104,6 +106,9 @@ describe("the deadline", () => {
     expect([deadline.ended, deadline.abortReason]).toEqual(["aborted", "because"]);
     deadline[Symbol.dispose]();
     expect(system.pendingTimers).toBe(0);
+    const lasting = new AbortController();
+    new Deadline(system, 1_000, lasting.signal)[Symbol.dispose]();
+    expect(getEventListeners(lasting.signal, "abort")).toHaveLength(0);
   });
 });
 

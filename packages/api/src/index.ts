@@ -1,0 +1,6 @@
+export { condition, conditions } from "./condition.ts";
+export { installPlan } from "./install-plan/install-plan.ts";
+export type { InstallPlan } from "./install-plan/install-plan.ts";
+export { kinds } from "./kinds.ts";
+export { resourceManifest } from "./install-plan/resource-manifest.ts";
+export type { ResourceManifest } from "./install-plan/resource-manifest.ts";

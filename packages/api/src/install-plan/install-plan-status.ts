@@ -1,0 +1,139 @@
+import { atomicList, int32, int64, listMap, timestamp } from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { conditions } from "../condition.ts";
+import { objectIdentity } from "./stage.ts";
+
+const count = int32().min(0).default(0);
+
+const counts = z.strictObject({
+  total: count,
+  ready: count,
+  suspended: count,
+  inProgress: count,
+  failed: count,
+  missing: count,
+  drifted: count,
+  conflict: count,
+  terminating: count,
+  unknown: count,
+});
+
+const resourceState = z.enum([
+  "Ready",
+  "Suspended",
+  "InProgress",
+  "Failed",
+  "Missing",
+  "Drifted",
+  "Conflict",
+  "Terminating",
+  "Unknown",
+  "Waiting",
+]);
+
+const detail = z.strictObject({
+  stage: z.string(),
+  index: int32(),
+  object: objectIdentity,
+  uid: z.string().optional(),
+  state: resourceState,
+  action: z.string().optional(),
+  reason: z.string().optional(),
+  message: z.string().max(256).optional(),
+  since: timestamp().optional(),
+  otherManager: z.string().optional(),
+  fields: atomicList(z.string()).max(10).optional(),
+});
+
+const jobStatus = z.strictObject({
+  stage: z.string(),
+  name: z.string(),
+  jobName: z.string().optional(),
+  attempt: int32().default(0),
+  state: z.enum(["Waiting", "Running", "Succeeded", "Failed", "TimedOut"]),
+  startedAt: timestamp().optional(),
+  finishedAt: timestamp().optional(),
+  message: z.string().max(256).optional(),
+});
+
+const previewDetail = z.strictObject({
+  stage: z.string(),
+  index: int32(),
+  object: objectIdentity,
+  action: z.enum(["create", "update", "adopt", "takeover", "recreate", "noop", "delete", "deferred"]),
+  fields: atomicList(z.string()).max(10).optional(),
+});
+
+const preview = z.strictObject({
+  digest: z.string(),
+  create: count,
+  update: count,
+  adopt: count,
+  takeover: count,
+  recreate: count,
+  noop: count,
+  delete: count,
+  deferred: count,
+  details: atomicList(previewDetail).max(100).optional(),
+});
+
+const missingPermission = z.strictObject({
+  verb: z.string(),
+  group: z.string(),
+  resource: z.string(),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+});
+
+const blocker = z.strictObject({
+  object: objectIdentity,
+  finalizers: atomicList(z.string()).optional(),
+  since: timestamp().optional(),
+});
+
+/** What a plan tells of itself. */
+export const installPlanStatus = z.strictObject({
+  observedGeneration: int64().optional(),
+  phase: z.string().optional().describe("One word for people; tools read the conditions."),
+  message: z.string().max(1024).optional(),
+  attempt: int32().optional(),
+  stage: z.string().optional().describe("The stage being worked on."),
+  startedAt: timestamp().optional(),
+  finishedAt: timestamp().optional(),
+  contentDigest: z.string().optional().describe("Digest over all manifests, fixed at the first attempt."),
+  counts: counts.optional().describe("Exact numbers of resources by state."),
+  states: atomicList(z.string())
+    .max(50)
+    .optional()
+    .describe(
+      "One string per stage, one character per resource: R ready, S suspended, P in progress, F failed, M missing, D drifted, C conflict, T terminating, U unknown, - not yet.",
+    ),
+  details: atomicList(detail).max(100).optional().describe("The resources that are not ready, worst first."),
+  jobs: atomicList(jobStatus).max(500).optional(),
+  preview: preview.optional(),
+  permissions: z
+    .strictObject({
+      checkedAt: timestamp().optional(),
+      missing: atomicList(missingPermission).max(200).optional(),
+    })
+    .optional()
+    .describe("Every right the service account lacks, not only the first."),
+  replaces: listMap(
+    z.strictObject({
+      name: z.string(),
+      uid: z.string().optional(),
+      state: z.enum(["Pending", "Releasing", "Superseded", "Gone"]),
+    }),
+    ["name"],
+  )
+    .max(50)
+    .optional(),
+  replacedBy: z
+    .strictObject({ name: z.string(), uid: z.string(), state: z.enum(["InProgress", "Done"]) })
+    .optional(),
+  deletion: z
+    .strictObject({ remaining: int32().default(0), blockedBy: atomicList(blocker).max(20).optional() })
+    .optional(),
+  conditions,
+});

@@ -1,0 +1,45 @@
+import { atomicList, cel, int32 } from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { dnsLabel } from "./stage.ts";
+
+const labelSelector = z.string().min(1).max(1024);
+
+const from = cel(
+  z.strictObject({
+    apiVersion: z.string().min(1).max(317),
+    kind: z.string().min(1).max(63),
+    namespace: z.string().max(63).optional(),
+    names: atomicList(z.string().min(1).max(253)).min(1).max(50).optional(),
+    labelSelector: labelSelector.optional(),
+    fieldSelector: z.string().min(1).max(1024).optional(),
+    allowUnowned: z.boolean().default(false).describe("Also delete objects that no plan of ours made."),
+    maxMatches: int32()
+      .min(1)
+      .max(500)
+      .default(50)
+      .describe("More matches than this stop the plan instead of deleting."),
+  }),
+  {
+    rule: "has(self.names) || has(self.labelSelector) || has(self.fieldSelector)",
+    message: "at least one of names, labelSelector, fieldSelector",
+  },
+);
+
+const to = z.strictObject({
+  resources: atomicList(
+    z.strictObject({ stage: dnsLabel, kind: z.string().min(1).max(63), name: z.string().min(1).max(253) }),
+  )
+    .max(50)
+    .optional(),
+  labelSelector: labelSelector.optional(),
+});
+
+/** When every `to` member is ready, every live `from` match that is no member itself is deleted. */
+export const transformation = z.strictObject({
+  name: dnsLabel,
+  from,
+  to,
+  strategy: z.enum(["CreateBeforeDelete", "DeleteBeforeCreate"]).default("CreateBeforeDelete"),
+  propagation: z.enum(["Background", "Foreground", "Orphan"]).default("Background"),
+});

@@ -1,0 +1,67 @@
+import type { InformerRequest } from "../informers/informer-pool.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { RetryLimits } from "../queue/work-queue.ts";
+import type { Recipe } from "../reconcile/recipe.ts";
+import type { Predicate } from "./predicate.ts";
+
+/** A kind, or a kind with what of it is wanted: a namespace, a selector, only metadata, a projection. */
+export type Source<O extends KubeObject = KubeObject> = Kind<O> | InformerRequest<O>;
+
+/** A kind whose changes concern other objects than those that own them. See `mappedFrom`. */
+export interface MappedSource {
+  readonly source: Source;
+  readonly refsOf: (object: KubeObject) => readonly ObjectRef[];
+  readonly predicate: Predicate;
+}
+
+/** What a controller is. Everything but kind and recipe has a default. */
+export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
+  readonly kind: Kind<Obj>;
+  readonly recipe: Recipe<Obj, Seen, Action>;
+  /** For logs, metrics and as field manager; the kind's plural unless told. */
+  readonly name?: string;
+  /** Objects worked on at the same time; 4 unless told. */
+  readonly concurrency?: number;
+  /** Only objects of this namespace; all unless told. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  /** Kinds whose objects we make: a change brings their controlling owner back. */
+  readonly owns?: readonly Source[];
+  /** Kinds whose changes are mapped to our objects. */
+  readonly watches?: readonly MappedSource[];
+  /** Kinds whose objects a pass may follow one by one; see `Context.follow`. */
+  readonly follows?: readonly Source[];
+  /** Kinds that are only read from their stores. */
+  readonly reads?: readonly Source[];
+  /** Which events of our own kind matter; changes of the declaration unless told. */
+  readonly predicate?: Predicate<Obj>;
+  /** A pass that takes longer is aborted and repeated; 60 s unless told. */
+  readonly deadlineMs?: number;
+  /** False for kinds without status; true unless told. */
+  readonly writesStatus?: boolean;
+  /** How failures are retried: 5 ms doubling to 1,000 s unless told. */
+  readonly retry?: RetryLimits;
+}
+
+/**
+ * A kind whose objects say which of ours they concern.
+ *
+ * @example
+ * watches: [mappedFrom(secrets, ({ metadata: { namespace, labels } }) => refsFromLabels(namespace, labels))]
+ */
+export function mappedFrom<O extends KubeObject>(
+  source: Source<O>,
+  refsOf: (object: O) => readonly ObjectRef[],
+  predicate: Predicate<O> = {},
+): MappedSource {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the source vouches for the type of what the functions are given
+  return { source, refsOf, predicate } as unknown as MappedSource;
+}
+
+/** The request that a source stands for, within the namespace of its controller. */
+export function requestOf<O extends KubeObject>(source: Source<O>, namespace: string | undefined): InformerRequest<O> {
+  const request: InformerRequest<O> = "plural" in source ? { kind: source } : source;
+  const isWithin = namespace !== undefined && request.kind.scope === "Namespaced";
+  return isWithin ? { namespace, ...request } : request;
+}

@@ -1,0 +1,41 @@
+import type { Client } from "../client/client.ts";
+import type { ErrorClass } from "../errors.ts";
+import type { InformerPool } from "../informers/informer-pool.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import type { Priority } from "../queue/key-entry.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { PassEvent } from "../reconcile/recipe.ts";
+import type { System } from "../system/system.ts";
+
+/** What a controller lives on; the manager provides it. */
+export interface ControllerHost {
+  readonly pool: InformerPool;
+  readonly client: Client;
+  readonly system: System;
+  readonly log: Log;
+  readonly observer: ControllerObserver;
+  /** Takes an event for an object; never fails, never waits. */
+  readonly recordEvent: (kind: Kind, object: KubeObject, event: PassEvent) => void;
+}
+
+/** How a pass ended, in the words of controller-runtime's metrics. */
+export interface PassRecord {
+  readonly controller: string;
+  readonly result: "success" | "error" | "requeue" | "requeue_after";
+  readonly durationMs: number;
+  /** Of a failed pass. `timeout` with `isDeadline` means that the pass itself was too slow. */
+  readonly errorClass?: ErrorClass;
+  readonly isDeadline?: boolean;
+}
+
+/** Told of what metrics count. */
+export interface ControllerObserver {
+  reconcileFinished?(record: PassRecord): void;
+  activeWorkers?(event: { readonly controller: string; readonly count: number }): void;
+  queueAdded?(event: { readonly controller: string }): void;
+  queueDepth?(event: { readonly controller: string; readonly depths: Readonly<Record<Priority, number>> }): void;
+  queueLatency?(event: { readonly controller: string; readonly durationMs: number }): void;
+  workDuration?(event: { readonly controller: string; readonly durationMs: number }): void;
+  queueRetried?(event: { readonly controller: string }): void;
+}

@@ -1,0 +1,143 @@
+import { classify } from "../errors.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import { WorkQueue } from "../queue/work-queue.ts";
+import { PassDeadlineError } from "../reconcile/deadline.ts";
+import { unreachable } from "../reconcile/unreachable.ts";
+import type { ControllerDefinition } from "./controller-definition.ts";
+import type { ControllerHost, PassRecord } from "./controller-host.ts";
+import { type Next, Passes } from "./pass.ts";
+import { queueObserverFor } from "./queue-observer-for.ts";
+import { ReferenceTracker } from "./reference-tracker.ts";
+import { SourceSet } from "./source-set.ts";
+
+/** When to work. */
+export interface Term {
+  /** Aborts when no more keys are to be taken. */
+  readonly taking: AbortSignal;
+  /** Aborts when nothing may be written any more; running passes are broken off. */
+  readonly acting: AbortSignal;
+}
+
+/** A controller as plain data. */
+export interface ControllerReport {
+  readonly name: string;
+  /** Keys that wait for a worker. */
+  readonly queued: number;
+  /** Passes under way. */
+  readonly active: number;
+}
+
+/** A controller with its informers, its queue and its workers. Informers start at once, so that a stand-by is warm. */
+export class ControllerRun<Obj extends KubeObject, Seen, Action> {
+  readonly name: string;
+  readonly #concurrency: number;
+  readonly #host: ControllerHost;
+  readonly #queue: WorkQueue;
+  readonly #sources: SourceSet<Obj>;
+  readonly #passes: Passes<Obj, Seen, Action>;
+  #active = 0;
+
+  constructor(name: string, definition: ControllerDefinition<Obj, Seen, Action>, host: ControllerHost) {
+    const { kind, recipe, deadlineMs = 60_000, writesStatus = true, retry = {}, concurrency = 4 } = definition;
+    this.name = name;
+    this.#concurrency = concurrency;
+    this.#host = host;
+    this.#queue = new WorkQueue({ system: host.system, observer: queueObserverFor(name, host.observer), retry });
+    this.#sources = new SourceSet(definition, host.pool);
+    const references = new ReferenceTracker();
+    const objects = this.#sources.own.store;
+    const storeOf = this.#sources.storeOf.bind(this.#sources);
+    const settings = { name, kind, recipe, host, deadlineMs, writesStatus, objects, references, storeOf };
+    this.#passes = new Passes(settings);
+    this.#sources.wire({
+      enqueue: (key, priority) => {
+        this.#queue.add(key, { priority });
+      },
+      references,
+      onGone: (object) => {
+        this.#passes.forget(object);
+      },
+    });
+  }
+
+  /** Resolves once every informer has its first picture, or its kind is not served. */
+  async settled(): Promise<void> {
+    await this.#sources.settled();
+  }
+
+  /** Works until the term's end; resolves when the last pass is over. Never rejects. */
+  async work(term: Term): Promise<void> {
+    await Promise.all(Array.from({ length: this.#concurrency }, async () => await this.#worker(term)));
+  }
+
+  /** Gives the informers back. */
+  async stop(): Promise<void> {
+    this.#queue.close();
+    await this.#sources.release();
+  }
+
+  /** As plain data. */
+  report(): ControllerReport {
+    return { name: this.name, queued: this.#queue.depth, active: this.#active };
+  }
+
+  async #worker({ taking, acting }: Term): Promise<void> {
+    for (let key = await this.#queue.take(taking); key !== undefined; key = await this.#queue.take(taking)) {
+      this.#count(1);
+      const startMs = this.#host.system.monotonicMs();
+      const next = await this.#passes.run(key, acting);
+      this.#order(key, next);
+      this.#queue.done(key);
+      this.#record(next, startMs);
+      this.#count(-1);
+    }
+  }
+
+  #order(key: string, next: Next): void {
+    if (next.kind !== "backOff" && next.kind !== "abandoned") this.#queue.forget(key);
+    switch (next.kind) {
+      case "rest":
+        return;
+      case "again":
+      case "abandoned":
+        this.#queue.add(key);
+        return;
+      case "after":
+        this.#queue.add(key, { afterMs: next.delayMs });
+        return;
+      case "backOff":
+        this.#queue.retry(key, next.atLeastMs);
+        return;
+      default:
+        unreachable(next);
+    }
+  }
+
+  #record(next: Next, startMs: number): void {
+    const durationMs = this.#host.system.monotonicMs() - startMs;
+    this.#host.observer.reconcileFinished?.({ controller: this.name, durationMs, ...resultOf(next) });
+  }
+
+  #count(change: number): void {
+    this.#active += change;
+    this.#host.observer.activeWorkers?.({ controller: this.name, count: this.#active });
+  }
+}
+
+function resultOf(next: Next): Pick<PassRecord, "result" | "errorClass" | "isDeadline"> {
+  switch (next.kind) {
+    case "rest":
+      return { result: "success" };
+    case "again":
+    case "abandoned":
+      return { result: "requeue" };
+    case "after":
+      return { result: "requeue_after" };
+    case "backOff": {
+      const { error } = next;
+      return { result: "error", errorClass: classify(error), isDeadline: error instanceof PassDeadlineError };
+    }
+    default:
+      return unreachable(next);
+  }
+}

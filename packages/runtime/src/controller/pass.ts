@@ -1,0 +1,190 @@
+import { classify } from "../errors.ts";
+import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
+import { FencedClient } from "../reconcile/fenced-client.ts";
+import { judgeFailure } from "../reconcile/judge-failure.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { Outcome } from "../reconcile/outcome.ts";
+import type { Context, Recipe } from "../reconcile/recipe.ts";
+import { type PassEnd, runRecipe } from "../reconcile/runner.ts";
+import { StatusWriter } from "../reconcile/status-writer.ts";
+import { unreachable } from "../reconcile/unreachable.ts";
+import type { ReadStore } from "../store/read-store.ts";
+import type { ControllerHost } from "./controller-host.ts";
+import type { ReferenceTracker } from "./reference-tracker.ts";
+
+/** What the queue is to do with the key now. */
+export type Next =
+  | { readonly kind: "rest" }
+  | { readonly kind: "again" }
+  | { readonly kind: "after"; readonly delayMs: number }
+  | { readonly kind: "backOff"; readonly atLeastMs: number; readonly error: unknown }
+  /** Broken off because we stop or lost leadership; nothing is known. */
+  | { readonly kind: "abandoned" };
+
+/** What passes of one controller have in common. */
+export interface PassSettings<Obj extends KubeObject, Seen, Action> {
+  readonly name: string;
+  readonly kind: Kind<Obj>;
+  readonly recipe: Recipe<Obj, Seen, Action>;
+  readonly host: ControllerHost;
+  readonly deadlineMs: number;
+  readonly writesStatus: boolean;
+  readonly objects: ReadStore<Obj>;
+  readonly storeOf: <O extends KubeObject>(kind: Kind<O>) => ReadStore<O>;
+  readonly references: ReferenceTracker;
+}
+
+/** Runs single passes: recipe, deadline, status, log. Never throws. */
+export class Passes<Obj extends KubeObject, Seen, Action> {
+  readonly #settings: PassSettings<Obj, Seen, Action>;
+  readonly #statuses: StatusWriter<Obj>;
+
+  constructor(settings: PassSettings<Obj, Seen, Action>) {
+    this.#settings = settings;
+    this.#statuses = new StatusWriter(settings.kind, settings.name);
+  }
+
+  /** One pass over the object under the key. `term` aborts when we may no longer act. */
+  async run(key: ObjectKey, term: AbortSignal): Promise<Next> {
+    const object = this.#settings.objects.getByKey(key);
+    if (object === undefined) {
+      this.#settings.references.forget(key);
+      return { kind: "rest" };
+    }
+    const log = this.#log(object);
+    try {
+      const end = await this.#runRecipe(object, log, term);
+      return await this.#conclude(object, end, term);
+    } catch (error) {
+      if (term.aborted) return { kind: "abandoned" };
+      return await this.#fail(object, error, { log, term });
+    }
+  }
+
+  /** The object is gone for good. */
+  forget({ metadata }: KubeObject): void {
+    this.#settings.references.forget(keyOf(metadata));
+    this.#statuses.forget(metadata.uid);
+  }
+
+  async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<PassEnd> {
+    const { recipe, kind, host, deadlineMs, references } = this.#settings;
+    const { system } = host;
+    const following = references.begin(keyOf(object.metadata));
+    const end = await withDeadline(
+      async (signal) => {
+        const client = this.#client(signal);
+        const ctx = this.#context(object, { client, log, signal, following });
+        return await runRecipe(recipe, object, { kind, client, ctx, now: new Date(system.wallMs()) });
+      },
+      { system, limitMs: deadlineMs, outer: term },
+    );
+    following.end();
+    return end;
+  }
+
+  /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
+  async #conclude(object: Obj, { stage, outcome, status }: PassEnd, term: AbortSignal): Promise<Next> {
+    switch (stage) {
+      case "unclaimed":
+        return { kind: "again" };
+      case "gone":
+        return { kind: "rest" };
+      case "leaving":
+        if (outcome.kind !== "settled") await this.#writeStatus(object, { outcome, content: status }, term);
+        return nextAfter(outcome);
+      case "claimed":
+        await this.#writeStatus(object, { outcome, content: status }, term);
+        return nextAfter(outcome);
+      default:
+        return unreachable(stage);
+    }
+  }
+
+  async #fail(
+    object: Obj,
+    error: unknown,
+    { log, term }: { readonly log: Log; readonly term: AbortSignal },
+  ): Promise<Next> {
+    const { next, shown, atLeastMs, isBug } = judgeFailure(error);
+    const code = classify(error);
+    if (isBug) log.error("pass failed by a fault of ours", { code, err: error });
+    else if (error instanceof PassDeadlineError) log.warn("pass exceeded its deadline", { code });
+    else if (shown === undefined) log.debug("pass will be repeated", { code, err: error });
+    else log.warn("pass failed", { code, err: error });
+    try {
+      if (shown !== undefined) await this.#writeStatus(object, { outcome: shown, content: undefined }, term);
+    } catch (statusError) {
+      if (term.aborted) return { kind: "abandoned" };
+      log.debug("status could not be written", { code: classify(statusError) });
+      return { kind: "backOff", atLeastMs, error };
+    }
+    return next === "stay" ? { kind: "rest" } : { kind: "backOff", atLeastMs, error };
+  }
+
+  async #writeStatus(
+    object: Obj,
+    { outcome, content }: { readonly outcome: Outcome; readonly content: object | undefined },
+    term: AbortSignal,
+  ): Promise<void> {
+    if (!this.#settings.writesStatus) return;
+    const now = new Date(this.#settings.host.system.wallMs());
+    await this.#statuses.write(this.#client(term), object, { outcome, content, now });
+  }
+
+  #client(signal: AbortSignal): FencedClient {
+    const { client, pool } = this.#settings.host;
+    return new FencedClient(client, {
+      signal,
+      onWritten: (kind, object) => {
+        pool.noteWrite(kind, object);
+      },
+    });
+  }
+
+  #context(object: Obj, pass: Pass): Context {
+    const { host, kind, storeOf } = this.#settings;
+    return {
+      client: pass.client,
+      log: pass.log,
+      signal: pass.signal,
+      events: {
+        record: (event) => {
+          host.recordEvent(kind, object, event);
+        },
+      },
+      store: storeOf,
+      follow: (target, ref) => {
+        pass.following.follow(nameOfKind(target), keyOf(ref));
+        return storeOf(target).get(ref);
+      },
+    };
+  }
+
+  #log({ metadata: { generation, name, namespace } }: Obj): Log {
+    const { host, kind, name: controller } = this.#settings;
+    const reconcileId = host.system.uuid();
+    return host.log.with({ controller, kind: kind.kind, namespace, name, generation, reconcileId });
+  }
+}
+
+interface Pass {
+  readonly client: FencedClient;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly following: ReturnType<ReferenceTracker["begin"]>;
+}
+
+function nextAfter(outcome: Outcome): Next {
+  switch (outcome.kind) {
+    case "settled":
+    case "stalled":
+      return { kind: "rest" };
+    case "waiting":
+      return { kind: "after", delayMs: outcome.retryAfterMs };
+    default:
+      return unreachable(outcome);
+  }
+}

@@ -1,0 +1,34 @@
+import type { InformerEvent } from "../informers/informer-event.ts";
+import { deepEqual } from "../object/deep-equal.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+
+/** Which events matter. */
+export interface Predicate<O extends KubeObject = KubeObject> {
+  /** False drops the event. */
+  readonly event?: (event: InformerEvent<O>) => boolean;
+  /** An update matters only when what this gives has changed. Creation and deletion always matter. */
+  readonly changed?: (object: O) => unknown;
+}
+
+/** Whether an event passes. */
+export function passes<O extends KubeObject>({ event: judge, changed }: Predicate<O>, event: InformerEvent<O>): boolean {
+  if (judge !== undefined && !judge(event)) return false;
+  if (event.type !== "updated" || changed === undefined) return true;
+  return !deepEqual(changed(event.old), changed(event.new));
+}
+
+/**
+ * What a controller reacts to on its own kind unless told: the spec (by its generation), labels, annotations, finalizers and
+ * the wish to delete. Not the status: that is our own writing. Kinds without generation have no such split.
+ */
+export const declarationChanged: Predicate = {
+  event: (event) =>
+    event.type !== "updated" ||
+    event.new.metadata.generation === undefined ||
+    !deepEqual(declaration(event.old), declaration(event.new)),
+};
+
+function declaration({ metadata }: KubeObject): readonly unknown[] {
+  const { uid, generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
+  return [uid, generation, deletionTimestamp, labels, annotations, finalizers];
+}

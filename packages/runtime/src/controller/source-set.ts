@@ -1,0 +1,117 @@
+import { type InformerEvent, objectOf } from "../informers/informer-event.ts";
+import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
+import type { Priority } from "../queue/key-entry.ts";
+import type { ReadStore } from "../store/read-store.ts";
+import { type ControllerDefinition, requestOf, type Source } from "./controller-definition.ts";
+import { controllingOwner } from "./owner-ref.ts";
+import { declarationChanged, passes, type Predicate } from "./predicate.ts";
+import type { ReferenceTracker } from "./reference-tracker.ts";
+
+/** A controller's definition as far as it says what to watch. */
+type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, never, never>, "recipe">;
+
+/** Where events lead. */
+export interface SourceWiring<Obj extends KubeObject> {
+  readonly enqueue: (key: ObjectKey, priority: Priority) => void;
+  readonly references: ReferenceTracker;
+  /** An object of the controller's own kind is gone. */
+  readonly onGone: (object: Obj) => void;
+}
+
+/** The informers of one controller. */
+export class SourceSet<Obj extends KubeObject> {
+  readonly own: InformerHandle<Obj>;
+  readonly #definition: SourceDefinition<Obj>;
+  readonly #pool: InformerPool;
+  readonly #handles = new Map<string, InformerHandle>();
+
+  constructor(definition: SourceDefinition<Obj>, pool: InformerPool) {
+    this.#definition = definition;
+    this.#pool = pool;
+    const { kind, labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
+    this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
+    for (const source of [...owns, ...watches.map((watch) => watch.source), ...follows, ...reads]) this.#acquire(source);
+  }
+
+  /** Resolves once every informer has its first picture, or its kind is not served. */
+  async settled(): Promise<void> {
+    for (const handle of this.#handles.values()) await handle.settled;
+  }
+
+  async release(): Promise<void> {
+    await Promise.all([...this.#handles.values()].map(async (handle) => await handle[Symbol.asyncDispose]()));
+  }
+
+  /** The store of a kind that was named in the definition; anything else is a fault of the recipe. */
+  storeOf<O extends KubeObject>(kind: Kind<O>): ReadStore<O> {
+    const handle = this.#handles.get(nameOfKind(kind));
+    if (handle === undefined) throw new TypeError(`the controller does not name ${nameOfKind(kind)} in its definition`);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the name of its kind
+    return handle.store as unknown as ReadStore<O>;
+  }
+
+  /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
+  wire({ enqueue, references, onGone }: SourceWiring<Obj>): void {
+    const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
+    const judge: Predicate<Obj> = predicate ?? declarationChanged;
+    this.own.addHandler((event) => {
+      if (event.type === "deleted") onGone(event.old);
+      if (passes(judge, event)) enqueue(keyOf(objectOf(event).metadata), priorityOf(event));
+    });
+    for (const source of owns) this.#wireOwned(kindOf(source), kind, enqueue);
+    for (const { source, refsOf, predicate: mapped } of watches) {
+      this.#handleOf(kindOf(source)).addHandler((event) => {
+        if (!passes(mapped, event)) return;
+        for (const object of statesOf(event)) for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
+      });
+    }
+    for (const source of follows) {
+      const name = nameOfKind(kindOf(source));
+      this.#handleOf(kindOf(source)).addHandler((event) => {
+        const target = keyOf(objectOf(event).metadata);
+        for (const key of references.followersOf(name, target)) enqueue(key, priorityOf(event));
+      });
+    }
+  }
+
+  #wireOwned(owned: Kind, owner: Kind, enqueue: SourceWiring<Obj>["enqueue"]): void {
+    this.#handleOf(owned).addHandler((event) => {
+      for (const object of statesOf(event)) {
+        const ref = controllingOwner(object, owner);
+        if (ref !== undefined) enqueue(keyOf(ref), priorityOf(event));
+      }
+    });
+  }
+
+  #acquire<O extends KubeObject>(source: Source<O>): InformerHandle<O> {
+    const request = requestOf(source, this.#definition.namespace);
+    const handle = this.#pool.acquire(request);
+    const name = nameOfKind(request.kind);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the name of its kind
+    if (!this.#handles.has(name)) this.#handles.set(name, handle as unknown as InformerHandle);
+    return handle;
+  }
+
+  #handleOf(kind: Kind): InformerHandle {
+    const handle = this.#handles.get(nameOfKind(kind));
+    if (handle === undefined) throw new TypeError(`no informer for ${nameOfKind(kind)}`);
+    return handle;
+  }
+}
+
+function kindOf(source: Source): Kind {
+  return "plural" in source ? source : source.kind;
+}
+
+/** What was there at the start can wait for what people do now. */
+function priorityOf({ isInitial }: InformerEvent): Priority {
+  return isInitial ? "low" : "normal";
+}
+
+/** An update may have changed whom the object concerns: both sides have to hear of it. */
+function statesOf(event: InformerEvent): readonly KubeObject[] {
+  if (event.type !== "updated") return [objectOf(event)];
+  return [event.old, event.new];
+}

@@ -1,0 +1,141 @@
+import type { Client } from "../client/client.ts";
+import { classify, type ErrorClass } from "../errors.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import { BackOff } from "../watch/back-off.ts";
+import { eventFor, eventKind, type Occurrence, type Reporter } from "./event-object.ts";
+import { SeriesBook, type SeriesWrite } from "./series-book.ts";
+
+/** Told of what metrics count. */
+export interface EventObserver {
+  eventDropped?(event: { readonly why: "full" | "refused" }): void;
+}
+
+/** What a recorder is made of. */
+export interface EventRecorderOptions {
+  readonly client: Client;
+  readonly system: System;
+  readonly log: Log;
+  readonly reporter: Reporter;
+  readonly observer?: EventObserver;
+  /** Events that may wait to be sent; more are dropped. 1,000 unless told. */
+  readonly limit?: number;
+}
+
+const triesPerEvent = 12;
+
+/** How often series are looked through for ones that ended or need a refresh. */
+const sweepMs = 60_000;
+
+/**
+ * Writes events beside the work: recording never waits and never fails. Equal events become one with a series. When the
+ * server refuses, or more come than can be sent, events are dropped and counted.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #series: SeriesBook;
+  readonly #outbox: SeriesWrite[] = [];
+  readonly #stopping = new AbortController();
+  #sending: Promise<void> | undefined;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#series = new SeriesBook();
+  }
+
+  /** Takes note of something that happened. */
+  record(occurrence: Occurrence): void {
+    if (this.#stopping.signal.aborted) return;
+    const { system, reporter } = this.#options;
+    const wallMs = system.wallMs();
+    const make = (): SeriesWrite["event"] =>
+      eventFor(occurrence, reporter, { suffix: system.uuid().replaceAll("-", "").slice(0, 16), wallMs });
+    const write = this.#series.note(occurrence, { make, wallMs, monotonicMs: system.monotonicMs() });
+    if (write !== undefined) this.#post(write);
+  }
+
+  /** Sends what is still owed for as long as the signal lasts, and then nothing more. */
+  async stop(signal: AbortSignal): Promise<void> {
+    for (const write of this.#series.close()) this.#post(write);
+    const giveUp = (): void => {
+      this.#stopping.abort();
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    await this.#sending;
+    signal.removeEventListener("abort", giveUp);
+    giveUp();
+  }
+
+  /** Looks through the series until the signal aborts; beside that no timer is needed. */
+  async keepSeries(signal: AbortSignal): Promise<void> {
+    const { system } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await system.sleep(sweepMs, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      for (const write of this.#series.sweep(system.monotonicMs())) this.#post(write);
+    }
+  }
+
+  #post(write: SeriesWrite): void {
+    const { limit = 1_000, observer } = this.#options;
+    if (this.#outbox.length >= limit) {
+      observer?.eventDropped?.({ why: "full" });
+      return;
+    }
+    this.#outbox.push(write);
+    this.#sending ??= this.#send();
+  }
+
+  async #send(): Promise<void> {
+    for (let write = this.#outbox.shift(); write !== undefined; write = this.#outbox.shift()) {
+      if (this.#stopping.signal.aborted) break;
+      await this.#deliver(write);
+    }
+    this.#sending = undefined;
+  }
+
+  async #deliver(write: SeriesWrite): Promise<void> {
+    const backOff = new BackOff(this.#options.system, { firstMs: 500, longestMs: 10_000 });
+    for (let attempt = 1; attempt <= triesPerEvent; attempt += 1) {
+      const failure = await this.#try(write);
+      if (failure === undefined || this.#stopping.signal.aborted) return;
+      if (!passing.has(failure) || attempt === triesPerEvent) break;
+      if (!(await this.#rest(backOff.nextMs()))) return;
+    }
+    this.#options.observer?.eventDropped?.({ why: "refused" });
+  }
+
+  async #try({ event, isNew, series }: SeriesWrite): Promise<ErrorClass | undefined> {
+    const { client, log } = this.#options;
+    const { signal } = this.#stopping;
+    try {
+      if (isNew) await client.create(eventKind, series === undefined ? event : { ...event, series: series() }, { signal });
+      else await client.patch(eventKind, event.metadata, { patch: { kind: "merge", body: { series: series?.() } }, signal });
+      return undefined;
+    } catch (error) {
+      const failure = classify(error);
+      log.debug("event could not be written", { code: failure });
+      return failure;
+    }
+  }
+
+  /** False when it is time to stop. */
+  async #rest(delayMs: number): Promise<boolean> {
+    const { signal } = this.#stopping;
+    try {
+      await this.#options.system.sleep(delayMs, signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+}
+
+const passing: ReadonlySet<ErrorClass> = new Set(["transient", "timeout", "tooManyRequests"]);
+

@@ -1,0 +1,56 @@
+export type {
+  Applied,
+  ApplyOptions,
+  CallOptions,
+  Client,
+  DeepPartial,
+  DeleteOptions,
+  Impersonation,
+  JsonPatchOperation,
+  ListOptions,
+  ObjectPage,
+  Patch,
+  RawRequest,
+  ReadOptions,
+  WriteOptions,
+} from "./client/client.ts";
+export { createClient } from "./client/create-client.ts";
+export type { ClientOptions } from "./client/create-client.ts";
+export type { ClusterConfig } from "./config/cluster-config.ts";
+export { loadConfig } from "./config/load-config.ts";
+export type { LoadConfigOptions } from "./config/load-config.ts";
+export { mappedFrom } from "./controller/controller-definition.ts";
+export type { ControllerDefinition, MappedSource, Source } from "./controller/controller-definition.ts";
+export { defineController } from "./controller/define-controller.ts";
+export type { Controller } from "./controller/define-controller.ts";
+export type { Predicate } from "./controller/predicate.ts";
+export { ApiError, classify, ConfigError } from "./errors.ts";
+export type { ApiErrorFacts, ErrorClass, InvalidCause } from "./errors.ts";
+export type { InformerEvent, InformerHandler } from "./informers/informer-event.ts";
+export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
+export { alwaysLeader } from "./manager/leader-elector.ts";
+export type { LeaderElector } from "./manager/leader-elector.ts";
+export { createManager } from "./manager/manager.ts";
+export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
+export type { Telemetry } from "./manager/telemetry-hooks.ts";
+export { apiVersionOf, defineKind, nameOfKind } from "./object/kind.ts";
+export type { Kind } from "./object/kind.ts";
+export { keyOf, refOf } from "./object/kube-object.ts";
+export type { KubeObject, ObjectKey, ObjectMeta, ObjectRef, OwnerReference } from "./object/kube-object.ts";
+export type { Condition } from "./reconcile/conditions.ts";
+export { silentLog } from "./reconcile/log.ts";
+export type { Log, LogFields } from "./reconcile/log.ts";
+export { settled, stalled, waiting } from "./reconcile/outcome.ts";
+export type { Outcome, Verdict, Why } from "./reconcile/outcome.ts";
+export { reasons } from "./reconcile/reasons.ts";
+export type { Context, PassEvent, PassEvents, Recipe } from "./reconcile/recipe.ts";
+export { firstAnswer } from "./reconcile/rule.ts";
+export type { Rule } from "./reconcile/rule.ts";
+export { unreachable } from "./reconcile/unreachable.ts";
+export type { ReadStore } from "./store/read-store.ts";
+export { byLabel, byNamespace, byOwner, defineIndex } from "./store/store-index.ts";
+export type { Index } from "./store/store-index.ts";
+export { realSystem } from "./system/real-system.ts";
+export type { System, Timer } from "./system/system.ts";
+export { createTransport } from "./transport/transport.ts";
+export type { Transport, TransportOptions } from "./transport/transport.ts";

@@ -1,0 +1,20 @@
+/** Decides which replica acts. */
+export interface LeaderElector {
+  /**
+   * Takes part in the election until the signal aborts, then gives leadership back and resolves. `onStart` is called when
+   * this replica may act, `onStop` at the moment it may not any more, however often that changes.
+   */
+  run(signal: AbortSignal, onStart: () => void, onStop: () => void): Promise<void>;
+}
+
+/** For a single replica: leads from the start to the end. */
+export const alwaysLeader: LeaderElector = {
+  run: async (signal, onStart, onStop) => {
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    signal.addEventListener("abort", () => { resolve(undefined); }, { once: true });
+    onStart();
+    await promise;
+    onStop();
+  },
+};

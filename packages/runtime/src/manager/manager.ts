@@ -1,0 +1,71 @@
+import type { Client } from "../client/client.ts";
+import type { Controller } from "../controller/define-controller.ts";
+import type { ControllerReport } from "../controller/controller-run.ts";
+import type { InformerPool, InformerReport } from "../informers/informer-pool.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { LeaderElector } from "./leader-elector.ts";
+import { ManagerRun } from "./manager-run.ts";
+import type { Telemetry } from "./telemetry-hooks.ts";
+
+/** What a manager is made of. */
+export interface ManagerOptions {
+  readonly transport: Transport;
+  readonly controllers: readonly Controller[];
+  readonly system: System;
+  /** Speaks over the transport unless told. */
+  readonly client?: Client;
+  /** Who we are in events; `quartermaster` unless told. */
+  readonly name?: string;
+  /** This replica's name in events, e.g. its pod; the name unless told. */
+  readonly instance?: string;
+  /** This replica always acts unless told. */
+  readonly leaderElection?: LeaderElector;
+  readonly log?: Log;
+  readonly telemetry?: Telemetry;
+  /** Deep-freezes stored objects, so that code that edits them fails; on when NODE_ENV is `test` unless told. */
+  readonly freeze?: boolean;
+  /** How long `stop` may take; 30 s unless told. */
+  readonly graceMs?: number;
+  /** Silence that means a dead watch connection; 150 s unless told. */
+  readonly idleMs?: number;
+}
+
+/** How a manager is doing, as plain data; for probes, metrics and people. */
+export interface ManagerHealth {
+  /** Every store has its first picture. */
+  readonly isReady: boolean;
+  readonly isLeading: boolean;
+  readonly isStopping: boolean;
+  readonly informers: readonly InformerReport[];
+  readonly controllers: readonly ControllerReport[];
+}
+
+/** Runs controllers over shared stores. `await using` stops it. */
+export interface Manager extends AsyncDisposable {
+  /** The shared informers, for those who serve beside the controllers, such as a webhook. */
+  readonly informers: InformerPool;
+  /** Fills the stores and takes part in the election; work begins once both are done. Returns at once. */
+  start(): void;
+  /** Resolves when every store has its first picture or its kind is not served. Rejects with a TimeoutError after `timeoutMs` (2 min). */
+  ready(options?: { readonly timeoutMs?: number }): Promise<void>;
+  health(): ManagerHealth;
+  /**
+   * Stops within the grace period: no more keys are taken, running passes end or are broken off, leadership is given back.
+   * Once it resolves nothing is written any more.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * A manager for the controllers of one process.
+ *
+ * @example
+ * await using manager = createManager({ transport, system, controllers: [copies] });
+ * manager.start();
+ * await manager.ready();
+ */
+export function createManager(options: ManagerOptions): Manager {
+  return new ManagerRun(options);
+}

@@ -1,0 +1,29 @@
+export { defineCustomResource } from "./custom-resource.ts";
+export type {
+  CustomResource,
+  CustomResourceDefinitionRequest,
+  ExampleOf,
+  ManifestIssue,
+  ObjectOf,
+  PrinterColumn,
+} from "./custom-resource.ts";
+export { referencePage } from "./reference-page.ts";
+export { toStructuralSchema } from "./structural-schema.ts";
+export type { StructuralSchema } from "./structural-schema.ts";
+export {
+  atomicList,
+  cel,
+  duration,
+  embedded,
+  immutable,
+  int32,
+  int64,
+  intOrString,
+  listMap,
+  listSet,
+  map,
+  quantity,
+  raw,
+  timestamp,
+} from "./vocabulary.ts";
+export type { CelRule } from "./vocabulary.ts";
