@@ -34,6 +34,7 @@ export default defineConfig({
           name: "e2e",
           include: ["packages/*/test/e2e/**/*.test.ts", "apps/*/test/e2e/**/*.test.ts"],
           pool: "forks",
+          globalSetup: ["@quartermaster/testkit/real-nodes"],
           // Real nodes take the whole machine: one file at a time.
           fileParallelism: false,
           testTimeout: 5 * minuteMs,

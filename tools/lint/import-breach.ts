@@ -51,10 +51,11 @@ function findRootFileBreach({ specifier }: Import): string | undefined {
 
 function findPackageBreach(room: Room, { file, specifier }: Import): string | undefined {
   const [target = "", ...deeper] = specifier.slice(scope.length).split("/");
-  if (!rooms.some((known) => packageOf(known) === target)) {
+  const owner = rooms.find((known) => packageOf(known) === target);
+  if (owner === undefined) {
     return `"${specifier}" names no known package: add it to tools/lint/rooms.ts`;
   }
-  if (deeper.length > 0) {
+  if (deeper.length > 0 && !(owner.entries ?? []).includes(deeper.join("/"))) {
     return `"${specifier}" reaches into a package: import "${scope}${target}" and export what you need there`;
   }
   const allowed = [packageOf(room), ...room.mayImport, ...(isTestFile(file) ? testsMayImport : [])];

@@ -2,6 +2,8 @@
 export interface Room {
   readonly folder: string;
   readonly mayImport: readonly string[];
+  /** Doors besides the package's own name, e.g. `schema` for `@quartermaster/runtime/schema`. */
+  readonly entries?: readonly string[];
 }
 
 const domains = ["install-plan", "subscription", "licensing", "search"];
@@ -12,14 +14,18 @@ const foundation = ["api", "runtime"];
  * A new package needs a row here: files in a folder without a row fail the lint.
  */
 export const rooms: readonly Room[] = [
-  { folder: "packages/runtime", mayImport: [] },
+  { folder: "packages/runtime", mayImport: [], entries: ["schema", "testing"] },
   { folder: "packages/api", mayImport: ["runtime"] },
   { folder: "packages/install-plan", mayImport: foundation },
   { folder: "packages/subscription", mayImport: foundation },
   { folder: "packages/licensing", mayImport: foundation },
   { folder: "packages/search", mayImport: foundation },
   { folder: "packages/local-cluster", mayImport: [] },
-  { folder: "packages/testkit", mayImport: ["local-cluster", ...foundation] },
+  {
+    folder: "packages/testkit",
+    mayImport: ["local-cluster", ...foundation],
+    entries: ["real-nodes", "shared-cluster"],
+  },
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },
   { folder: "apps/cli", mayImport: [...domains, ...foundation, "local-cluster"] },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },

@@ -24,6 +24,7 @@ export class LocalClusterError extends Error {
   readonly code: LocalClusterErrorCode;
   readonly remedy: string;
 
+  // oxlint-disable-next-line max-params -- what Error takes, in its order, with code and remedy beside the sentence they belong to
   constructor(code: LocalClusterErrorCode, problem: string, remedy: string, options?: ErrorOptions) {
     super(`${problem} ${remedy}`, options);
     this.code = code;

@@ -1,3 +1,4 @@
+export { prepareRealNodes } from "./cluster/prepare-real-nodes.ts";
 export { startLocalCluster } from "./cluster/start-local-cluster.ts";
 export type { LocalClusterOptions, NodeRequest } from "./cluster/options.ts";
 export type {

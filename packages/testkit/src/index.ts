@@ -17,6 +17,7 @@ export { makeIdentity } from "./identity.ts";
 export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
 export { startLocalCluster } from "@quartermaster/local-cluster";
 export type { LocalCluster, LocalClusterOptions } from "@quartermaster/local-cluster";
+export { hasRealNodes } from "./real-nodes/real-nodes.ts";
 export { joinSharedCluster } from "./shared-cluster/shared-cluster.ts";
 export type { SharedCluster, SharedClusterFacts } from "./shared-cluster/shared-cluster.ts";
 export { makeNamespace } from "./shared-cluster/test-namespace.ts";

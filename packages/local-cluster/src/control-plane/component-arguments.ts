@@ -112,6 +112,8 @@ export function controllerManagerArguments(
     `--cluster-signing-key-file=${credentials.caFiles.keyPath}`,
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
+    // Nodes renew their leases every few seconds; one that was cut off is to be noticed within a test's patience.
+    "--node-monitor-grace-period=20s",
     ...featureGateArguments(facts.featureGates),
   ];
 }
@@ -137,7 +139,7 @@ export function kwokArguments(kubeconfigPath: string, stagesPath: string): reado
     `--config=${stagesPath}`,
     "--manage-all-nodes=false",
     "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-    "--node-lease-duration-seconds=200",
+    "--node-lease-duration-seconds=20",
     "--cidr=10.200.0.0/16",
     "--node-ip=10.199.0.1",
   ];

@@ -1,9 +1,9 @@
 import { Component } from "../control-plane/component.ts";
 import type { ReadinessProbe } from "../control-plane/component.ts";
 import type { System } from "../system/system.ts";
+import { toolPath } from "../system/tool-path.ts";
 import { makeCgroup } from "./cgroups.ts";
 import type { NodePaths } from "./node-paths.ts";
-import { toolPath } from "./run-tool.ts";
 
 /** Which node a process belongs to. */
 export interface NodePlace {

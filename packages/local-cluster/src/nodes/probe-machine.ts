@@ -3,10 +3,11 @@ import { join } from "node:path";
 
 import { findStaticBusybox } from "../images/busybox-image.ts";
 import type { System } from "../system/system.ts";
+import { toolPath } from "../system/tool-path.ts";
 import { cgroupHierarchies } from "./cgroups.ts";
 import type { MachineFacts } from "./prerequisites.ts";
 import { CNI_PLUGINS, KERNEL_FEATURES, NODE_TOOLS } from "./prerequisites.ts";
-import { toolPath, tryTool } from "./run-tool.ts";
+import { tryTool } from "./run-tool.ts";
 
 /** Looks at what the machine offers to real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
 export async function probeMachine(parentFolder: string, system: System): Promise<MachineFacts> {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
+import { toolPath } from "../system/tool-path.ts";
 
 /** A tool of the system (ip, mount, ctr …) that is run to its end. */
 export interface ToolRequest {
@@ -53,10 +54,3 @@ export async function tryTool(request: ToolRequest, system: System): Promise<Too
   child.stdin.end(input);
   return await promise;
 }
-
-/** The search path with the usual folders: a plain `su` leaves the administrator's out, and a guardian has none at all. */
-export function toolPath(system: System): string {
-  return [system.env["PATH"] ?? "", ...USUAL_FOLDERS].filter(Boolean).join(":");
-}
-
-const USUAL_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

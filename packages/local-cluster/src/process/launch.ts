@@ -4,6 +4,7 @@ import { mkdirSync, openSync, closeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { System } from "../system/system.ts";
+import { toolPath } from "../system/tool-path.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import { identifyProcess, isAlive } from "./process-identity.ts";
 
@@ -72,7 +73,7 @@ export function launch(request: LaunchRequest, system: System): RunningProcess {
       cwd: folder,
       detached: true,
       stdio: ["ignore", log, log],
-      env: { PATH: system.env["PATH"] ?? "", HOME: folder, ...request.env },
+      env: { PATH: toolPath(system), HOME: folder, ...request.env },
     });
     return describeChild(name, logPath, { child, system });
   } finally {

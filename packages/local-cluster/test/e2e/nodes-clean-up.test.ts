@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { hasRealNodes } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { startLocalCluster } from "../../src/index.ts";
@@ -60,7 +61,7 @@ function clustersFolder(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-describe("what is left of a cluster with real nodes", () => {
+describe.runIf(hasRealNodes())("what is left of a cluster with real nodes", () => {
   test("[local-cluster/LC-06] nothing, after it was stopped with pods running", async () => {
     using parent = clustersFolder();
     const placesBefore = wellKnownPlaces();

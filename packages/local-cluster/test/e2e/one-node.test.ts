@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { promisify } from "node:util";
 
+import { hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LocalCluster } from "../../src/index.ts";
@@ -11,7 +12,7 @@ import { startLocalCluster } from "../../src/index.ts";
 import { apply, idlePod, kubectl, read, untilExec, untilPodReady, webPod, webService } from "./workloads.ts";
 import type { Pod } from "./workloads.ts";
 
-describe("a cluster with one real node", () => {
+describe.runIf(hasRealNodes())("a cluster with one real node", () => {
   let cluster: LocalCluster;
 
   beforeAll(async () => {

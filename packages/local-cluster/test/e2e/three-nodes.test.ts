@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 
+import { hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LocalCluster } from "../../src/index.ts";
@@ -19,7 +20,7 @@ import type { Pod } from "./workloads.ts";
 
 const PODS = ["db-0", "db-1", "db-2"];
 
-describe("a cluster with three real nodes in three zones", () => {
+describe.runIf(hasRealNodes())("a cluster with three real nodes in three zones", () => {
   let cluster: LocalCluster;
 
   beforeAll(async () => {

@@ -49,7 +49,7 @@ describe("broken surroundings", () => {
       using parent = temporaryFolder();
       const small = join(parent.path, "small");
       mkdirSync(small);
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]);
+      execFileSync("mount", ["--no-mtab", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small]);
       try {
         const attempt = startLocalCluster({ parentFolder: small, name: "full" });
         await expect(attempt).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe("broken surroundings", () => {
         expect(existsSync(join(small, "full"))).toBe(false);
         expect(processesMentioning(small)).toEqual([]);
       } finally {
-        execFileSync("umount", [small]);
+        execFileSync("umount", ["--no-mtab", small]);
       }
     },
   );

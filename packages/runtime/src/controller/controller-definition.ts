@@ -60,7 +60,10 @@ export function mappedFrom<O extends KubeObject>(
 }
 
 /** The request that a source stands for, within the namespace of its controller. */
-export function requestOf<O extends KubeObject>(source: Source<O>, namespace: string | undefined): InformerRequest<O> {
+export function requestOf<O extends KubeObject>(
+  source: Source<O>,
+  namespace: string | undefined,
+): InformerRequest<O> {
   const request: InformerRequest<O> = "plural" in source ? { kind: source } : source;
   const isWithin = namespace !== undefined && request.kind.scope === "Namespaced";
   return isWithin ? { namespace, ...request } : request;

@@ -34,7 +34,10 @@ export interface ControllerObserver {
   reconcileFinished?(record: PassRecord): void;
   activeWorkers?(event: { readonly controller: string; readonly count: number }): void;
   queueAdded?(event: { readonly controller: string }): void;
-  queueDepth?(event: { readonly controller: string; readonly depths: Readonly<Record<Priority, number>> }): void;
+  queueDepth?(event: {
+    readonly controller: string;
+    readonly depths: Readonly<Record<Priority, number>>;
+  }): void;
   queueLatency?(event: { readonly controller: string; readonly durationMs: number }): void;
   workDuration?(event: { readonly controller: string; readonly durationMs: number }): void;
   queueRetried?(event: { readonly controller: string }): void;

@@ -38,11 +38,22 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   #active = 0;
 
   constructor(name: string, definition: ControllerDefinition<Obj, Seen, Action>, host: ControllerHost) {
-    const { kind, recipe, deadlineMs = 60_000, writesStatus = true, retry = {}, concurrency = 4 } = definition;
+    const {
+      kind,
+      recipe,
+      deadlineMs = 60_000,
+      writesStatus = true,
+      retry = {},
+      concurrency = 4,
+    } = definition;
     this.name = name;
     this.#concurrency = concurrency;
     this.#host = host;
-    this.#queue = new WorkQueue({ system: host.system, observer: queueObserverFor(name, host.observer), retry });
+    this.#queue = new WorkQueue({
+      system: host.system,
+      observer: queueObserverFor(name, host.observer),
+      retry,
+    });
     this.#sources = new SourceSet(definition, host.pool);
     const references = new ReferenceTracker();
     const objects = this.#sources.own.store;

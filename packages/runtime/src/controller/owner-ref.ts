@@ -6,7 +6,9 @@ export function controllingOwner({ metadata }: KubeObject, kind: Kind): ObjectRe
   const { ownerReferences = [], namespace } = metadata;
   const owner = ownerReferences.find(
     (reference) =>
-      reference.controller === true && reference.kind === kind.kind && groupOf(reference.apiVersion) === kind.group,
+      reference.controller === true &&
+      reference.kind === kind.kind &&
+      groupOf(reference.apiVersion) === kind.group,
   );
   if (owner === undefined) return undefined;
   const isNamespaced = kind.scope === "Namespaced" && namespace !== undefined;

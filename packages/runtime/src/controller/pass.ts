@@ -1,6 +1,6 @@
 import { classify } from "../errors.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
+import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
 import { FencedClient } from "../reconcile/fenced-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";

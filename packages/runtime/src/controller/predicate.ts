@@ -11,7 +11,10 @@ export interface Predicate<O extends KubeObject = KubeObject> {
 }
 
 /** Whether an event passes. */
-export function passes<O extends KubeObject>({ event: judge, changed }: Predicate<O>, event: InformerEvent<O>): boolean {
+export function passes<O extends KubeObject>(
+  { event: judge, changed }: Predicate<O>,
+  event: InformerEvent<O>,
+): boolean {
   if (judge !== undefined && !judge(event)) return false;
   if (event.type !== "updated" || changed === undefined) return true;
   return !deepEqual(changed(event.old), changed(event.new));

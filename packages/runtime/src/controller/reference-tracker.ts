@@ -20,7 +20,8 @@ export class ReferenceTracker {
         this.#add(target, follower);
       },
       end: () => {
-        for (const target of this.#targets.get(follower) ?? []) if (!fresh.has(target)) this.#drop(target, follower);
+        for (const target of this.#targets.get(follower) ?? [])
+          if (!fresh.has(target)) this.#drop(target, follower);
         this.#remember(follower, fresh);
       },
     };

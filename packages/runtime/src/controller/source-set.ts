@@ -32,7 +32,8 @@ export class SourceSet<Obj extends KubeObject> {
     this.#pool = pool;
     const { kind, labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
     this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
-    for (const source of [...owns, ...watches.map((watch) => watch.source), ...follows, ...reads]) this.#acquire(source);
+    for (const source of [...owns, ...watches.map((watch) => watch.source), ...follows, ...reads])
+      this.#acquire(source);
   }
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
@@ -47,7 +48,8 @@ export class SourceSet<Obj extends KubeObject> {
   /** The store of a kind that was named in the definition; anything else is a fault of the recipe. */
   storeOf<O extends KubeObject>(kind: Kind<O>): ReadStore<O> {
     const handle = this.#handles.get(nameOfKind(kind));
-    if (handle === undefined) throw new TypeError(`the controller does not name ${nameOfKind(kind)} in its definition`);
+    if (handle === undefined)
+      throw new TypeError(`the controller does not name ${nameOfKind(kind)} in its definition`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the name of its kind
     return handle.store as unknown as ReadStore<O>;
   }
@@ -64,7 +66,8 @@ export class SourceSet<Obj extends KubeObject> {
     for (const { source, refsOf, predicate: mapped } of watches) {
       this.#handleOf(kindOf(source)).addHandler((event) => {
         if (!passes(mapped, event)) return;
-        for (const object of statesOf(event)) for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
+        for (const object of statesOf(event))
+          for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
       });
     }
     for (const source of follows) {
@@ -89,8 +92,7 @@ export class SourceSet<Obj extends KubeObject> {
     const request = requestOf(source, this.#definition.namespace);
     const handle = this.#pool.acquire(request);
     const name = nameOfKind(request.kind);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the name of its kind
-    if (!this.#handles.has(name)) this.#handles.set(name, handle as unknown as InformerHandle);
+    if (!this.#handles.has(name)) this.#handles.set(name, handle);
     return handle;
   }
 

@@ -114,8 +114,15 @@ export class EventRecorder {
     const { client, log } = this.#options;
     const { signal } = this.#stopping;
     try {
-      if (isNew) await client.create(eventKind, series === undefined ? event : { ...event, series: series() }, { signal });
-      else await client.patch(eventKind, event.metadata, { patch: { kind: "merge", body: { series: series?.() } }, signal });
+      if (isNew)
+        await client.create(eventKind, series === undefined ? event : { ...event, series: series() }, {
+          signal,
+        });
+      else
+        await client.patch(eventKind, event.metadata, {
+          patch: { kind: "merge", body: { series: series?.() } },
+          signal,
+        });
       return undefined;
     } catch (error) {
       const failure = classify(error);
@@ -138,4 +145,3 @@ export class EventRecorder {
 }
 
 const passing: ReadonlySet<ErrorClass> = new Set(["transient", "timeout", "tooManyRequests"]);
-

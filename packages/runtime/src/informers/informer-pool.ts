@@ -5,8 +5,8 @@ import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
-import { Informer, type InformerObserver, type View } from "./informer.ts";
 import type { InformerHandler } from "./informer-event.ts";
+import { Informer, type InformerObserver, type View } from "./informer.ts";
 import { concerns, definitionNames, definitions } from "./served-kinds.ts";
 
 /** Which objects to have at hand, and how much of each. */
@@ -45,10 +45,26 @@ export interface InformerPoolOptions {
   readonly sourceOf?: (target: WatchTarget) => WatchSource;
 }
 
-interface Shared {
+/** An informer with the number of those who want it. */
+class Shared {
   readonly informer: Informer;
   readonly kind: Kind;
-  holders: number;
+  #holders = 0;
+
+  constructor(informer: Informer, kind: Kind) {
+    this.informer = informer;
+    this.kind = kind;
+  }
+
+  take(): void {
+    this.#holders += 1;
+  }
+
+  /** True when nobody wants it any more. */
+  giveBack(): boolean {
+    this.#holders -= 1;
+    return this.#holders <= 0;
+  }
 }
 
 /** Informers that are shared by all who want the same objects in the same way, and live as long as somebody wants them. */
@@ -67,7 +83,7 @@ export class InformerPool implements AsyncDisposable {
     if (this.#isClosed) throw new TypeError("the informers have been stopped");
     const id = identityOf(request);
     const shared = this.#shared.get(id) ?? this.#start(id, request);
-    shared.holders += 1;
+    shared.take();
     return this.#handle<O>(id, shared);
   }
 
@@ -114,7 +130,7 @@ export class InformerPool implements AsyncDisposable {
       freeze,
       ...(idleMs === undefined ? {} : { idleMs }),
     });
-    const shared = { informer, kind, holders: 0 };
+    const shared = new Shared(informer, kind);
     this.#shared.set(id, shared);
     informer.start();
     return shared;
@@ -145,8 +161,7 @@ export class InformerPool implements AsyncDisposable {
   }
 
   async #release(id: string, shared: Shared): Promise<void> {
-    shared.holders -= 1;
-    if (shared.holders > 0 || this.#shared.get(id) !== shared) return;
+    if (!shared.giveBack() || this.#shared.get(id) !== shared) return;
     this.#shared.delete(id);
     await shared.informer.stop();
   }

@@ -99,7 +99,8 @@ export class Informer {
   /** Adds a handler and tells it what is there; returns how to take it off again. */
   addHandler(handler: InformerHandler): () => void {
     this.#handlers.add(handler);
-    for (const object of this.#store.list()) this.#tell(handler, { type: "added", isInitial: true, new: object });
+    for (const object of this.#store.list())
+      this.#tell(handler, { type: "added", isInitial: true, new: object });
     return () => {
       this.#handlers.delete(handler);
     };

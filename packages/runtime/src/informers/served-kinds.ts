@@ -44,7 +44,8 @@ export function concerns(event: InformerEvent<Definition>, { group, plural }: Ki
 
 function namesOf(spec: unknown): Definition["spec"] {
   const group = textField(spec, "group");
-  const names: unknown = typeof spec === "object" && spec !== null && "names" in spec ? spec.names : undefined;
+  const names: unknown =
+    typeof spec === "object" && spec !== null && "names" in spec ? spec.names : undefined;
   return { group, names: { plural: textField(names, "plural") } };
 }
 

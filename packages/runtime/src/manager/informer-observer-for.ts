@@ -1,10 +1,10 @@
+import { classify } from "../errors.ts";
 import { subjectOf } from "../events/event-object.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import type { InformerObserver } from "../informers/informer.ts";
 import { nameOfKind } from "../object/kind.ts";
 import type { Log } from "../reconcile/log.ts";
 import { reasons } from "../reconcile/reasons.ts";
-import { classify } from "../errors.ts";
 import type { Telemetry } from "./telemetry-hooks.ts";
 
 /** Makes metrics, log lines and events of what informers report. */

@@ -12,7 +12,13 @@ export const alwaysLeader: LeaderElector = {
   run: async (signal, onStart, onStop) => {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    signal.addEventListener("abort", () => { resolve(undefined); }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        resolve(undefined);
+      },
+      { once: true },
+    );
     onStart();
     await promise;
     onStop();

@@ -1,5 +1,5 @@
-import { createClient } from "../client/create-client.ts";
 import type { Client } from "../client/client.ts";
+import { createClient } from "../client/create-client.ts";
 import type { ControllerHost } from "../controller/controller-host.ts";
 import type { Term } from "../controller/controller-run.ts";
 import type { LaunchedController } from "../controller/define-controller.ts";
@@ -7,10 +7,10 @@ import { subjectOf } from "../events/event-object.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { InformerPool } from "../informers/informer-pool.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
-import { alwaysLeader } from "./leader-elector.ts";
-import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { finishesWithin } from "./finishes-within.ts";
 import { informerObserverFor } from "./informer-observer-for.ts";
+import { alwaysLeader } from "./leader-elector.ts";
+import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { noTelemetry, type Telemetry } from "./telemetry-hooks.ts";
 
 /** What is kept of the grace period for events, the lease and the watches. */
@@ -35,7 +35,14 @@ export class ManagerRun implements Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { transport, system, log = silentLog, telemetry = noTelemetry, name = "quartermaster", idleMs } = options;
+    const {
+      transport,
+      system,
+      log = silentLog,
+      telemetry = noTelemetry,
+      name = "quartermaster",
+      idleMs,
+    } = options;
     this.#log = log;
     this.#telemetry = telemetry;
     this.#client = options.client ?? createClient({ transport });
@@ -62,7 +69,11 @@ export class ManagerRun implements Manager {
       this.#yieldLead();
     };
     const { signal } = this.#electing;
-    this.#background.push(this.#settled, leaderElection.run(signal, lead, yieldLead), this.#events.keepSeries(signal));
+    this.#background.push(
+      this.#settled,
+      leaderElection.run(signal, lead, yieldLead),
+      this.#events.keepSeries(signal),
+    );
   }
 
   async ready({ timeoutMs = 120_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
@@ -155,10 +166,10 @@ export class ManagerRun implements Manager {
 
   async #stopEvents(limitMs: number): Promise<void> {
     const limit = new AbortController();
-    using _timer = this.#options.system.setTimer(limitMs, () => {
+    const timer = this.#options.system.setTimer(limitMs, () => {
       limit.abort();
     });
     await this.#events.stop(limit.signal);
+    timer.cancel();
   }
 }
-

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
-import type { Controller } from "../controller/define-controller.ts";
 import type { ControllerReport } from "../controller/controller-run.ts";
+import type { Controller } from "../controller/define-controller.ts";
 import type { InformerPool, InformerReport } from "../informers/informer-pool.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";

@@ -135,7 +135,8 @@ export class KeyQueue {
   }
 
   #next(): KeyEntry | undefined {
-    const isLowsTurn = this.#depths.normal === 0 || (this.#normalInRow >= lowTurnEvery && this.#depths.low > 0);
+    const isLowsTurn =
+      this.#depths.normal === 0 || (this.#normalInRow >= lowTurnEvery && this.#depths.low > 0);
     this.#normalInRow = isLowsTurn ? 0 : this.#normalInRow + 1;
     const priority = isLowsTurn ? "low" : "normal";
     const line = this.#lines[priority];

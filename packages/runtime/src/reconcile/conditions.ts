@@ -32,7 +32,11 @@ export function conditionsFor({ outcome, generation, previous, now }: ConditionF
   ].map((condition) => {
     const before = previous.find(({ type }) => type === condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-    return { ...condition, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+    return {
+      ...condition,
+      lastTransitionTime,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    };
   });
 }
 
@@ -58,8 +62,14 @@ function meaningOf(outcome: Outcome): Meaning {
 }
 
 const allDone: Why = { reason: reasons.settled, message: "Everything is as declared." };
-const inProgress: Why = { reason: reasons.progressing, message: "Nothing keeps the object from making progress." };
-const atRest: Why = { reason: reasons.stalled, message: "Nothing is under way; a change of the spec is needed." };
+const inProgress: Why = {
+  reason: reasons.progressing,
+  message: "Nothing keeps the object from making progress.",
+};
+const atRest: Why = {
+  reason: reasons.stalled,
+  message: "Nothing is under way; a change of the spec is needed.",
+};
 
 function isTrue(why: Why): Claim {
   return { status: "True", ...why };

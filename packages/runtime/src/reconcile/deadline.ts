@@ -9,7 +9,11 @@ export class PassDeadlineError extends Error {
 /** Runs the work with a signal that aborts after the limit or with the outer one, and does not wait for it beyond that. */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  { system, limitMs, outer }: { readonly system: System; readonly limitMs: number; readonly outer: AbortSignal },
+  {
+    system,
+    limitMs,
+    outer,
+  }: { readonly system: System; readonly limitMs: number; readonly outer: AbortSignal },
 ): Promise<T> {
   outer.throwIfAborted();
   const controller = new AbortController();
@@ -21,13 +25,14 @@ export async function withDeadline<T>(
   const stop = (): void => {
     end(outer.reason);
   };
-  using _timer = system.setTimer(limitMs, () => {
+  const timer = system.setTimer(limitMs, () => {
     end(new PassDeadlineError(`the pass took longer than ${limitMs} ms`));
   });
   outer.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([work(controller.signal), aborted]);
   } finally {
+    timer.cancel();
     outer.removeEventListener("abort", stop);
     // What ignores its signal is fenced off from now on.
     controller.abort(new DOMException("the pass is over", "AbortError"));

@@ -40,7 +40,11 @@ export class FencedClient implements Client {
     return await this.#client.get(kind, ref, this.#within(options));
   }
 
-  async find<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<O | undefined> {
+  async find<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options?: ReadOptions,
+  ): Promise<O | undefined> {
     return await this.#client.find(kind, ref, this.#within(options));
   }
 

@@ -7,9 +7,16 @@ import type { KubeObject } from "../object/kube-object.ts";
  * Puts our finalizer on the object. Conflicts when the object is not exactly the one we saw: the list of finalizers is
  * replaced as a whole, and those of others must survive.
  */
-export async function addFinalizer<O extends KubeObject>(client: Client, kind: Kind<O>, mark: Mark<O>): Promise<O> {
+export async function addFinalizer<O extends KubeObject>(
+  client: Client,
+  kind: Kind<O>,
+  mark: Mark<O>,
+): Promise<O> {
   const { object, finalizer } = mark;
-  return await writeFinalizers(client, kind, { object, finalizers: [...(object.metadata.finalizers ?? []), finalizer] });
+  return await writeFinalizers(client, kind, {
+    object,
+    finalizers: [...(object.metadata.finalizers ?? []), finalizer],
+  });
 }
 
 /** Takes our finalizer off; an object that is gone already counts as done. */

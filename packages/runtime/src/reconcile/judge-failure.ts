@@ -19,8 +19,15 @@ export interface Judgement {
 export function judgeFailure(error: unknown): Judgement {
   const atLeastMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const quiet: Judgement = { next: "backOff", atLeastMs, isBug: false };
-  const shownAs = (reason: string): Judgement => ({ ...quiet, shown: waiting(whyOf(error, reason), atLeastMs) });
-  const stays = (reason: string): Judgement => ({ ...quiet, next: "stay", shown: stalled(whyOf(error, reason)) });
+  const shownAs = (reason: string): Judgement => ({
+    ...quiet,
+    shown: waiting(whyOf(error, reason), atLeastMs),
+  });
+  const stays = (reason: string): Judgement => ({
+    ...quiet,
+    next: "stay",
+    shown: stalled(whyOf(error, reason)),
+  });
   const errorClass = classify(error);
   switch (errorClass) {
     case "conflict":
@@ -53,7 +60,8 @@ function isFieldConflict(error: unknown): boolean {
   return error instanceof ApiError && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
 }
 
-const internalMessage = "A fault of the operator keeps this object from being reconciled; its log has the details.";
+const internalMessage =
+  "A fault of the operator keeps this object from being reconciled; its log has the details.";
 
 /** An ApiError's message names verb and object and holds no secret; of other errors nothing is shown. */
 function whyOf(error: unknown, reason: string): Why {

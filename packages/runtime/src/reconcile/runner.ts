@@ -40,7 +40,8 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
       return { stage, outcome: settled() };
     case "leaving": {
       const outcome = await recipe.cleanUp(object, options.ctx);
-      if (outcome.kind === "settled") await removeFinalizer(options.client, options.kind, { object, finalizer });
+      if (outcome.kind === "settled")
+        await removeFinalizer(options.client, options.kind, { object, finalizer });
       return { stage, outcome };
     }
     case "gone":

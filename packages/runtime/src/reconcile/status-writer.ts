@@ -64,7 +64,9 @@ export class StatusWriter<O extends KubeObject> {
   #isCurrent(object: O, wanted: object): boolean {
     if (isStatusCurrent(object, wanted)) return true;
     const written = this.#written.get(object.metadata.uid ?? "");
-    return written !== undefined && deepEqual(written.wanted, wanted) && deepEqual(written.found, statusIn(object));
+    return (
+      written !== undefined && deepEqual(written.wanted, wanted) && deepEqual(written.found, statusIn(object))
+    );
   }
 
   async #apply(client: Client, object: O, wanted: object): Promise<void> {

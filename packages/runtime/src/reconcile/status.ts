@@ -22,8 +22,11 @@ export function statusFor({ object, outcome, content, now }: StatusFacts): objec
     previous: conditionsOf(current),
     now: now.toISOString().replace(/\.\d+Z$/, "Z"),
   });
-  const { conditions: _conditions, observedGeneration: _generation, ...kept } =
-    content === undefined ? current : readStatus(content);
+  const {
+    conditions: _conditions,
+    observedGeneration: _generation,
+    ...kept
+  } = content === undefined ? current : readStatus(content);
   return { ...kept, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
 }
 
@@ -42,7 +45,10 @@ export function isStatusCurrent(object: KubeObject, wanted: object): boolean {
 }
 
 /** A status as far as it has a known shape. */
-type LooseStatus = Readonly<Record<string, unknown>> & { readonly observedGeneration?: unknown; readonly conditions?: unknown };
+type LooseStatus = Readonly<Record<string, unknown>> & {
+  readonly observedGeneration?: unknown;
+  readonly conditions?: unknown;
+};
 
 function currentStatus(object: KubeObject): LooseStatus {
   return "status" in object ? readStatus(object.status) : {};

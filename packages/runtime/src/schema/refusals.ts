@@ -12,9 +12,14 @@ export function refuse(path: readonly (string | number)[], what: string, remedy:
 }
 
 /** Refuses what zod itself would let through weakened. `path` is that of the JSON Schema, with its own words in between. */
-export function refuseZodType(schema: z.ZodType, { root, path }: SchemaPlace): void {
-  const refusal = REFUSED.get(schema.def.type);
+export function refuseZodType(schema: z.core.$ZodTypes, { root, path }: SchemaPlace): void {
+  const refusal = REFUSED.get(typeOf(schema));
   if (refusal !== undefined) refuse([...root, ...fieldPath(path)], refusal.what, refusal.remedy);
+}
+
+function typeOf(schema: z.core.$ZodTypes): string {
+  // oxlint-disable-next-line no-underscore-dangle -- zod's documented door for library authors
+  return schema._zod.def.type;
 }
 
 /** Where a part of a schema stands: the field of the object it begins at, and the way from there. */

@@ -3,7 +3,10 @@ import type { Index } from "./store-index.ts";
 
 /** The indexes of one store; each is built when it is first asked for. */
 export class IndexSet<O extends KubeObject> {
-  readonly #indexes = new Map<string, { readonly index: Index<O>; readonly keys: Map<string, Set<ObjectKey>> }>();
+  readonly #indexes = new Map<
+    string,
+    { readonly index: Index<O>; readonly keys: Map<string, Set<ObjectKey>> }
+  >();
 
   /** Keys of the objects that the index has under the value. `objects` fills an index that is new. */
   keys(index: Index<O>, value: string, objects: ReadonlyMap<ObjectKey, O>): Iterable<ObjectKey> {

@@ -185,7 +185,11 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return this.#beneath.has(key) ? this.#beneath.get(key) : this.#objects.get(key);
   }
 
-  #tell(key: ObjectKey, object: O | undefined, version = object === undefined ? "" : versionOf(object)): void {
+  #tell(
+    key: ObjectKey,
+    object: O | undefined,
+    version = object === undefined ? "" : versionOf(object),
+  ): void {
     const written = this.#beneath.has(key) ? this.#objects.get(key) : undefined;
     if (written !== undefined && compareVersions(versionOf(written), version) > 0) {
       this.#beneath.set(key, object);

@@ -28,13 +28,14 @@ export class VersionWaits {
         resolve(undefined);
       },
     };
-    using _timer = this.#system.setTimer(timeoutMs, () => {
+    const timer = this.#system.setTimer(timeoutMs, () => {
       reject(new DOMException(`version ${version} was not seen within ${timeoutMs} ms`, "TimeoutError"));
     });
     this.#waits.add(wait);
     try {
       await promise;
     } finally {
+      timer.cancel();
       this.#waits.delete(wait);
     }
   }

@@ -1,8 +1,8 @@
-import type { KubeObject } from "../object/kube-object.ts";
-import { parseJson } from "../transport/json.ts";
-import { classOfAnswer } from "../transport/answer-error.ts";
-import { statusOf } from "../transport/status.ts";
 import { ApiError } from "../errors.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import { classOfAnswer } from "../transport/answer-error.ts";
+import { parseJson } from "../transport/json.ts";
+import { statusOf } from "../transport/status.ts";
 import { cutManagedFields } from "./cut-managed-fields.ts";
 import { isDeeperThan, mayBeDeeperThan } from "./depth-limit.ts";
 

@@ -88,16 +88,16 @@ export class Reflector {
 
   async #list(signal: AbortSignal): Promise<Ending> {
     const { source, sink, system } = this.#options;
-    const { objects, resourceVersion } = source.list(signal);
+    const listing = source.list(signal);
     const budget = new TurnBudget(system);
     sink.beginReplace({ acceptsOlder: this.#acceptsOlder });
-    for await (const object of objects) {
+    for await (const object of listing.objects) {
       const kept = this.#decoding.keepManagedFields ? object : withoutManagedFields(object);
       if (isDeeperThan(kept)) sink.quarantine(kept);
       else sink.upsert(kept);
       if (budget.isSpent()) await budget.renew();
     }
-    this.#complete(resourceVersion());
+    this.#complete(listing.resourceVersion());
     return { kind: "listed" };
   }
 
@@ -175,17 +175,22 @@ export class Reflector {
     this.#enter({ state: "watching", pause: "none" }, { kind: "listed" });
   }
 
+  /** Remembers what the ending says for later, and tells those who count. */
   #note(ending: Ending): void {
-    const { observer, sink } = this.#options;
-    const kind = this.#decoding.kindName;
+    this.#count(ending);
     if (ending.kind === "watchListRefused") this.#pagesOnly = true;
     if (ending.kind === "versionTooLarge") this.#acceptsOlder = true;
-    if (ending.kind === "undecodable") observer?.decodeFailed?.({ kind });
-    if (ending.kind === "notServed") sink.clear();
-    if (this.#state === "watching" && nextStep("watching", ending).state === "listing")
-      observer?.relisted?.({ kind });
-    if (ending.kind !== "listed" && ending.kind !== "stopped")
-      observer?.watchRestarted?.({ kind, why: ending.kind });
+    if (ending.kind === "notServed") this.#options.sink.clear();
+  }
+
+  #count(ending: Ending): void {
+    const { observer = {} } = this.#options;
+    const kind = this.#decoding.kindName;
+    if (ending.kind === "listed" || ending.kind === "stopped") return;
+    observer.watchRestarted?.({ kind, why: ending.kind });
+    if (ending.kind === "undecodable") observer.decodeFailed?.({ kind });
+    const isRelist = this.#state === "watching" && nextStep("watching", ending).state === "listing";
+    if (isRelist) observer.relisted?.({ kind });
   }
 
   #enter({ state }: Step, ending: Ending): void {

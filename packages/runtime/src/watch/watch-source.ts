@@ -1,6 +1,6 @@
-import { collectionPath, withQuery } from "../client/paths.ts";
 import { listAll } from "../client/list-all.ts";
 import { listRequest, pageOf } from "../client/list-page.ts";
+import { collectionPath, withQuery } from "../client/paths.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Transport } from "../transport/transport.ts";

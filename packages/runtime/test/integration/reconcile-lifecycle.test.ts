@@ -1,0 +1,46 @@
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { defineController } from "../../src/controller/define-controller.ts";
+import { copyFinalizer, copyRecipe } from "../support/copy-recipe.ts";
+import { configMaps } from "../support/kinds.ts";
+import { aWidget, conditionOf } from "../support/widgets.ts";
+import { setUpWorkbench } from "../support/workbench.ts";
+
+describe("a controller on a real API server", () => {
+  test("[runtime/RT-20] claims, makes the child, and lets go only after clean-up", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    await bench.manage([
+      defineController({ kind: widgets, recipe: copyRecipe, owns: [configMaps], namespace }),
+    ]);
+    const ref = { name: "one", namespace };
+    const mark = await bench.audit.mark();
+    await client.create(widgets, aWidget(widgets, ref, { text: "hello" }));
+
+    const ready = await eventually(async (see) => {
+      const widget = see(await client.get(widgets, ref));
+      return conditionOf(widget, "Ready")?.status === "True" ? widget : undefined;
+    });
+    expect(ready.metadata.finalizers).toEqual([copyFinalizer]);
+    expect(ready.status?.observedGeneration).toBe(1);
+    expect(ready.status?.["text"]).toBe("hello");
+    expect((await client.get(configMaps, ref)).data).toEqual({ text: "hello" });
+
+    await client.delete(configMaps, ref);
+    await eventually(async () => (await client.find(configMaps, ref)) !== undefined);
+    await client.delete(widgets, ref);
+    await eventually(async () => (await client.find(widgets, ref)) === undefined);
+    expect(await client.find(configMaps, ref)).toBeUndefined();
+
+    const writes = (await bench.audit.since(mark, { namespace, verbs: ["patch", "delete"] })).filter(
+      ({ userAgent }) => userAgent === "quartermaster",
+    );
+    const order = writes.map(({ verb, resource, subresource }) =>
+      [verb, resource, subresource].join(" ").trim(),
+    );
+    expect(order[0]).toBe("patch widgets");
+    expect(order.indexOf("patch configmaps")).toBeGreaterThan(0);
+    expect(order.lastIndexOf("patch widgets")).toBeGreaterThan(order.lastIndexOf("delete configmaps"));
+  });
+});

@@ -1,0 +1,52 @@
+import { type AuditLog, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
+
+import type { Client } from "../../src/client/client.ts";
+import type { Controller } from "../../src/controller/define-controller.ts";
+import { createManager, type Manager, type ManagerOptions } from "../../src/manager/manager.ts";
+import type { Kind } from "../../src/object/kind.ts";
+import { realSystem } from "../../src/system/real-system.ts";
+import type { Transport } from "../../src/transport/transport.ts";
+import { connect } from "./connect.ts";
+import { serveWidgets, type Widget, widgetKind } from "./widgets.ts";
+
+/** What most tests here start from: a namespace and a kind of their own on the shared control plane. */
+export interface Workbench extends AsyncDisposable {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly widgets: Kind<Widget>;
+  readonly audit: AuditLog;
+  readonly admin: { readonly server: string; readonly caPem: string; readonly token: string };
+  /** A manager that is stopped with the workbench; started and ready. */
+  manage(controllers: readonly Controller[], options?: Partial<ManagerOptions>): Promise<Manager>;
+}
+
+/** Sets a workbench up; `widgets` are served unless told otherwise. */
+export async function setUpWorkbench({
+  isServed = true,
+}: { readonly isServed?: boolean } = {}): Promise<Workbench> {
+  const stack = new AsyncDisposableStack();
+  const cluster = stack.use(joinSharedCluster());
+  const connected = stack.use(connect(cluster.admin));
+  const namespace = stack.use(await makeNamespace(cluster.api, "runtime"));
+  const widgets = widgetKind();
+  if (isServed) await serveWidgets(connected.client, widgets);
+  return {
+    client: connected.client,
+    transport: connected.transport,
+    namespace: namespace.name,
+    widgets,
+    audit: cluster.audit,
+    admin: cluster.admin,
+    manage: async (controllers, options = {}) => {
+      const { transport } = connected;
+      const manager = stack.use(createManager({ transport, system: realSystem(), controllers, ...options }));
+      manager.start();
+      await manager.ready({ timeoutMs: 30_000 });
+      return manager;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+
+import { WorkQueue } from "../../src/queue/work-queue.ts";
+import { VirtualSystem } from "../../src/testing/virtual-system.ts";
+
+const open = new AbortController().signal;
+
+describe("WorkQueue", () => {
+  test("[runtime/RT-16] a key added 1,000 times while it is worked on runs once more", async () => {
+    const system = new VirtualSystem();
+    const queue = new WorkQueue({ system });
+    queue.add("a");
+    expect(await queue.take(open)).toBe("a");
+    for (let time = 0; time < 1_000; time += 1) queue.add("a");
+    queue.done("a");
+    expect(await queue.take(open)).toBe("a");
+    queue.done("a");
+    expect(queue.depth).toBe(0);
+    expect(queue.size).toBe(0);
+  });
+
+  test("[runtime/RT-15] delays double with jitter up to the limit and begin anew after success", async () => {
+    const system = new VirtualSystem();
+    const queue = new WorkQueue({ system, retry: { firstMs: 5, longestMs: 1_000 } });
+    const delays = Array.from({ length: 12 }, () => queue.retry("a"));
+    delays.forEach((delayMs, attempt) => {
+      const baseMs = Math.min(5 * 2 ** attempt, 1_000);
+      expect(delayMs).toBeGreaterThanOrEqual(baseMs / 2);
+      expect(delayMs).toBeLessThanOrEqual(baseMs);
+    });
+    expect(new Set(delays.slice(8)).size).toBe(4);
+    queue.forget("a");
+    expect(queue.retry("a")).toBeLessThanOrEqual(5);
+  });
+
+  test("does not come back before the server wants it", () => {
+    const queue = new WorkQueue({ system: new VirtualSystem() });
+    expect(queue.retry("a", 7_000)).toBe(7_000);
+  });
+
+  test("wakes a waiting worker when a delayed key falls due, and not before", async () => {
+    const system = new VirtualSystem();
+    const queue = new WorkQueue({ system });
+    const taken: (string | undefined)[] = [];
+    const taking = queue.take(open).then((key) => taken.push(key));
+    queue.add("later", { afterMs: 30_000 });
+    queue.add("sooner", { afterMs: 10_000 });
+    await system.advance(9_999);
+    expect(taken).toEqual([]);
+    await system.advance(1);
+    await taking;
+    expect(taken).toEqual(["sooner"]);
+  });
+
+  test("a key that is due finds a worker that was busy until then", async () => {
+    const system = new VirtualSystem();
+    const queue = new WorkQueue({ system });
+    queue.add("first");
+    queue.add("second", { afterMs: 10 });
+    await queue.take(open);
+    await system.advance(100);
+    queue.done("first");
+    expect(await queue.take(open)).toBe("second");
+  });
+
+  test("a worker that gives up gets nothing, and nothing is lost by it", async () => {
+    const queue = new WorkQueue({ system: new VirtualSystem() });
+    const giving = new AbortController();
+    const waiting = queue.take(giving.signal);
+    giving.abort();
+    expect(await waiting).toBeUndefined();
+    queue.add("a");
+    expect(await queue.take(giving.signal)).toBeUndefined();
+    expect(await queue.take(open)).toBe("a");
+  });
+
+  test("tells how deep it is, how long keys waited and how long work took", async () => {
+    const system = new VirtualSystem();
+    const seen: string[] = [];
+    const queue = new WorkQueue({
+      system,
+      observer: {
+        queueAdded: () => seen.push("added"),
+        queueLatency: (ms) => seen.push(`waited ${ms}`),
+        workDuration: (ms) => seen.push(`took ${ms}`),
+        queueRetried: () => seen.push("retried"),
+      },
+    });
+    queue.add("a");
+    queue.add("a");
+    await system.advance(7);
+    await queue.take(open);
+    await system.advance(5);
+    queue.retry("a");
+    queue.done("a");
+    expect(seen).toEqual(["added", "waited 7", "retried", "took 5"]);
+  });
+});
