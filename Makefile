@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check cases bench clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -28,8 +28,11 @@ test-integration: $(installed) ## run the tests against a real control plane
 test-e2e: $(installed) ## run the tests on real nodes (needs root)
 	@npm run --silent test:e2e
 
-check: $(installed) ## check format, lint, dependency rule, types and dead code
+check: $(installed) ## check format, lint, dependency rule, types, generated files and dead code
 	@npm run --silent check
+
+gen: $(installed) ## write what follows from the schemas: CRDs and reference pages
+	@npm run --silent gen
 
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases

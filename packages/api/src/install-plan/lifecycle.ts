@@ -14,7 +14,7 @@ const adoption = z
 const onImmutable = z
   .enum(["Fail", "Recreate"])
   .describe("What to do when a change needs a field that cannot be changed.");
-const ignorePaths = atomicList(z.string().startsWith("/").max(512))
+const ignorePaths = atomicList(z.string().max(512).regex(/^\//))
   .max(50)
   .describe("JSON pointers set at creation, then left to others.");
 const disallowedManagers = atomicList(z.string().min(1).max(128))

@@ -22,7 +22,7 @@ export const resourceManifestSpec = cel(
   }),
   { rule: "self == oldSelf", message: "a manifest is immutable; make another" },
   {
-    rule: "[has(self.manifest), has(self.data), has(self.secretKeyRef)].filter(x, x).size() == 1",
+    rule: "(has(self.manifest) ? 1 : 0) + (has(self.data) ? 1 : 0) + (has(self.secretKeyRef) ? 1 : 0) == 1",
     message: "exactly one of manifest, data, secretKeyRef",
   },
   { rule: "has(self.data) == has(self.encoding)", message: "data and encoding go together" },

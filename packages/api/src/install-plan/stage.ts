@@ -43,7 +43,7 @@ const check = cel(
     cel: z.strictObject({ expression: z.string().min(1).max(4096) }).optional(),
   }),
   {
-    rule: "[has(self.condition), has(self.fieldsEqual), has(self.fieldEquals), has(self.cel)].filter(x, x).size() == 1",
+    rule: "(has(self.condition) ? 1 : 0) + (has(self.fieldsEqual) ? 1 : 0) + (has(self.fieldEquals) ? 1 : 0) + (has(self.cel) ? 1 : 0) == 1",
     message: "exactly one of condition, fieldsEqual, fieldEquals, cel",
   },
 );

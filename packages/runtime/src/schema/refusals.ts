@@ -54,6 +54,7 @@ const REFUSED: ReadonlyMap<string, Refusal> = new Map([
   ["tuple", { what: "a tuple", remedy: "Use an object with named fields, or a list of one type." }],
   ["date", { what: "a Date", remedy: "Use timestamp()." }],
   ["bigint", { what: "a bigint", remedy: "Use int64(), or a string with a pattern." }],
+  ["intersection", { what: "an intersection", remedy: "Write one object with all fields." }],
   ["lazy", { what: "recursive", remedy: "Use raw() for the inner part." }],
   ["transform", { what: "a transform", remedy: "Transform after parsing; the server sees only the input." }],
   ["pipe", { what: "a pipe", remedy: "Transform after parsing; the server sees only the input." }],

@@ -14,7 +14,7 @@ export function toStructuralSchema(schema: z.ZodType, root: FieldPath = []): Str
   const json: unknown = z.toJSONSchema(schema, {
     target: "openapi-3.0",
     io: "input", // the server fills defaults in: what has one is not required of the user
-    cycles: "throw",
+    cycles: "ref", // refused below, with the path
     reused: "inline",
     unrepresentable: "any", // the refusal below names the path, zod's own error does not
     override: ({ zodSchema, path }) => refuseZodType(zodSchema, { root, path }),
@@ -29,10 +29,10 @@ export type Node = Readonly<Record<string, unknown>>;
 export type FieldPath = readonly string[];
 
 function rewrite(node: Node, path: FieldPath): StructuralSchema {
+  if (node["$ref"] !== undefined) refuse(path, "recursive", "Use raw() for the inner part.");
   if (node[INT_OR_STRING] === true) return { ...kept(node), [INT_OR_STRING]: true };
   if (node[PRESERVE] === true) return rewritePreserved(node);
-  const { anyOf, oneOf, allOf, ...plain } = node;
-  if (allOf !== undefined) refuse(path, "an intersection", "Write one object with all fields.");
+  const { anyOf, oneOf, ...plain } = node;
   if (anyOf !== undefined) return rewriteUnion(plain, nodesOf(anyOf), path);
   if (oneOf !== undefined) return rewriteBranches(plain, nodesOf(oneOf), path);
   return rewritePlain(plain, path);
@@ -144,21 +144,37 @@ function kept(node: Node): StructuralSchema {
   return Object.fromEntries(
     Object.entries(node).filter(
       ([key]) =>
-        !["type", "properties", "required", "additionalProperties", "items", "id", "$schema"].includes(key),
+        ![
+          "type",
+          "properties",
+          "required",
+          "additionalProperties",
+          "items",
+          "anyOf",
+          "oneOf",
+          "id",
+          "$schema",
+        ].includes(key),
     ),
   );
 }
 
-/** Bounds that zod adds to every integer, and the pattern it adds to every time, say nothing the format does not. */
+/** Bounds that zod adds to every integer, and the pattern it adds to times and base64, say nothing the format does not. */
 function withoutNoise(node: Node): StructuralSchema {
-  const { minimum, maximum, pattern, ...rest } = node;
-  const isTime = node["format"] === "date-time";
+  const { minimum, maximum, pattern, format, contentEncoding, ...rest } = node;
+  const isBase64 = contentEncoding === "base64";
+  const isSaidByFormat = isBase64 || format === "date-time";
   return {
     ...rest,
     ...(minimum === undefined || isNatural(minimum) ? {} : { minimum }),
     ...(maximum === undefined || isNatural(maximum) ? {} : { maximum }),
-    ...(pattern === undefined || isTime ? {} : { pattern }),
+    ...(pattern === undefined || isSaidByFormat ? {} : { pattern }),
+    ...formatOf(isBase64 ? "byte" : format),
   };
+}
+
+function formatOf(format: unknown): StructuralSchema {
+  return format === undefined ? {} : { format };
 }
 
 function isNatural(bound: unknown): boolean {

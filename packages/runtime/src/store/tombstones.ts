@@ -11,8 +11,9 @@ export class Tombstones {
 
   /** The object under this key was gone at this version. */
   add(key: ObjectKey, version: string): void {
+    const before = this.#versions.get(key) ?? version;
     this.#versions.delete(key);
-    this.#versions.set(key, version);
+    this.#versions.set(key, newerVersion(before, version));
     if (this.#versions.size <= limit) return;
     const [oldest] = this.#versions;
     if (oldest === undefined) return;

@@ -1,0 +1,25 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { generatedFiles } from "./generated-files.ts";
+
+/** `main.ts` writes the generated files; `main.ts --check` only says which are stale, and fails when one is. */
+const root = join(import.meta.dirname, "../../../..");
+const isCheck = process.argv.includes("--check");
+const stale = generatedFiles().filter(({ path, content }) => readIfThere(join(root, path)) !== content);
+
+for (const { path, content } of isCheck ? [] : stale) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+for (const { path } of stale) process.stdout.write(`${isCheck ? "stale" : "wrote"} ${path}\n`);
+if (isCheck && stale.length > 0) process.exitCode = 1;
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Not there yet: as stale as can be.
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { CustomResource } from "@quartermaster/runtime/schema";
+import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+import { installPlan, kinds, resourceManifest } from "../../src/index.ts";
+
+const cluster = joinSharedCluster();
+afterAll(() => cluster[Symbol.dispose]());
+
+const repository = join(import.meta.dirname, "../../../..");
+const collection = ({ kind }: CustomResource, namespace: string): string =>
+  `/apis/${kind.group}/${kind.version}/namespaces/${namespace}/${kind.plural}`;
+
+/** Applies the committed file, not what the code would give now: that is what users get. */
+async function establish({ kind }: CustomResource): Promise<void> {
+  const file = join(repository, `config/crd/${kind.group}_${kind.plural}.yaml`);
+  const name = `${kind.plural}.${kind.group}`;
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+  await cluster.api.apply(path, parse(readFileSync(file, "utf8")));
+  await eventually(async (see) => {
+    const { body } = await cluster.api.send({ path });
+    const { status } = JSON.parse(body) as {
+      status?: { conditions?: readonly { type: string; status: string; message: string }[] };
+    };
+    const conditions = see(status?.conditions ?? []);
+    const isSaid = (type: string): boolean =>
+      conditions.some((condition) => condition.type === type && condition.status === "True");
+    return isSaid("Established") && !isSaid("NonStructuralSchema");
+  });
+}
+
+interface Answer {
+  readonly status: number;
+  readonly object: { readonly spec: Record<string, unknown>; readonly message?: string };
+}
+
+async function create(resource: CustomResource, namespace: string, object: object): Promise<Answer> {
+  return await eventually(async (see) => {
+    const path = `${collection(resource, namespace)}?fieldValidation=Strict`;
+    const answer = see(await cluster.api.send({ method: "POST", path, body: object }));
+    // The first requests after a CRD is established may still find nobody at home.
+    return answer.status === 404
+      ? undefined
+      : { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+  });
+}
+
+async function change(
+  resource: CustomResource,
+  place: { readonly namespace: string; readonly name: string },
+  spec: object,
+): Promise<Answer> {
+  const path = `${collection(resource, place.namespace)}/${place.name}`;
+  const answer = await cluster.api.send({
+    method: "PATCH",
+    path,
+    body: { spec },
+    contentType: "application/merge-patch+json",
+  });
+  return { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+}
+
+describe("the generated definitions", () => {
+  beforeAll(async () => {
+    await Promise.all(kinds.map(establish));
+  });
+
+  test.each(kinds.map((resource) => ({ name: resource.kind.kind, resource })))(
+    "[runtime/RT-28] $name is established as structural and takes its documented example",
+    async ({ resource }) => {
+      await using namespace = await makeNamespace(cluster.api);
+      const { status, object } = await create(resource, namespace.name, {
+        ...resource.example,
+        metadata: { name: "example" },
+      });
+      expect(status, object.message).toBe(201);
+    },
+  );
+
+  test("[runtime/RT-28] the server fills in the defaults of an InstallPlan", async () => {
+    await using namespace = await makeNamespace(cluster.api);
+    const { object } = await create(installPlan, namespace.name, {
+      ...installPlan.example,
+      metadata: { name: "defaults" },
+    });
+    expect(object.spec).toMatchObject({
+      scope: "Namespace",
+      approval: "Automatic",
+      approved: false,
+      historyLimit: 5,
+      lifecycle: { revert: "Owned", recreate: true, cleanup: "Delete", protectData: true },
+      deletion: { onTimeout: "Wait" },
+      retry: { initialSeconds: 5, maxSeconds: 300 },
+    });
+    expect(object.spec["stages"]).toMatchObject([{ wait: "Ready", timeoutSeconds: 600, concurrency: 1 }]);
+  });
+
+  test("keeps fields that cannot be changed, and an approval that was given", async () => {
+    await using namespace = await makeNamespace(cluster.api);
+    const place = { namespace: namespace.name, name: "fixed" };
+    await create(installPlan, namespace.name, { ...installPlan.example, metadata: { name: "fixed" } });
+    for (const spec of [
+      { serviceAccountName: "other" },
+      { scope: "Cluster" },
+      { stages: [{ name: "other" }] },
+      { replaces: { plans: [{ name: "old" }] } },
+    ]) {
+      const { status, object } = await change(installPlan, place, spec);
+      expect(status, JSON.stringify(spec)).toBe(422);
+      expect(object.message).toContain("immutable");
+    }
+    expect((await change(installPlan, place, { approved: true, paused: true })).status).toBe(200);
+    expect((await change(installPlan, place, { approved: false })).object.message).toContain(
+      "cannot be taken back",
+    );
+  });
+
+  test("refuses what contradicts itself, with the path of the field", async () => {
+    await using namespace = await makeNamespace(cluster.api);
+    const plan = (resource: object): object => ({
+      ...installPlan.example,
+      metadata: { name: "contradiction" },
+      spec: { serviceAccountName: "a", stages: [{ name: "one", resources: [resource] }] },
+    });
+    const neither = await create(installPlan, namespace.name, plan({ lifecycle: { recreate: false } }));
+    expect(neither.object.message).toContain("spec.stages[0].resources[0]");
+    expect(neither.object.message).toContain("exactly one of manifest, manifestRef");
+    const twice = await create(resourceManifest, namespace.name, {
+      ...resourceManifest.example,
+      metadata: { name: "twice" },
+      spec: {
+        manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+        data: "e30=",
+        encoding: "gzip",
+        sha256: "0".repeat(64),
+      },
+    });
+    expect(twice.object.message).toContain("exactly one of manifest, data, secretKeyRef");
+  });
+});

@@ -1,0 +1,118 @@
+import { deepEqual } from "../object/deep-equal.ts";
+import type { Lease } from "./lease.ts";
+
+/**
+ * What one candidate knows of the election. Times are its own monotonic clock: nobody else's clock is ever trusted.
+ *
+ * Guarantee: at most one candidate `mayAct` at a time, as long as the API server takes writes by resourceVersion, clocks run
+ * at rates that differ by less than `leaseMs / renewDeadlineMs`, and nobody edits the lease by hand. A holder counts from
+ * the moment it *sent* its last renewal and stops after the renew deadline; the others count from the moment they *saw* it
+ * and wait for the longer lease duration. Caveat: the monotonic clock of a suspended machine stands still.
+ */
+export interface Election {
+  /** The last lease seen, and since when it has looked like that. Undefined until the API server answered once. */
+  readonly seen: SeenLease | undefined;
+  /** When our last successful write was sent; undefined while following. */
+  readonly renewedMs: number | undefined;
+}
+
+/** A lease, or its absence, with the moment it was first seen so. */
+export interface SeenLease {
+  readonly lease: Lease | undefined;
+  readonly sinceMs: number;
+  /** It existed before and is gone: its holder may still act, so its absence is waited out like a lease. */
+  readonly isRemoved: boolean;
+}
+
+/** Who takes part, and how long things last. */
+export interface ElectionSettings {
+  /** Must be unique per process, e.g. host name and a random id. */
+  readonly identity: string;
+  readonly leaseMs: number;
+  readonly renewDeadlineMs: number;
+}
+
+/** What a candidate does next. */
+export type ElectionStep =
+  | { readonly kind: "create" }
+  /** Somebody else's lease that ran out or was given back. */
+  | { readonly kind: "take"; readonly lease: Lease }
+  | { readonly kind: "renew"; readonly lease: Lease }
+  /** Nothing can change before this moment unless the lease does. */
+  | { readonly kind: "wait"; readonly untilMs: number };
+
+/** Before the first look. */
+export const notSeen: Election = { seen: undefined, renewedMs: undefined };
+
+/** The candidate has read the lease; `nowMs` is when the answer arrived. */
+export function noteRead(election: Election, lease: Lease | undefined, nowMs: number): Election {
+  const { seen } = election;
+  if (seen !== undefined && isUnchanged(seen.lease, lease)) {
+    return { ...election, seen: { ...seen, lease } };
+  }
+  const isRemoved = lease === undefined && seen?.lease !== undefined;
+  return { ...election, seen: { lease, sinceMs: nowMs, isRemoved } };
+}
+
+/** The candidate has written the lease as its own; `sentMs` is when the request left, never when the answer came. */
+export function noteHeld(lease: Lease, sentMs: number): Election {
+  return { seen: { lease, sinceMs: sentMs, isRemoved: false }, renewedMs: sentMs };
+}
+
+/** The candidate no longer counts as the holder. */
+export function stepDown(election: Election): Election {
+  return { ...election, renewedMs: undefined };
+}
+
+/** Until when the candidate may act; undefined while following. */
+export function actsUntilMs({ renewedMs }: Election, settings: ElectionSettings): number | undefined {
+  return renewedMs === undefined ? undefined : renewedMs + settings.renewDeadlineMs;
+}
+
+/** The fence: whether a write may leave at this moment. */
+export function mayAct(election: Election, settings: ElectionSettings, nowMs: number): boolean {
+  const untilMs = actsUntilMs(election, settings);
+  return untilMs !== undefined && nowMs < untilMs;
+}
+
+/** Whether the lease that was seen names somebody else, so that a holder has to stop at once. */
+export function isSuperseded({ seen }: Election, { identity }: ElectionSettings): boolean {
+  return seen?.lease !== undefined && holderOf(seen.lease) !== identity;
+}
+
+/** The decision. Only sensible after a look at the lease. */
+export function nextStep(election: Election, settings: ElectionSettings, nowMs: number): ElectionStep {
+  const { seen } = election;
+  if (seen === undefined) return { kind: "wait", untilMs: nowMs };
+  if (seen.lease === undefined) return stepWithoutLease(election, seen, { settings, nowMs });
+  const holder = holderOf(seen.lease);
+  if (holder === settings.identity) return { kind: "renew", lease: seen.lease };
+  const untilMs = seen.sinceMs + durationMsOf(seen.lease, settings);
+  if (holder === "" || nowMs >= untilMs) return { kind: "take", lease: seen.lease };
+  return { kind: "wait", untilMs };
+}
+
+function stepWithoutLease(
+  election: Election,
+  seen: SeenLease,
+  { settings, nowMs }: { readonly settings: ElectionSettings; readonly nowMs: number },
+): ElectionStep {
+  const untilMs = seen.sinceMs + settings.leaseMs;
+  if (!seen.isRemoved || mayAct(election, settings, nowMs) || nowMs >= untilMs) return { kind: "create" };
+  return { kind: "wait", untilMs };
+}
+
+function holderOf({ spec }: Lease): string {
+  return spec?.holderIdentity ?? "";
+}
+
+/** The holder says how long it may keep silent; where it does not, everybody's setting counts. */
+function durationMsOf({ spec }: Lease, { leaseMs }: ElectionSettings): number {
+  const seconds = spec?.leaseDurationSeconds ?? 0;
+  return seconds > 0 ? seconds * 1_000 : leaseMs;
+}
+
+function isUnchanged(one: Lease | undefined, other: Lease | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.metadata.uid === other.metadata.uid && deepEqual(one.spec, other.spec);
+}

@@ -1,0 +1,73 @@
+import type { KubeObject } from "../../src/object/kube-object.ts";
+import type { Listing, StreamQuery, WatchSource } from "../../src/watch/watch-source.ts";
+
+/** What one stream does: an error instead of an answer, or chunks and then an end, a break, or silence. */
+export interface ScriptedStream {
+  readonly refuse?: Error;
+  readonly chunks?: readonly (string | Uint8Array)[];
+  readonly then?: "close" | "hang" | Error;
+}
+
+/** A source that plays a script, one entry per stream; the last one repeats. Notes what it was asked for. */
+export class ScriptedSource implements WatchSource {
+  readonly queries: (string | undefined)[] = [];
+  lists = 0;
+  readonly #streams: ScriptedStream[];
+  readonly #pages: { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
+
+  constructor(
+    streams: readonly ScriptedStream[],
+    objects: readonly KubeObject[] = [],
+    resourceVersion = "10",
+  ) {
+    this.#streams = [...streams];
+    this.#pages = { objects, resourceVersion };
+  }
+
+  async open({ resourceVersion, signal }: StreamQuery): Promise<AsyncIterable<Uint8Array>> {
+    this.queries.push(resourceVersion);
+    const stream = this.#streams.length > 1 ? this.#streams.shift() : this.#streams[0];
+    if (stream?.refuse !== undefined) throw stream.refuse;
+    return await Promise.resolve(play(stream ?? {}, signal));
+  }
+
+  list(): Listing {
+    this.lists += 1;
+    const { objects, resourceVersion } = this.#pages;
+    return { objects: each(objects), resourceVersion: () => resourceVersion };
+  }
+}
+
+async function* each(objects: readonly KubeObject[]): AsyncGenerator<KubeObject> {
+  for (const object of objects) yield await Promise.resolve(object);
+}
+
+async function* play(
+  { chunks = [], then = "hang" }: ScriptedStream,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
+  if (then instanceof Error) throw then;
+  if (then === "close") return;
+  await new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => {
+      reject(new Error("aborted"));
+    });
+  });
+}
+
+/** A frame of a watch. */
+export function frame(type: "ADDED" | "MODIFIED" | "DELETED", object: KubeObject): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+/** A bookmark; `end` marks the end of the initial events. */
+export function bookmark(resourceVersion: string, kind?: "end"): string {
+  const annotations = kind === "end" ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+  return `${JSON.stringify({ type: "BOOKMARK", object: { metadata: { resourceVersion, ...annotations } } })}\n`;
+}
+
+/** The ERROR event inside a stream. */
+export function errorFrame(code: number, more: object = {}): string {
+  return `${JSON.stringify({ type: "ERROR", object: { kind: "Status", metadata: {}, code, ...more } })}\n`;
+}

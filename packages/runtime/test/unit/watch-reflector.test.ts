@@ -1,0 +1,281 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+
+import { ApiError } from "../../src/errors.ts";
+import { type InformerEvent, objectOf } from "../../src/informers/informer-event.ts";
+import { Informer } from "../../src/informers/informer.ts";
+import type { KubeObject } from "../../src/object/kube-object.ts";
+import { VirtualSystem } from "../../src/testing/virtual-system.ts";
+import type { WatchState } from "../../src/watch/watch-state.ts";
+import { configMaps } from "../support/kinds.ts";
+import {
+  bookmark,
+  errorFrame,
+  frame,
+  ScriptedSource,
+  type ScriptedStream,
+} from "../support/scripted-source.ts";
+
+function anObject(name: string, resourceVersion: string): KubeObject {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "n", resourceVersion } };
+}
+
+interface Scene {
+  readonly system: VirtualSystem;
+  readonly source: ScriptedSource;
+  readonly informer: Informer;
+  readonly events: string[];
+  readonly states: WatchState[];
+  readonly counts: string[];
+}
+
+function play(streams: readonly ScriptedStream[], listed: readonly KubeObject[] = []): Scene {
+  const system = new VirtualSystem();
+  const source = new ScriptedSource(streams, listed);
+  const states: WatchState[] = [];
+  const counts: string[] = [];
+  const events: string[] = [];
+  const informer = new Informer({
+    target: { kind: configMaps },
+    view: {},
+    source,
+    system,
+    freeze: true,
+    observer: {
+      stateChanged: ({ state }) => states.push(state),
+      watchRestarted: ({ why }) => counts.push(why),
+      relisted: () => counts.push("relist"),
+      decodeFailed: () => counts.push("decode"),
+      quarantined: ({ object }) => counts.push(`quarantined ${object.metadata.name}`),
+    },
+  });
+  informer.addHandler((event: InformerEvent) => {
+    const { metadata } = objectOf(event);
+    const initial = event.isInitial ? " initial" : "";
+    events.push(`${event.type} ${metadata.name}@${metadata.resourceVersion}${initial}`);
+  });
+  informer.start();
+  onTestFinished(async () => {
+    await informer.stop();
+  });
+  return { system, source, informer, events, states, counts };
+}
+
+const first = {
+  chunks: [frame("ADDED", anObject("a", "5")), frame("ADDED", anObject("b", "3")), bookmark("7", "end")],
+};
+const invalid = new ApiError("watch: 422", { class: "invalid", status: 422, mayHaveActed: false });
+const broken = new ApiError("watch: broke", { class: "transient", mayHaveActed: true });
+
+describe("a reflector", () => {
+  test("syncs by initial events and follows the same stream", async () => {
+    const more = [
+      frame("MODIFIED", anObject("a", "8")),
+      frame("DELETED", anObject("b", "9")),
+      bookmark("12"),
+    ];
+    const scene = play([{ chunks: [...first.chunks, ...more] }]);
+    await scene.system.settle();
+    expect(scene.source.queries).toEqual([undefined]);
+    expect(scene.events).toEqual(["added a@5 initial", "added b@3 initial", "updated a@8", "deleted b@9"]);
+    expect(scene.informer.store.isSynced).toBe(true);
+    expect(scene.states).toEqual(["listing", "watching"]);
+  });
+
+  test("resumes from the last version when the server ends the stream, without asking for everything again", async () => {
+    const scene = play([
+      { chunks: [...first.chunks, bookmark("20")], then: "close" },
+      { chunks: [frame("MODIFIED", anObject("a", "21"))] },
+    ]);
+    await scene.system.advance(5_000);
+    expect(scene.source.queries).toEqual([undefined, "20"]);
+    expect(scene.events.slice(2)).toEqual(["updated a@21"]);
+  });
+
+  test("[runtime/RT-04] takes silence for a dead connection and goes on from the last version, without a relist", async () => {
+    const scene = play([{ chunks: [...first.chunks, bookmark("20")] }, { chunks: [] }]);
+    await scene.system.advance(29_000);
+    expect(scene.source.queries).toEqual([undefined]);
+    await scene.system.advance(150_000);
+    expect(scene.source.queries.slice(0, 2)).toEqual([undefined, "20"]);
+    expect(scene.source.lists).toBe(0);
+    expect(scene.counts).not.toContain("relist");
+  });
+
+  test("lists in pages where initial events are refused, and stays with that", async () => {
+    const listed = [anObject("a", "5")];
+    const scene = play([{ refuse: invalid }, { chunks: [errorFrame(410)] }, { chunks: [] }], listed);
+    await scene.system.settle();
+    expect(scene.events).toEqual(["added a@5 initial"]);
+    await scene.system.advance(5_000);
+    expect(scene.source.lists).toBe(2);
+    expect(scene.source.queries).toEqual([undefined, "10", "10"]);
+    expect(scene.events).toHaveLength(1);
+  });
+
+  test("lists in pages when the end of the initial events does not come", async () => {
+    const scene = play(
+      [{ chunks: [frame("ADDED", anObject("a", "5"))] }, { chunks: [] }],
+      [anObject("a", "5")],
+    );
+    await scene.system.advance(31_000);
+    expect(scene.source.lists).toBe(1);
+    expect(scene.informer.store.isSynced).toBe(true);
+    expect(scene.events).toEqual(["added a@5 initial"]);
+  });
+
+  test.each([
+    { name: "a 410 inside the stream", streams: [{ chunks: [errorFrame(410)] }] },
+    {
+      name: "a 410 as answer",
+      streams: [{ refuse: new ApiError("gone", { class: "gone", status: 410, mayHaveActed: false }) }],
+    },
+    { name: "garbage in the stream", streams: [{ chunks: ["<html>\n"] }] },
+  ])("asks for everything again after $name, and reports what has gone meanwhile", async ({ streams }) => {
+    const again = { chunks: [frame("ADDED", anObject("a", "5")), bookmark("30", "end")] };
+    const scene = play([{ ...first, then: "close" }, ...streams, again]);
+    await scene.system.advance(5_000);
+    expect(scene.source.queries.slice(0, 3)).toEqual([undefined, "7", undefined]);
+    expect(scene.events.slice(2)).toEqual(["deleted b@3"]);
+    expect(scene.counts).toContain("relist");
+  });
+
+  test("believes a cluster whose history was set back", async () => {
+    const tooLarge = errorFrame(504, { details: { causes: [{ reason: "ResourceVersionTooLarge" }] } });
+    const again = { chunks: [frame("ADDED", anObject("a", "2")), bookmark("4", "end"), bookmark("6")] };
+    const scene = play([
+      { chunks: first.chunks, then: "close" },
+      { chunks: [tooLarge] },
+      { ...again, then: broken },
+      {},
+    ]);
+    await scene.system.advance(10_000);
+    expect(scene.events.slice(2)).toEqual(["updated a@2 initial", "deleted b@3"]);
+    expect(scene.source.queries.at(-1)).toBe("6");
+  });
+
+  test("backs off longer each time, by at most 30 s, and begins anew after two healthy minutes", async () => {
+    const refused = new ApiError("no", { class: "transient", status: 500, mayHaveActed: false });
+    const scene = play([{ refuse: refused }]);
+    await scene.system.advance(60_000);
+    expect(scene.source.queries.length).toBeGreaterThan(4);
+    expect(scene.source.queries.length).toBeLessThan(9);
+    const before = scene.source.queries.length;
+    await scene.system.advance(300_000);
+    expect(scene.source.queries.length - before).toBeGreaterThanOrEqual(10);
+  });
+
+  test("a connection that cannot be made is tried every few seconds, and a wish of the server is obeyed", async () => {
+    const throttled = new ApiError("later", {
+      class: "tooManyRequests",
+      status: 429,
+      retryAfterMs: 50_000,
+      mayHaveActed: false,
+    });
+    const scene = play([{ ...first, then: broken }, { refuse: broken }]);
+    await scene.system.advance(60_000);
+    expect(scene.source.queries.length).toBeGreaterThan(12);
+    const later = play([{ refuse: throttled }]);
+    await later.system.advance(49_000);
+    expect(later.source.queries).toHaveLength(1);
+  });
+
+  test("[runtime/RT-12] waits for a kind that is not served, empties its store, and syncs when poked", async () => {
+    const notServed = new ApiError("404", {
+      class: "notFound",
+      status: 404,
+      reason: "KindNotServed",
+      mayHaveActed: false,
+    });
+    const scene = play([{ ...first, then: "close" }, { refuse: notServed }, { refuse: notServed }, first]);
+    await scene.system.advance(500);
+    expect(scene.states.at(-1)).toBe("pending");
+    expect(scene.events.slice(2)).toEqual(["deleted a@5", "deleted b@3"]);
+    scene.informer.poke();
+    await scene.system.advance(30_000);
+    expect(scene.states.at(-1)).toBe("watching");
+    expect(scene.events.slice(4)).toEqual(["added a@5 initial", "added b@3 initial"]);
+  });
+
+  test("[runtime/RT-05] leaves an object out that is nested too deeply, says so once, and takes it in when it is sound", async () => {
+    const deep = (version: string): string => {
+      const nested = '{"a":'.repeat(2_000) + "1" + "}".repeat(2_000);
+      return `{"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"n","resourceVersion":"${version}"},"spec":${nested}}}\n`;
+    };
+    const scene = play([
+      {
+        chunks: [...first.chunks, deep("8"), deep("9"), frame("MODIFIED", anObject("b", "10"))],
+        then: "hang",
+      },
+    ]);
+    await scene.system.settle();
+    expect(scene.events.slice(2)).toEqual(["deleted a@8", "updated b@10"]);
+    expect(scene.counts).toEqual(["quarantined a"]);
+  });
+
+  test("ends at once when it is stopped, whatever it is doing", async () => {
+    for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
+      const scene = play([stream]);
+      await scene.system.settle();
+      await scene.informer.stop();
+      expect(scene.states.at(-1)).toBe("stopped");
+      expect(scene.system.pendingTimers).toBe(0);
+    }
+  });
+});
+
+describe("[runtime/RT-03] a stream cut at every byte", () => {
+  test("leads to the same store", async () => {
+    const history = [
+      frame("ADDED", anObject("ä", "5")),
+      frame("ADDED", anObject("b", "3")),
+      bookmark("7", "end"),
+      frame("MODIFIED", anObject("ä", "8")),
+      frame("DELETED", anObject("b", "9")),
+      frame("ADDED", anObject("€", "10")),
+      bookmark("11"),
+      frame("MODIFIED", anObject("€", "12")),
+    ];
+    const bytes = Buffer.from(history.join(""));
+    const restFrom = (version: string | undefined): string => {
+      if (version === undefined) return history.join("");
+      const at = history.findIndex(
+        (text) => Number(versionIn(text)) > Number(version) && Number(versionIn(text)) > 7,
+      );
+      return at === -1 ? "" : history.slice(at).join("");
+    };
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const system = new VirtualSystem();
+      let opened = 0;
+      const informer = new Informer({
+        target: { kind: configMaps },
+        view: {},
+        system,
+        freeze: false,
+        observer: {},
+        source: {
+          open: async ({ resourceVersion, signal }) => {
+            opened += 1;
+            const isFirst = opened === 1;
+            const chunks = isFirst ? [bytes.subarray(0, cut)] : [Buffer.from(restFrom(resourceVersion))];
+            const source = new ScriptedSource([{ chunks, then: isFirst ? broken : "hang" }]);
+            return await source.open({ resourceVersion, signal, timeoutSeconds: 300 });
+          },
+          list: () => {
+            throw new Error("no list is needed");
+          },
+        },
+      });
+      informer.start();
+      await system.advance(2_000);
+      const found = informer.store
+        .list()
+        .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
+      expect(found.toSorted(), `cut at ${cut}`).toEqual(["ä@8", "€@12"].toSorted());
+      await informer.stop();
+    }
+  });
+});
+
+function versionIn(text: string): string {
+  return /"resourceVersion":"(?<version>\d+)"/.exec(text)?.groups?.["version"] ?? "0";
+}
