@@ -47,7 +47,9 @@ clean: ## remove what builds and tests wrote; caches and node_modules stay
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
+# Not `npm ci`: it refuses a lock file that lacks the builds of our tools for other systems, and registries may lack those.
+# `--no-save` takes the locked versions just the same.
 $(installed): package-lock.json
 	@echo "installing npm packages"
-	@npm ci --loglevel=error --no-progress >/dev/null
+	@npm install --no-save --loglevel=error --no-progress >/dev/null
 	@touch $@

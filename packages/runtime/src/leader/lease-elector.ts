@@ -61,7 +61,8 @@ export class LeaseElector implements FencedElector {
   readonly #retryMs: number;
   readonly #log: Log;
   #election: Election = notSeen;
-  #term: Term | undefined;
+  #term: TermCalls | undefined;
+  #expiry: Timer | undefined;
 
   constructor(options: LeaseElectorOptions) {
     const { identity, leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
@@ -89,12 +90,13 @@ export class LeaseElector implements FencedElector {
       await this.#attempt(signal, { onStart, onStop });
       await this.#pause(signal);
     }
-    const held = this.#term === undefined ? undefined : this.#election.seen?.lease;
     this.#lose("given back");
-    if (held !== undefined) await this.#release(held);
+    if (this.#election.seen?.lease?.spec?.holderIdentity === this.#settings.identity) await this.#release();
   }
 
   async #attempt(signal: AbortSignal, calls: TermCalls): Promise<void> {
+    // After a blocked event loop this may run before the timer that says the same.
+    if (!this.mayWrite()) this.#lose("not renewed in time");
     try {
       const isRenewed = this.#term !== undefined && (await this.#renewUnseen(signal, calls));
       if (!isRenewed) await this.#lookAndAct(signal, calls);
@@ -159,28 +161,28 @@ export class LeaseElector implements FencedElector {
     const { system } = this.#options;
     const sentMs = system.monotonicMs();
     const lease = await write(this.#limits(signal));
-    if (signal.aborted && this.#term === undefined) return;
     const held = noteHeld(lease, sentMs);
-    if (!mayAct(held, this.#settings, system.monotonicMs())) {
+    if (signal.aborted || !mayAct(held, this.#settings, system.monotonicMs())) {
       this.#election = { ...held, renewedMs: this.#election.renewedMs };
       return;
     }
     this.#election = held;
+    this.#expireInTime();
     if (this.#term === undefined) this.#begin(calls);
-    else this.#arm(this.#term);
   }
 
   #begin(calls: TermCalls): void {
-    this.#term = { calls, timer: undefined };
-    this.#arm(this.#term);
+    this.#term = calls;
     this.#log.info("lease is held", { transitions: this.#election.seen?.lease?.spec?.leaseTransitions });
     this.#options.observer?.leaseHeld?.({ lease: this.#options.lease.name, isHeld: true });
     calls.onStart();
   }
 
-  #arm(term: Term): void {
-    term.timer?.cancel();
-    term.timer = this.#options.system.setTimer(this.writeBudgetMs(), () => {
+  #expireInTime(): void {
+    const { system } = this.#options;
+    const untilMs = actsUntilMs(this.#election, this.#settings) ?? 0;
+    this.#expiry?.cancel();
+    this.#expiry = system.setTimer(untilMs - system.monotonicMs(), () => {
       this.#lose("not renewed in time");
     });
   }
@@ -190,20 +192,34 @@ export class LeaseElector implements FencedElector {
     this.#election = stepDown(this.#election);
     if (term === undefined) return;
     this.#term = undefined;
-    term.timer?.cancel();
+    this.#expiry?.cancel();
     this.#log.info("lease is no longer held", { why });
     this.#options.observer?.leaseHeld?.({ lease: this.#options.lease.name, isHeld: false });
-    term.calls.onStop();
+    term.onStop();
   }
 
   /** A holder that stops says so, and the next one need not wait. The lease runs out anyway if this fails. */
-  async #release(lease: Lease): Promise<void> {
-    const { client, system } = this.#options;
+  async #release(): Promise<void> {
     try {
-      const released = releasedLease(lease, { wallMs: system.wallMs() });
-      await client.replace(leases, released, { timeoutMs: this.#settings.renewDeadlineMs / 2 });
+      // A renewal that was broken off may still arrive and make our version an old one; hence more than one attempt.
+      for (let isFree = false, attempts = 3; !isFree && attempts > 0; attempts -= 1)
+        isFree = await this.#tryRelease();
     } catch (error) {
       this.#log.warn("lease could not be given back", { code: classify(error), err: error });
+    }
+  }
+
+  async #tryRelease(): Promise<boolean> {
+    const { client, system, lease: ref } = this.#options;
+    const limits = { timeoutMs: this.#settings.renewDeadlineMs / 5 };
+    const lease = await client.find(leases, ref, limits);
+    if (lease?.spec?.holderIdentity !== this.#settings.identity) return true;
+    try {
+      await client.replace(leases, releasedLease(lease, { wallMs: system.wallMs() }), limits);
+      return true;
+    } catch (error) {
+      if (classify(error) === "conflict") return false;
+      throw error;
     }
   }
 
@@ -234,11 +250,6 @@ export class LeaseElector implements FencedElector {
 interface TermCalls {
   readonly onStart: () => void;
   readonly onStop: () => void;
-}
-
-interface Term {
-  readonly calls: TermCalls;
-  timer: Timer | undefined;
 }
 
 interface Limits {

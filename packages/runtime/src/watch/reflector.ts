@@ -118,6 +118,7 @@ export class Reflector {
     }
   }
 
+  /** A stream that brought something shows a server in health: the next break counts as the first. */
   async #read(body: AsyncIterable<Uint8Array>, guard: IdleGuard): Promise<Ending> {
     const splitter = new FrameSplitter();
     const { system } = this.#options;
@@ -165,6 +166,7 @@ export class Reflector {
   #advance(version: string | undefined): void {
     if (this.#state !== "watching" || version === undefined) return;
     this.#version = version;
+    this.#reconnect.reset();
     this.#options.sink.advance(version);
   }
 

@@ -33,9 +33,11 @@ describe("a controller on a real API server", () => {
     await eventually(async () => (await client.find(widgets, ref)) === undefined);
     expect(await client.find(configMaps, ref)).toBeUndefined();
 
-    const writes = (await bench.audit.since(mark, { namespace, verbs: ["patch", "delete"] })).filter(
-      ({ userAgent }) => userAgent === "quartermaster",
-    );
+    const writes = await bench.audit.since(mark, {
+      namespace,
+      verbs: ["patch", "delete"],
+      user: bench.operator,
+    });
     const order = writes.map(({ verb, resource, subresource }) =>
       [verb, resource, subresource].join(" ").trim(),
     );

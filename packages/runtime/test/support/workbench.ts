@@ -1,4 +1,4 @@
-import { type AuditLog, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
+import { type AuditLog, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
 
 import type { Client } from "../../src/client/client.ts";
 import type { Controller } from "../../src/controller/define-controller.ts";
@@ -16,6 +16,10 @@ export interface Workbench extends AsyncDisposable {
   readonly namespace: string;
   readonly widgets: Kind<Widget>;
   readonly audit: AuditLog;
+  /** Who the managers speak as, in the audit log. */
+  readonly operator: string;
+  readonly operatorTransport: Transport;
+  readonly kubeconfigPath: string;
   readonly admin: { readonly server: string; readonly caPem: string; readonly token: string };
   /** A manager that is stopped with the workbench; started and ready. */
   manage(controllers: readonly Controller[], options?: Partial<ManagerOptions>): Promise<Manager>;
@@ -29,6 +33,12 @@ export async function setUpWorkbench({
   const cluster = stack.use(joinSharedCluster());
   const connected = stack.use(connect(cluster.admin));
   const namespace = stack.use(await makeNamespace(cluster.api, "runtime"));
+  const everything = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+  const identity = await makeIdentity(cluster.api, cluster.admin, {
+    namespace: namespace.name,
+    clusterRules: [everything],
+  });
+  const operator = stack.use(connect(identity));
   const widgets = widgetKind();
   if (isServed) await serveWidgets(connected.client, widgets);
   return {
@@ -38,8 +48,11 @@ export async function setUpWorkbench({
     widgets,
     audit: cluster.audit,
     admin: cluster.admin,
+    operator: identity.user,
+    operatorTransport: operator.transport,
+    kubeconfigPath: cluster.kubeconfigPath,
     manage: async (controllers, options = {}) => {
-      const { transport } = connected;
+      const { transport } = operator;
       const manager = stack.use(createManager({ transport, system: realSystem(), controllers, ...options }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+const launcher = fileURLToPath(new URL("../support/election-launcher.ts", import.meta.url));
+
+interface Said {
+  readonly what: string;
+  readonly identity: string;
+  readonly atMs: number;
+}
+
+/** A candidate in a process of its own. */
+interface Candidate extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly said: Said[];
+}
+
+function launch(cluster: SharedCluster, namespace: string, identity: string): Candidate {
+  const child = spawn(process.execPath, [launcher, cluster.kubeconfigPath, namespace, identity], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const said: Said[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => said.push(JSON.parse(line) as Said));
+  return {
+    process: child,
+    said,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await new Promise((resolve) => child.once("exit", resolve));
+    },
+  };
+}
+
+async function leads({ said }: Candidate, withinMs: number): Promise<number> {
+  const start = await eventually((see) => see(said).findLast(({ what }) => what === "start"), {
+    withinMs,
+    everyMs: 20,
+  });
+  return start.atMs;
+}
+
+interface Write {
+  readonly identity: string;
+  readonly atMs: number;
+}
+
+/** Who changed the ConfigMap and when, as the API server has it on record. */
+async function writesTo(cluster: SharedCluster, namespace: string): Promise<readonly Write[]> {
+  await cluster.audit.mark();
+  return readFileSync(cluster.auditLogPath, "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`"/api/v1/namespaces/${namespace}/configmaps/world`))
+    .map((line) => JSON.parse(line) as AuditLine)
+    .filter(({ stage, responseStatus }) => stage === "ResponseComplete" && (responseStatus?.code ?? 0) < 300)
+    .map(({ userAgent, requestReceivedTimestamp }) => ({
+      identity: userAgent.replace("election/", ""),
+      atMs: Date.parse(requestReceivedTimestamp),
+    }));
+}
+
+interface AuditLine {
+  readonly stage: string;
+  readonly userAgent: string;
+  readonly requestReceivedTimestamp: string;
+  readonly responseStatus?: { readonly code?: number };
+}
+
+/** The holders in the order of their writes; a holder that appears twice wrote in two terms. */
+function termsOf(writes: readonly Write[]): readonly string[] {
+  const inOrder = writes.toSorted((one, other) => one.atMs - other.atMs).map(({ identity }) => identity);
+  return inOrder.filter((identity, index) => identity !== inOrder[index - 1]);
+}
+
+describe("two replicas", () => {
+  test("[runtime/RT-09] hand over within 3 s on SIGTERM, and write one after the other", async () => {
+    using cluster = joinSharedCluster();
+    await using namespace = await makeNamespace(cluster.api, "election");
+    await using first = launch(cluster, namespace.name, "first");
+    await leads(first, 10_000);
+    await using second = launch(cluster, namespace.name, "second");
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(second.said).toEqual([]);
+    const askedMs = Date.now();
+    first.process.kill("SIGTERM");
+    const ledMs = await leads(second, 10_000);
+    expect(ledMs - askedMs).toBeLessThanOrEqual(3_000);
+    await eventually(() => first.process.exitCode !== null);
+    expect(first.process.exitCode).toBe(0);
+    await eventually(async () => termsOf(await writesTo(cluster, namespace.name)).length === 2);
+    expect(termsOf(await writesTo(cluster, namespace.name))).toEqual(["first", "second"]);
+  });
+
+  test("[runtime/RT-09] take over within 20 s when the leader is killed, and write one after the other", async () => {
+    using cluster = joinSharedCluster();
+    await using namespace = await makeNamespace(cluster.api, "election");
+    await using first = launch(cluster, namespace.name, "first");
+    await leads(first, 10_000);
+    await using second = launch(cluster, namespace.name, "second");
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const killedMs = Date.now();
+    first.process.kill("SIGKILL");
+    const ledMs = await leads(second, 25_000);
+    expect(ledMs - killedMs).toBeLessThanOrEqual(20_000);
+    await eventually(async () => termsOf(await writesTo(cluster, namespace.name)).length === 2);
+    expect(termsOf(await writesTo(cluster, namespace.name))).toEqual(["first", "second"]);
+  });
+
+  test("[runtime/RT-10] make no write after the leader's loop was blocked for 20 s until it holds the lease again", async () => {
+    using cluster = joinSharedCluster();
+    await using namespace = await makeNamespace(cluster.api, "election");
+    await using first = launch(cluster, namespace.name, "first");
+    await leads(first, 10_000);
+    await using second = launch(cluster, namespace.name, "second");
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    first.process.kill("SIGUSR2");
+    await leads(second, 25_000);
+    await eventually(() => first.said.some(({ what }) => what === "awake"), { withinMs: 30_000 });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const awakeMs = first.said.find(({ what }) => what === "awake")?.atMs ?? 0;
+    const writes = await writesTo(cluster, namespace.name);
+    expect(termsOf(writes)).toEqual(["first", "second"]);
+    expect(writes.filter(({ identity, atMs }) => identity === "first" && atMs > awakeMs)).toEqual([]);
+    expect(first.said.map(({ what }) => what)).toEqual(["start", "blocking", "awake", "stop"]);
+  });
+});

@@ -1,0 +1,143 @@
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import type { Client } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/create-client.ts";
+import type { PassRecord } from "../../src/controller/controller-host.ts";
+import { defineController } from "../../src/controller/define-controller.ts";
+import { ApiError } from "../../src/errors.ts";
+import { configMaps } from "../support/kinds.ts";
+import { probeRecipe } from "../support/probe-recipe.ts";
+import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
+import { setUpWorkbench } from "../support/workbench.ts";
+
+describe("a pass that fails", () => {
+  test("[runtime/RT-14] a conflict on the status write is settled on fresh data, the work is not repeated", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const ref = { name: "contested", namespace };
+    let works = 0;
+    let conflicts = 0;
+    const inner = createClient({ transport: bench.operatorTransport });
+    /** Somebody writes just before our status does, twice. */
+    const contested: Client = Object.create(inner, {
+      apply: {
+        value: async (...args: Parameters<Client["apply"]>) => {
+          if (args[2].subresource === "status" && conflicts < 2) {
+            conflicts += 1;
+            const body = { metadata: { annotations: { round: String(conflicts) } } };
+            await client.patch(widgets, ref, { patch: { kind: "merge", body } });
+            throw new ApiError("apply: 409", { class: "conflict", status: 409, mayHaveActed: false });
+          }
+          return await inner.apply(...args);
+        },
+      },
+      get: { value: inner.get.bind(inner) },
+      find: { value: inner.find.bind(inner) },
+      patch: { value: inner.patch.bind(inner) },
+    }) as Client;
+    const recipe = probeRecipe<Widget>(() => {
+      works += 1;
+      return undefined;
+    });
+    const predicate = { event: ({ type }: { readonly type: string }) => type === "added" };
+    await bench.manage([defineController({ kind: widgets, recipe, namespace, predicate })], {
+      client: contested,
+    });
+    await client.create(widgets, aWidget(widgets, ref));
+    const widget = await eventually(async () => {
+      const found = await client.get(widgets, ref);
+      return conditionOf(found, "Ready")?.status === "True" ? found : undefined;
+    });
+    expect(conflicts).toBe(2);
+    expect(works).toBe(1);
+    expect(widget.metadata.annotations).toEqual({ round: "2" });
+  });
+
+  test("[runtime/RT-15] backs off with growing pauses, recovers, and leaves other keys alone", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const timesMs: number[] = [];
+    const records: PassRecord[] = [];
+    const others: string[] = [];
+    const recipe = probeRecipe<Widget>(({ metadata: { name } }) => {
+      if (name !== "shaky") {
+        others.push(name);
+        return undefined;
+      }
+      timesMs.push(performance.now());
+      if (timesMs.length <= 5) throw new ApiError("no", { class: "transient", mayHaveActed: false });
+      return undefined;
+    });
+    const retry = { firstMs: 50 };
+    await bench.manage([defineController({ kind: widgets, recipe, namespace, concurrency: 1, retry })], {
+      telemetry: { reconcileFinished: (record) => records.push(record) },
+    });
+    await client.create(widgets, aWidget(widgets, { name: "shaky", namespace }));
+    for (const name of ["calm-1", "calm-2"])
+      await client.create(widgets, aWidget(widgets, { name, namespace }));
+    await eventually(async () => {
+      const widget = await client.get(widgets, { name: "shaky", namespace });
+      return conditionOf(widget, "Ready")?.status === "True";
+    });
+    expect(timesMs).toHaveLength(6);
+    const pauses = timesMs.slice(1).map((timeMs, at) => timeMs - (timesMs[at] ?? 0));
+    pauses.forEach((pauseMs, attempt) => expect(pauseMs).toBeGreaterThanOrEqual(25 * 2 ** attempt - 2));
+    expect(others.toSorted()).toEqual(["calm-1", "calm-2"]);
+    expect(records.filter(({ result }) => result === "error").map(({ errorClass }) => errorClass)).toEqual(
+      Array.from({ length: 5 }, () => "transient"),
+    );
+  });
+
+  test("[runtime/RT-18] a pass beyond its deadline is aborted by its signal, reported, fenced off and repeated", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const records: PassRecord[] = [];
+    const lateWrites: unknown[] = [];
+    let passes = 0;
+    const recipe = probeRecipe<Widget>(async (widget, ctx) => {
+      passes += 1;
+      if (passes > 1) return undefined;
+      await new Promise((resolve) => {
+        ctx.signal.addEventListener("abort", resolve);
+      });
+      // Code that ignores its signal must not get through any more.
+      const late = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "late", namespace } };
+      lateWrites.push(await ctx.client.create(configMaps, late).catch((error: unknown) => error));
+      return undefined;
+    });
+    await bench.manage([defineController({ kind: widgets, recipe, namespace, deadlineMs: 300 })], {
+      telemetry: { reconcileFinished: (record) => records.push(record) },
+    });
+    await client.create(widgets, aWidget(widgets, { name: "slow", namespace }));
+    await eventually(async () => {
+      const widget = await client.get(widgets, { name: "slow", namespace });
+      return conditionOf(widget, "Ready")?.status === "True";
+    });
+    expect(records[0]).toMatchObject({ result: "error", errorClass: "timeout", isDeadline: true });
+    expect(records[1]).toMatchObject({ result: "success" });
+    expect(lateWrites).toEqual([expect.objectContaining({ name: "TimeoutError" })]);
+    expect(await client.find(configMaps, { name: "late", namespace })).toBeUndefined();
+  });
+
+  test.each([
+    { name: "invalid", error: "invalid" as const, ready: "False", stalled: "True", reason: "Rejected" },
+    { name: "forbidden", error: "forbidden" as const, ready: "False", stalled: "False", reason: "Forbidden" },
+  ])("what is $name becomes a condition", async ({ error, ready, stalled, reason }) => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const recipe = probeRecipe<Widget>(() => {
+      throw new ApiError("apply Service web: refused", { class: error, mayHaveActed: false });
+    });
+    await bench.manage([defineController({ kind: widgets, recipe, namespace })]);
+    const ref = { name: "refused", namespace };
+    await client.create(widgets, aWidget(widgets, ref));
+    const widget = await eventually(async () => {
+      const found = await client.get(widgets, ref);
+      return conditionOf(found, "Ready") === undefined ? undefined : found;
+    });
+    expect(conditionOf(widget, "Ready")).toMatchObject({ status: ready, reason });
+    expect(conditionOf(widget, "Stalled")).toMatchObject({ status: stalled });
+    expect(conditionOf(widget, "Ready")?.message).toBe("apply Service web: refused.");
+  });
+});

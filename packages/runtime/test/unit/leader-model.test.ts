@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
+  type Election,
+  type ElectionSettings,
+  isSuperseded,
+  mayAct,
+  nextStep,
+  noteHeld,
+  noteRead,
+  notSeen,
+  stepDown,
+} from "../../src/leader/election.ts";
+import { createdLease, releasedLease, renewedLease, takenLease } from "../../src/leader/lease-content.ts";
+import type { Lease } from "../../src/leader/lease.ts";
+import { LeaseStore } from "../support/lease-store.ts";
+
+type Answer =
+  | { readonly kind: "read"; readonly lease: Lease | undefined }
+  | { readonly kind: "wrote"; readonly lease: Lease }
+  | { readonly kind: "failed" };
+
+/** A request on its way; `serve` is what the API server does when it arrives, whenever that is. */
+interface Flight {
+  readonly sentMs: number;
+  readonly serve: () => Answer;
+  answer: Answer | undefined;
+}
+
+/** A candidate made of nothing but the pure functions, with a clock of its own that is off and runs fast or slow. */
+class Candidate {
+  readonly settings: ElectionSettings;
+  readonly #store: LeaseStore;
+  readonly #clock: (globalMs: number) => number;
+  #election: Election = notSeen;
+  #flight: Flight | undefined;
+  /** Given up by the candidate, but still on their way. */
+  readonly strays: Flight[] = [];
+
+  constructor(
+    identity: string,
+    store: LeaseStore,
+    clock: { readonly offsetMs: number; readonly rate: number },
+  ) {
+    this.settings = { identity, leaseMs: 15_000, renewDeadlineMs: 10_000 };
+    this.#store = store;
+    this.#clock = (globalMs) => clock.offsetMs + globalMs * clock.rate;
+  }
+
+  get hasSeen(): boolean {
+    return this.#election.seen !== undefined;
+  }
+
+  mayWrite(globalMs: number): boolean {
+    return mayAct(this.#election, this.settings, this.#clock(globalMs));
+  }
+
+  /** Reads the lease or, when `isRead` already, does what the decision says. */
+  send(globalMs: number, doesWrite: boolean): void {
+    if (this.#flight !== undefined) return;
+    const nowMs = this.#clock(globalMs);
+    const step = nextStep(this.#election, this.settings, nowMs);
+    const writer = { ...this.settings, wallMs: Math.abs(Math.round(nowMs)) };
+    const ref = { name: "l", namespace: "n" };
+    const read = (): Answer => ({ kind: "read", lease: this.#store.read() });
+    const write = (lease: Lease) => (): Answer => ({ kind: "wrote", lease: this.#store.replace(lease) });
+    const serve = ((): (() => Answer) => {
+      if (!doesWrite) return read;
+      if (step.kind === "wait") return read;
+      if (step.kind === "create")
+        return () => ({ kind: "wrote", lease: this.#store.create(createdLease(ref, writer)) });
+      return write(step.kind === "take" ? takenLease(step.lease, writer) : renewedLease(step.lease, writer));
+    })();
+    this.#flight = { sentMs: nowMs, serve: guarded(serve), answer: undefined };
+  }
+
+  /** The request reaches the server. */
+  arrive(): void {
+    if (this.#flight !== undefined) this.#flight.answer ??= this.#flight.serve();
+  }
+
+  /** The answer reaches the candidate. */
+  receive(globalMs: number): void {
+    const flight = this.#flight;
+    if (flight?.answer === undefined) return;
+    this.#flight = undefined;
+    const nowMs = this.#clock(globalMs);
+    if (flight.answer.kind === "failed") return;
+    if (flight.answer.kind === "read") {
+      this.#election = noteRead(this.#election, flight.answer.lease, nowMs);
+      if (isSuperseded(this.#election, this.settings)) this.#election = stepDown(this.#election);
+      return;
+    }
+    this.#election = noteHeld(flight.answer.lease, flight.sentMs);
+  }
+
+  /** The candidate waits no longer; the request may still arrive. */
+  giveUp(): void {
+    const flight = this.#flight;
+    this.#flight = undefined;
+    if (flight !== undefined && flight.answer === undefined) this.strays.push(flight);
+  }
+
+  /** Stops acting, then gives the lease back; whether that request arrives is another matter. */
+  release(globalMs: number): void {
+    const lease = this.#election.seen?.lease;
+    if (lease?.spec?.holderIdentity !== this.settings.identity || this.#flight !== undefined) return;
+    this.#election = stepDown(this.#election);
+    const released = releasedLease(lease, { wallMs: Math.abs(Math.round(this.#clock(globalMs))) });
+    this.strays.push({
+      sentMs: 0,
+      serve: guarded(() => ({ kind: "wrote", lease: this.#store.replace(released) })),
+      answer: undefined,
+    });
+  }
+}
+
+function guarded(serve: () => Answer): () => Answer {
+  return () => {
+    try {
+      return serve();
+    } catch {
+      return { kind: "failed" };
+    }
+  };
+}
+
+type Move =
+  | {
+      readonly kind: "send" | "arrive" | "receive" | "giveUp" | "release" | "stray" | "round";
+      readonly who: number;
+    }
+  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "remove" };
+
+const who = fc.nat({ max: 2 });
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("round" as const), who }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("send" as const), who }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("arrive" as const), who }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("receive" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("giveUp" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("release" as const), who }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("stray" as const), who }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 16_000 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "remove" as const }) },
+);
+const clock = fc.record({
+  offsetMs: fc.integer({ min: -1_000_000, max: 1_000_000 }),
+  rate: fc.double({ min: 0.9, max: 1.1, noNaN: true }),
+});
+
+interface World {
+  readonly store: LeaseStore;
+  readonly candidates: readonly Candidate[];
+  nowMs: number;
+  terms: number;
+}
+
+function play(world: World, step: Move): void {
+  if (step.kind === "wait") world.nowMs += step.ms;
+  else if (step.kind === "remove") {
+    // A process that starts after the lease was removed cannot know that there was one; see `Election`.
+    if (world.candidates.every(({ hasSeen }) => hasSeen)) world.store.lease = undefined;
+  } else playOne(world, world.candidates[step.who], step.kind);
+}
+
+function playOne({ nowMs }: World, candidate: Candidate | undefined, kind: string): void {
+  if (candidate === undefined) return;
+  if (kind === "round") {
+    for (const doesWrite of [false, true]) {
+      candidate.send(nowMs, doesWrite);
+      candidate.arrive();
+      candidate.receive(nowMs);
+    }
+  } else if (kind === "send") candidate.send(nowMs, true);
+  else if (kind === "arrive") candidate.arrive();
+  else if (kind === "receive") candidate.receive(nowMs);
+  else if (kind === "giveUp") candidate.giveUp();
+  else if (kind === "release") candidate.release(nowMs);
+  else candidate.strays.shift()?.serve();
+}
+
+describe("[runtime/RT-09] the election as a model", () => {
+  test("[runtime/RT-09] never lets two of three candidates write, whatever the order, the clocks and the losses", () => {
+    let terms = 0;
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 120 }), fc.tuple(clock, clock, clock), (moves, clocks) => {
+        const store = new LeaseStore();
+        const candidates = clocks.map((its, index) => new Candidate(`c${index}`, store, its));
+        const world: World = { store, candidates, nowMs: 0, terms: 0 };
+        for (const step of moves) {
+          play(world, step);
+          const writers = candidates.filter((candidate) => candidate.mayWrite(world.nowMs));
+          expect(writers.length).toBeLessThanOrEqual(1);
+          terms += writers.length;
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(terms, "somebody led at all").toBeGreaterThan(1_000);
+  });
+});
