@@ -1,0 +1,60 @@
+import { unreachable } from "../reconcile/unreachable.ts";
+import { parseJson, stringifyJson } from "../transport/json.ts";
+import { admissionAnswer, type DecideAdmission, readAdmission } from "./admission.ts";
+import { conversionAnswer, type ConvertObject, readConversion } from "./conversion.ts";
+import { isTooDeep } from "./is-too-deep.ts";
+
+/** Who answers reviews that come to a path. The path is the webhook's name in metrics. */
+export type WebhookRoute =
+  | { readonly kind: "admission"; readonly path: string; readonly decide: DecideAdmission }
+  | { readonly kind: "conversion"; readonly path: string; readonly convert: ConvertObject };
+
+/** An HTTP answer. Refusals are one constant sentence: nothing of the request or of a fault is repeated. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly contentType: "application/json" | "text/plain";
+}
+
+/** Levels that a review may have; Kubernetes' own kinds need fewer than 30. */
+const depthLimit = 100;
+
+/** Answers a review. Throws what the route throws. */
+export async function answerReview(route: WebhookRoute, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
+  if (isTooDeep(bytes, depthLimit)) return refusal(400, "the review is nested too deeply");
+  const review = parsed(bytes);
+  if (review === undefined) return refusal(400, "the review is not JSON");
+  const answer = await answerOf(route, review.value, signal);
+  if (answer === undefined) return refusal(400, "the review is not one of v1 with a uid");
+  return { status: 200, body: stringifyJson(answer), contentType: "application/json" };
+}
+
+/** A refusal in one sentence. */
+export function refusal(status: number, sentence: string): Reply {
+  return { status, body: `${sentence}\n`, contentType: "text/plain" };
+}
+
+async function answerOf(route: WebhookRoute, review: unknown, signal: AbortSignal): Promise<unknown> {
+  switch (route.kind) {
+    case "admission": {
+      const request = readAdmission(review);
+      if (request === undefined) return undefined;
+      return admissionAnswer(request.uid, await route.decide(request, { signal }));
+    }
+    case "conversion": {
+      const request = readConversion(review);
+      return request === undefined ? undefined : conversionAnswer(request, route.convert);
+    }
+    default:
+      return unreachable(route);
+  }
+}
+
+function parsed(bytes: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseJson(bytes.toString("utf8")) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import type { IncomingMessage } from "node:http";
+
+import { classify } from "../errors.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import { answerReview, refusal, type Reply, type WebhookRoute } from "./answer-review.ts";
+import { answerWithinMs, callerTimeoutMs } from "./caller-deadline.ts";
+import { readBody } from "./read-body.ts";
+
+/** Told of what metrics count. `webhook` is the route's path. */
+export interface WebhookObserver {
+  webhookStarted?(event: { readonly webhook: string }): void;
+  webhookFinished?(event: {
+    readonly webhook: string;
+    readonly code: number;
+    readonly durationMs: number;
+  }): void;
+  /** The route threw. */
+  webhookFailed?(event: { readonly webhook: string; readonly review: WebhookRoute["kind"] }): void;
+}
+
+/** What requests are answered with. */
+export interface RequestHandlerOptions {
+  readonly routes: ReadonlyMap<string, WebhookRoute>;
+  readonly system: System;
+  readonly log: Log;
+  readonly observer: WebhookObserver;
+  readonly bodyLimitBytes: number;
+}
+
+/** The reply to a request; undefined when the caller went away. Never throws. */
+export async function handleRequest(
+  request: IncomingMessage,
+  options: RequestHandlerOptions,
+): Promise<Reply | undefined> {
+  const url = URL.parse(request.url ?? "", "https://webhook.invalid");
+  const route = url === null ? undefined : options.routes.get(url.pathname);
+  if (url === null || route === undefined) return refusal(404, "there is no such webhook");
+  const { system, observer } = options;
+  const webhook = route.path;
+  const startMs = system.monotonicMs();
+  observer.webhookStarted?.({ webhook });
+  const reply = await withDeadline({ request, route, url }, options);
+  const durationMs = system.monotonicMs() - startMs;
+  // 499 is what proxies write down for a caller that went away.
+  observer.webhookFinished?.({ webhook, code: reply?.status ?? 499, durationMs });
+  return reply;
+}
+
+interface Call {
+  readonly request: IncomingMessage;
+  readonly route: WebhookRoute;
+  readonly url: URL;
+}
+
+/** Answers before the caller stops listening, whatever the route does. */
+async function withDeadline(call: Call, options: RequestHandlerOptions): Promise<Reply | undefined> {
+  const deadline = new AbortController();
+  const { promise: tooLate, resolve } = Promise.withResolvers<Reply>();
+  using _timer = options.system.setTimer(answerWithinMs(callerTimeoutMs(call.url)), () => {
+    resolve(refusal(504, "there is no answer in time"));
+    deadline.abort(new DOMException("the caller waits no longer", "TimeoutError"));
+  });
+  return await Promise.race([answer(call, deadline.signal, options), tooLate]);
+}
+
+async function answer(
+  { request, route }: Call,
+  signal: AbortSignal,
+  { log, observer, bodyLimitBytes }: RequestHandlerOptions,
+): Promise<Reply | undefined> {
+  const unfit = unfitHeaders(request, bodyLimitBytes);
+  if (unfit !== undefined) return unfit;
+  try {
+    const body = await readBody(request, bodyLimitBytes);
+    if (body.kind === "broken") return undefined;
+    if (body.kind === "tooLarge") return tooLarge;
+    return await answerReview(route, body.bytes, signal);
+  } catch (error) {
+    observer.webhookFailed?.({ webhook: route.path, review: route.kind });
+    log.error("a webhook failed", { webhook: route.path, code: classify(error), err: error });
+    return refusal(500, "the webhook failed");
+  }
+}
+
+const tooLarge = refusal(413, "the review is too large");
+
+/** What can be refused before the body is read. */
+function unfitHeaders({ method, headers }: IncomingMessage, bodyLimitBytes: number): Reply | undefined {
+  if (method !== "POST") return refusal(405, "reviews are posted");
+  const mediaType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  if (mediaType !== "application/json") return refusal(415, "reviews are application/json");
+  if ((headers["content-encoding"] ?? "identity") !== "identity") {
+    return refusal(415, "reviews are not compressed");
+  }
+  // A body twice as large is not even read to its end.
+  return Number(headers["content-length"] ?? 0) > 2 * bodyLimitBytes ? tooLarge : undefined;
+}

@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server, type ServerOptions } from "node:https";
+import type { AddressInfo } from "node:net";
+
+import type { CertificateSource } from "../certificates/certificate-source.ts";
+import { type Log, silentLog } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import type { Reply, WebhookRoute } from "./answer-review.ts";
+import { handleRequest, type RequestHandlerOptions, type WebhookObserver } from "./request-handler.ts";
+
+/** What a webhook server is made of. */
+export interface WebhookServerOptions {
+  readonly routes: readonly WebhookRoute[];
+  /** Must have a certificate by the time of `listen`; changes are taken over at once, open connections stay. */
+  readonly certificates: CertificateSource;
+  readonly system: System;
+  readonly log?: Log;
+  readonly observer?: WebhookObserver;
+  /** 9443 unless told; 0 takes any that is free. */
+  readonly port?: number;
+  /** All addresses unless told. */
+  readonly host?: string;
+  /** PEM. When given, only callers with a certificate of these authorities are heard. */
+  readonly callerAuthoritiesPem?: string;
+  /** 7 MiB unless told: an object of 3 MiB comes twice in an update, with room to spare. */
+  readonly bodyLimitBytes?: number;
+  /** Until headers and body are there; 10 s unless told. */
+  readonly requestTimeoutMs?: number;
+  /** More are turned away; 500 unless told. */
+  readonly connectionLimit?: number;
+  /** Then the connection is ended, so that callers spread over the replicas; 1,000 unless told. */
+  readonly requestsPerConnection?: number;
+  /** How long `stop` waits for answers under way; 10 s unless told. */
+  readonly drainMs?: number;
+}
+
+/**
+ * Answers admission and conversion reviews over HTTPS. `await using` stops it. It runs on the thread that starts it.
+ *
+ * @example
+ * await using server = new WebhookServer({ system, certificates, routes: [{ kind: "admission", path: "/pods", decide }] });
+ * await server.listen();
+ */
+export class WebhookServer implements AsyncDisposable {
+  readonly #options: WebhookServerOptions;
+  readonly #handling: RequestHandlerOptions;
+  readonly #server: Server;
+  #subscription: Disposable | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: WebhookServerOptions) {
+    this.#options = options;
+    const { routes, system, log = silentLog, observer = {}, bodyLimitBytes = 7 * 2 ** 20 } = options;
+    const byPath = new Map(routes.map((route) => [route.path, route]));
+    this.#handling = { routes: byPath, system, log, observer, bodyLimitBytes };
+    this.#server = createServer(serverOptions(options), (request, response) => {
+      void this.#serve(request, response);
+    });
+    this.#server.maxConnections = options.connectionLimit ?? 500;
+    this.#server.maxRequestsPerSocket = options.requestsPerConnection ?? 1_000;
+  }
+
+  /** Begins to answer and gives the port. Throws when there is no certificate yet or the port is taken. */
+  async listen(): Promise<number> {
+    const { certificates, port = 9443, host } = this.#options;
+    this.#useCertificate();
+    this.#subscription = certificates.onChange(() => {
+      this.#useCertificate();
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    this.#server.once("error", reject);
+    this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
+      resolve(undefined);
+    });
+    await promise;
+    this.#server.off("error", reject);
+    return portOf(this.#server);
+  }
+
+  /** Whether reviews are answered; for the readiness probe. */
+  get isListening(): boolean {
+    return this.#server.listening && this.#stopped === undefined;
+  }
+
+  /** No new connections; answers under way are finished within the limit, then what is left is cut. */
+  async stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    await this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #useCertificate(): void {
+    const pair = this.#options.certificates.current();
+    if (pair === undefined) throw new Error("there is no serving certificate yet");
+    this.#server.setSecureContext({
+      ...tlsOptions(this.#options),
+      cert: pair.certificatePem,
+      key: pair.keyPem,
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reply = await handleRequest(request, this.#handling);
+    if (reply === undefined) response.destroy();
+    else this.#send(response, reply, request.complete);
+  }
+
+  #send(response: ServerResponse, { status, body, contentType }: Reply, isRead: boolean): void {
+    if (response.destroyed) return;
+    const headers = { "content-type": contentType, "content-length": Buffer.byteLength(body) };
+    const isLast = this.#stopped !== undefined || !isRead;
+    response.writeHead(status, { ...headers, ...(isLast && { connection: "close" }) });
+    response.end(body);
+  }
+
+  async #stop(): Promise<void> {
+    const { system, drainMs = 10_000, log } = this.#options;
+    this.#subscription?.[Symbol.dispose]();
+    if (!this.#server.listening) return;
+    const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+    this.#server.close(() => {
+      resolve(undefined);
+    });
+    this.#server.closeIdleConnections();
+    using _limit = system.setTimer(drainMs, () => {
+      log?.warn("webhook answers are cut off");
+      this.#server.closeAllConnections();
+    });
+    await closed;
+  }
+}
+
+function serverOptions(options: WebhookServerOptions): ServerOptions {
+  const { requestTimeoutMs = 10_000 } = options;
+  return {
+    ...tlsOptions(options),
+    handshakeTimeout: 5_000,
+    headersTimeout: Math.min(5_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs / 2),
+    keepAliveTimeout: 90_000,
+    maxHeaderSize: 16_384,
+  };
+}
+
+function tlsOptions({ callerAuthoritiesPem }: WebhookServerOptions): ServerOptions {
+  const callers =
+    callerAuthoritiesPem === undefined
+      ? {}
+      : { ca: callerAuthoritiesPem, requestCert: true, rejectUnauthorized: true };
+  return { minVersion: "TLSv1.2", ...callers };
+}
+
+function portOf(server: Server): number {
+  const address = server.address() as AddressInfo | string | null;
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -1,0 +1,67 @@
+import { eventually, makeIdentity, joinSharedCluster } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { defineController } from "../../src/controller/define-controller.ts";
+import { eventKind } from "../../src/events/event-object.ts";
+import { connect } from "../support/connect.ts";
+import { probeRecipe } from "../support/probe-recipe.ts";
+import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
+import { setUpWorkbench } from "../support/workbench.ts";
+
+const happened = { type: "Normal", reason: "Happened", action: "Look", note: "It happened again." } as const;
+
+function chatty(times: number): ReturnType<typeof probeRecipe<Widget>> {
+  return probeRecipe<Widget>((_widget, ctx) => {
+    for (let time = 0; time < times; time += 1) ctx.events.record(happened);
+    return undefined;
+  });
+}
+
+describe("[runtime/RT-22] events", () => {
+  test("1,000 equal ones become one with a series", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const manager = await bench.manage([
+      defineController({ kind: widgets, recipe: chatty(1_000), namespace }),
+    ]);
+    await client.create(widgets, aWidget(widgets, { name: "chatty", namespace }));
+    const look = async (): Promise<readonly unknown[]> =>
+      (await client.listPage(eventKind, { namespace })).items;
+    await eventually(
+      async (see) => (see(await look())[0] as { series?: unknown } | undefined)?.series !== undefined,
+    );
+    await manager.stop();
+    expect(await look()).toEqual([
+      expect.objectContaining({
+        ...happened,
+        regarding: expect.objectContaining({ kind: "Widget", name: "chatty", namespace }) as unknown,
+        reportingController: "quartermaster",
+        series: expect.objectContaining({ count: 1_000 }) as unknown,
+      }),
+    ]);
+  });
+
+  test("a refused one is dropped and counted, and the pass succeeds", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    using cluster = joinSharedCluster();
+    const all = ["get", "list", "watch", "patch", "update"];
+    const identity = await makeIdentity(cluster.api, cluster.admin, {
+      namespace,
+      rules: [{ apiGroups: [widgets.group], resources: ["widgets", "widgets/status"], verbs: all }],
+    });
+    await using muted = connect(identity);
+    const dropped: string[] = [];
+    await bench.manage([defineController({ kind: widgets, recipe: chatty(1), namespace })], {
+      transport: muted.transport,
+      telemetry: { eventDropped: ({ why }) => dropped.push(why) },
+    });
+    await client.create(widgets, aWidget(widgets, { name: "muted", namespace }));
+    await eventually(async () => {
+      const widget = await client.get(widgets, { name: "muted", namespace });
+      return conditionOf(widget, "Ready")?.status === "True";
+    });
+    await eventually(() => dropped.length > 0);
+    expect(dropped).toEqual(["refused"]);
+  });
+});
