@@ -20,6 +20,8 @@ export type { LocalCluster, LocalClusterOptions } from "@quartermaster/local-clu
 export { hasRealNodes } from "./real-nodes/real-nodes.ts";
 export { joinSharedCluster } from "./shared-cluster/shared-cluster.ts";
 export type { SharedCluster, SharedClusterFacts } from "./shared-cluster/shared-cluster.ts";
+export { faultsOfStatus } from "./status-oracle.ts";
+export type { StatusFaults } from "./status-oracle.ts";
 export { makeNamespace } from "./shared-cluster/test-namespace.ts";
 export type { TestNamespace } from "./shared-cluster/test-namespace.ts";
 export { isWritePoint } from "./fault-proxy/api-request.ts";
