@@ -9,23 +9,30 @@ export type StatusFaults = readonly string[];
  */
 export function faultsOfStatus(object: unknown): StatusFaults {
   const { metadata, status } = judgedObject.parse(object);
-  const conditions = new Map(status.conditions.map((condition) => [condition.type, condition]));
-  const said = (type: string): string | undefined => conditions.get(type)?.status;
-  const generation = metadata.generation ?? 0;
+  const { observedGeneration, conditions } = status;
+  const said = new Map(conditions.map((condition) => [condition.type, condition.status]));
   return [
-    ...["Ready", "Reconciling", "Stalled"]
-      .filter((type) => !conditions.has(type))
-      .map((type) => `there is no condition ${type}`),
-    ...(said("Ready") === "True" && said("Reconciling") === "True" ? ["Ready and Reconciling at once"] : []),
-    ...(said("Ready") === "True" && said("Stalled") === "True" ? ["Ready and Stalled at once"] : []),
-    ...(said("Reconciling") === "True" && said("Stalled") === "True"
-      ? ["Reconciling and Stalled at once"]
-      : []),
-    ...(status.observedGeneration === undefined ? ["there is no observedGeneration"] : []),
-    ...((status.observedGeneration ?? 0) > generation ? ["observedGeneration is ahead of the object"] : []),
-    ...(conditions.size === status.conditions.length ? [] : ["a condition stands there twice"]),
-    ...status.conditions.flatMap((condition) => faultsOfCondition(condition, status.observedGeneration)),
+    ...REQUIRED.filter((type) => !said.has(type)).map((type) => `there is no condition ${type}`),
+    ...EXCLUSIVE.filter((pair) => pair.every((type) => said.get(type) === "True")).map(
+      (pair) => `${pair.join(" and ")} at once`,
+    ),
+    ...faultsOfGeneration(observedGeneration, metadata.generation ?? 0),
+    ...(said.size === conditions.length ? [] : ["a condition stands there twice"]),
+    ...conditions.flatMap((condition) => faultsOfCondition(condition, observedGeneration)),
   ];
+}
+
+const REQUIRED = ["Ready", "Reconciling", "Stalled"] as const;
+/** Of each pair at most one may be true. */
+const EXCLUSIVE = [
+  ["Ready", "Reconciling"],
+  ["Ready", "Stalled"],
+  ["Reconciling", "Stalled"],
+] as const;
+
+function faultsOfGeneration(observed: number | undefined, generation: number): StatusFaults {
+  if (observed === undefined) return ["there is no observedGeneration"];
+  return observed > generation ? ["observedGeneration is ahead of the object"] : [];
 }
 
 type Condition = z.infer<typeof judgedCondition>;
