@@ -9,6 +9,7 @@ import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { realSystem } from "../system/system.ts";
 import { assembleCluster } from "./assemble-cluster.ts";
+import { assertLinux } from "./assert-linux.ts";
 import { claimFolder, folderError, writeOwner } from "./cluster-folder.ts";
 import { destroyCluster, reapAbandoned } from "./destroy-cluster.ts";
 import { postGuard } from "./guard.ts";
@@ -31,7 +32,7 @@ export async function startLocalCluster(
   options: LocalClusterOptions = {},
   system: System = realSystem,
 ): Promise<LocalCluster> {
-  assertLinux();
+  assertLinux(process.platform);
   const { plan, notes } = await settleProfile(planCluster(options, system), system);
   if (plan.port !== undefined) await assertPortFree(plan.port);
   const folder = join(plan.parentFolder, plan.name);
@@ -96,12 +97,3 @@ function neededComponents({ nodes }: ClusterPlan): readonly ComponentName[] {
 }
 
 const NODE_COMPONENTS: ReadonlySet<ComponentName> = new Set(["kubelet", "kube-proxy", "coredns"]);
-
-function assertLinux(): void {
-  if (process.platform === "linux") return;
-  throw new LocalClusterError(
-    "NotLinux",
-    `A local cluster needs Linux; this is ${process.platform}.`,
-    "Run it in a Linux virtual machine, or use an existing cluster by its kubeconfig.",
-  );
-}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { assertLinux } from "../../src/cluster/assert-linux.ts";
 import type { FolderOwner } from "../../src/cluster/cluster-folder.ts";
 import { isAbandoned } from "../../src/cluster/cluster-folder.ts";
 import { kubeconfig } from "../../src/cluster/kubeconfig.ts";
@@ -87,6 +88,13 @@ test("writes a kubeconfig whose credential works through a proxy", () => {
     clusters: [{ cluster: { server: "https://127.0.0.1:1", "certificate-authority-data": "Q0E=" } }],
     users: [{ user: { token: "t" } }],
   });
+});
+
+test("says what to do where there is no Linux", () => {
+  expect(() => assertLinux("linux")).not.toThrow();
+  expect(() => assertLinux("darwin")).toThrow(
+    /needs Linux; this is darwin\. Run it in a Linux virtual machine/,
+  );
 });
 
 test("accepts a folder whose sockets just fit and refuses one byte more", () => {

@@ -57,11 +57,15 @@ interface Call {
 async function withDeadline(call: Call, options: RequestHandlerOptions): Promise<Reply | undefined> {
   const deadline = new AbortController();
   const { promise: tooLate, resolve } = Promise.withResolvers<Reply>();
-  using _timer = options.system.setTimer(answerWithinMs(callerTimeoutMs(call.url)), () => {
+  const timer = options.system.setTimer(answerWithinMs(callerTimeoutMs(call.url)), () => {
     resolve(refusal(504, "there is no answer in time"));
     deadline.abort(new DOMException("the caller waits no longer", "TimeoutError"));
   });
-  return await Promise.race([answer(call, deadline.signal, options), tooLate]);
+  try {
+    return await Promise.race([answer(call, deadline.signal, options), tooLate]);
+  } finally {
+    timer.cancel();
+  }
 }
 
 async function answer(

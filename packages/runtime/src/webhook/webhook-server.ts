@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server, type ServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
 
 import type { CertificateSource } from "../certificates/certificate-source.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
@@ -125,11 +124,12 @@ export class WebhookServer implements AsyncDisposable {
       resolve(undefined);
     });
     this.#server.closeIdleConnections();
-    using _limit = system.setTimer(drainMs, () => {
+    const limit = system.setTimer(drainMs, () => {
       log?.warn("webhook answers are cut off");
       this.#server.closeAllConnections();
     });
     await closed;
+    limit.cancel();
   }
 }
 
@@ -155,6 +155,6 @@ function tlsOptions({ callerAuthoritiesPem }: WebhookServerOptions): ServerOptio
 }
 
 function portOf(server: Server): number {
-  const address = server.address() as AddressInfo | string | null;
+  const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }

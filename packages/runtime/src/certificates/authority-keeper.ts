@@ -1,0 +1,102 @@
+import type { Client } from "../client/client.ts";
+import { classify } from "../errors.ts";
+import type { ObjectRef } from "../object/kube-object.ts";
+import { unreachable } from "../reconcile/unreachable.ts";
+import type { System } from "../system/system.ts";
+import {
+  type AuthoritySecret,
+  authoritySecrets,
+  backdateMs,
+  readAuthorities,
+  secretOf,
+} from "./authority-secret.ts";
+import { issueAuthority } from "./issue-certificate.ts";
+import { type Authorities, type Authority, rotationStep, type RotationTimes } from "./rotation.ts";
+
+/** What a keeper is made of. */
+export interface AuthorityKeeperOptions {
+  readonly client: Pick<Client, "find" | "create" | "replace">;
+  readonly system: System;
+  readonly secret: Required<ObjectRef>;
+  readonly times: RotationTimes;
+  /** Stem of the authorities' names. */
+  readonly name: string;
+}
+
+/**
+ * The authorities that all replicas share, brought up to date: made when there are none, announced and retired when it is
+ * time. Replicas that do the same at once end with one result: the API server takes the first write, the others read it.
+ */
+export async function keepAuthorities(
+  options: AuthorityKeeperOptions,
+  signal: AbortSignal,
+): Promise<Authorities> {
+  for (let attempt = 1; ; attempt += 1) {
+    const kept = await tryToKeep(options, signal);
+    if (kept !== undefined) return kept;
+    if (attempt >= 5) throw new Error("the Secret of the authorities changes faster than it can be read");
+  }
+}
+
+/** Undefined when somebody else was faster. */
+async function tryToKeep(
+  options: AuthorityKeeperOptions,
+  signal: AbortSignal,
+): Promise<Authorities | undefined> {
+  const { client, secret, system, times } = options;
+  const found = await client.find(authoritySecrets, secret, { signal });
+  const current = found === undefined ? undefined : readAuthorities(found);
+  const wanted =
+    current === undefined
+      ? { newest: await newAuthority(options) }
+      : await nextAuthorities(options, current, rotationStep(current, times, system.wallMs()));
+  if (wanted === current) return current;
+  try {
+    const written = await write(options, secretOf(secret, wanted, found), {
+      isNew: found === undefined,
+      signal,
+    });
+    return readAuthorities(written);
+  } catch (error) {
+    const code = classify(error);
+    if (code === "conflict" || code === "alreadyExists" || code === "notFound") return undefined;
+    throw error;
+  }
+}
+
+async function nextAuthorities(
+  options: AuthorityKeeperOptions,
+  current: Authorities,
+  step: ReturnType<typeof rotationStep>,
+): Promise<Authorities> {
+  switch (step) {
+    case "keep":
+      return current;
+    case "retire":
+      return { newest: current.newest };
+    case "announce":
+      return { newest: await newAuthority(options), previous: current.newest };
+    default:
+      return unreachable(step);
+  }
+}
+
+async function write(
+  { client }: AuthorityKeeperOptions,
+  secret: AuthoritySecret,
+  { isNew, signal }: { readonly isNew: boolean; readonly signal: AbortSignal },
+): Promise<AuthoritySecret> {
+  return isNew
+    ? await client.create(authoritySecrets, secret, { signal })
+    : await client.replace(authoritySecrets, secret, { signal });
+}
+
+async function newAuthority({ name, system, times }: AuthorityKeeperOptions): Promise<Authority> {
+  const serial = system.uuid().replaceAll("-", "");
+  const announcedMs = Math.floor(system.wallMs() / 1_000) * 1_000;
+  const expiresMs = announcedMs + times.authorityMs;
+  const validity = { notBeforeMs: announcedMs - backdateMs, notAfterMs: expiresMs };
+  // A name of its own: with equal names a verifier could take the old key for the new one's.
+  const pair = await issueAuthority({ name: `${name} authority ${serial.slice(0, 8)}`, serial, validity });
+  return { ...pair, announcedMs, expiresMs };
+}

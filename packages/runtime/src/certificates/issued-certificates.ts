@@ -1,0 +1,179 @@
+import type { Client } from "../client/client.ts";
+import { classify } from "../errors.ts";
+import type { ObjectRef } from "../object/kube-object.ts";
+import { type Log, silentLog } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import { keepAuthorities } from "./authority-keeper.ts";
+import { backdateMs } from "./authority-secret.ts";
+import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
+import { CurrentCertificate } from "./current-certificate.ts";
+import { type BundleTarget, injectBundle } from "./inject-bundle.ts";
+import { issueServing } from "./issue-certificate.ts";
+import {
+  type Authorities,
+  type Authority,
+  bundleOf,
+  nextRotationMs,
+  renewalMs,
+  type RotationTimes,
+  signerOf,
+} from "./rotation.ts";
+
+/** What issuing is made of. */
+export interface IssuedCertificatesOptions {
+  readonly client: Client;
+  readonly system: System;
+  /** The Secret that all replicas share; made when it does not exist. */
+  readonly secret: Required<ObjectRef>;
+  /** Names by which the API server calls us, e.g. `webhook.ns.svc`. */
+  readonly dnsNames?: readonly string[];
+  /** IPv4 addresses by which it calls us. */
+  readonly ipAddresses?: readonly string[];
+  /** Who must trust us. */
+  readonly targets?: readonly BundleTarget[];
+  /** Authorities 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days unless told. */
+  readonly times?: Partial<RotationTimes>;
+  /** Stem of names in certificates, and field manager; `quartermaster` unless told. */
+  readonly name?: string;
+  readonly log?: Log;
+}
+
+const dayMs = 24 * 3_600_000;
+const defaultTimes: RotationTimes = {
+  authorityMs: 365 * dayMs,
+  servingMs: 30 * dayMs,
+  propagationMs: 5 * 60_000,
+  retirementMs: 30 * dayMs,
+};
+
+/** At least this often everything is looked at again. */
+const longestRestMs = 3_600_000;
+const retryMs = 5_000;
+
+interface Leaf extends CertifiedKey {
+  readonly signer: string;
+  readonly renewMs: number;
+  readonly expiresMs: number;
+}
+
+/**
+ * Certificates of our own making: one authority for all replicas in a Secret, a serving certificate of its own for each
+ * replica, both renewed in time, and the API server told whom to trust before anybody serves with it.
+ */
+export class IssuedCertificates implements CertificateSource {
+  readonly #options: IssuedCertificatesOptions;
+  readonly #times: RotationTimes;
+  readonly #log: Log;
+  readonly #name: string;
+  readonly #current = new CurrentCertificate();
+  readonly #first = Promise.withResolvers<undefined>();
+  #leaf: Leaf | undefined;
+  #wake = new AbortController();
+
+  constructor(options: IssuedCertificatesOptions) {
+    this.#options = options;
+    this.#times = { ...defaultTimes, ...options.times };
+    this.#log = options.log ?? silentLog;
+    this.#name = options.name ?? "quartermaster";
+  }
+
+  current(): CertifiedKey | undefined {
+    return this.#current.current();
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#current.onChange(listener);
+  }
+
+  /** Resolves when the first certificate is there; `run` must be under way. */
+  async ready(): Promise<void> {
+    await this.#first.promise;
+  }
+
+  /** Looks at once, because somebody changed the Secret or a target. */
+  refresh(): void {
+    this.#wake.abort();
+  }
+
+  /** Keeps certificates fresh until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const restMs = await this.#tryPass(signal);
+      await this.#rest(restMs, signal);
+    }
+  }
+
+  async #tryPass(signal: AbortSignal): Promise<number> {
+    try {
+      return await this.#pass(signal);
+    } catch (error) {
+      if (!signal.aborted)
+        this.#log.warn("certificates could not be renewed", { code: classify(error), err: error });
+      return Math.min(retryMs, this.#times.propagationMs / 4);
+    }
+  }
+
+  /** Trust first, use later. Without any certificate we serve with one that is not trusted yet rather than not at all. */
+  async #pass(signal: AbortSignal): Promise<number> {
+    const { client, system, secret } = this.#options;
+    const keeping = { client, system, secret, times: this.#times, name: this.#name };
+    const authorities = await keepAuthorities(keeping, signal);
+    if (this.#leaf === undefined) await this.#issueIfDue(authorities);
+    await this.#inject(authorities, signal);
+    await this.#issueIfDue(authorities);
+    return this.#restMs(authorities);
+  }
+
+  async #inject(authorities: Authorities, signal: AbortSignal): Promise<void> {
+    const { client, targets = [] } = this.#options;
+    const bundle = bundleOf(authorities);
+    for (const target of targets) {
+      const isWritten = await injectBundle({ client, fieldManager: this.#name, signal }, target, bundle);
+      if (isWritten) this.#log.info("trusted authorities are announced", { target: target.name });
+    }
+  }
+
+  async #issueIfDue(authorities: Authorities): Promise<void> {
+    const nowMs = this.#options.system.wallMs();
+    const signer = signerOf(authorities, this.#times, nowMs);
+    const leaf = this.#leaf;
+    if (leaf !== undefined && leaf.signer === signer.certificatePem && nowMs < leaf.renewMs) return;
+    this.#leaf = await this.#issue(signer, nowMs);
+    this.#current.use({ certificatePem: this.#leaf.certificatePem, keyPem: this.#leaf.keyPem });
+    this.#log.info("serving certificate is issued", {
+      expires: new Date(this.#leaf.expiresMs).toISOString(),
+    });
+    this.#first.resolve(undefined);
+  }
+
+  async #issue(signer: Authority, nowMs: number): Promise<Leaf> {
+    const { system, dnsNames = [], ipAddresses = [] } = this.#options;
+    const expiresMs = Math.min(nowMs + this.#times.servingMs, signer.expiresMs);
+    const pair = await issueServing(signer, {
+      name: this.#name,
+      serial: system.uuid().replaceAll("-", ""),
+      validity: { notBeforeMs: nowMs - backdateMs, notAfterMs: expiresMs },
+      dnsNames,
+      ipAddresses,
+    });
+    const renewMs = renewalMs(nowMs, expiresMs, system.random());
+    return { ...pair, signer: signer.certificatePem, renewMs, expiresMs };
+  }
+
+  #restMs(authorities: Authorities): number {
+    const nowMs = this.#options.system.wallMs();
+    const dueMs = Math.min(nextRotationMs(authorities, this.#times, nowMs), this.#leaf?.renewMs ?? nowMs);
+    const longestMs = Math.min(longestRestMs, this.#times.retirementMs / 3);
+    return Math.min(Math.max(dueMs - nowMs, 100), longestMs);
+  }
+
+  async #rest(restMs: number, signal: AbortSignal): Promise<void> {
+    const woken = AbortSignal.any([signal, this.#wake.signal]);
+    try {
+      await this.#options.system.sleep(restMs, woken);
+    } catch (error) {
+      if (!woken.aborted) throw error;
+    }
+  }
+}
