@@ -7,6 +7,7 @@ import {
   type AuthoritySecret,
   authoritySecrets,
   backdateMs,
+  isOurs,
   readAuthorities,
   secretOf,
 } from "./authority-secret.ts";
@@ -46,6 +47,7 @@ async function tryToKeep(
   const { client, secret, system, times } = options;
   const found = await client.find(authoritySecrets, secret, { signal });
   const current = found === undefined ? undefined : readAuthorities(found);
+  if (found !== undefined && !isOurs(found)) return foreign(current, secret);
   const wanted =
     current === undefined
       ? { newest: await newAuthority(options) }
@@ -62,6 +64,12 @@ async function tryToKeep(
     if (code === "conflict" || code === "alreadyExists" || code === "notFound") return undefined;
     throw error;
   }
+}
+
+/** What somebody else put there is used as it is, never renewed and never overwritten. */
+function foreign(current: Authorities | undefined, { namespace, name }: Required<ObjectRef>): Authorities {
+  if (current !== undefined) return current;
+  throw new Error(`Secret ${namespace}/${name} is not ours and holds no authority in tls.crt and tls.key`);
 }
 
 async function nextAuthorities(

@@ -1,5 +1,5 @@
 import { defineKind, type Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
 import { isPair, validityOf } from "./issue-certificate.ts";
 import type { Authorities, Authority } from "./rotation.ts";
 
@@ -40,10 +40,18 @@ export function secretOf(
     ...entries("tls", newest),
     ...(previous === undefined ? {} : entries("previous", previous)),
   };
-  const content = { type: "kubernetes.io/tls", data };
-  if (existing !== undefined) return { ...existing, ...content, type: existing.type ?? content.type };
-  return { apiVersion: "v1", kind: "Secret", metadata: ref, ...content };
+  const type = existing?.type ?? "kubernetes.io/tls";
+  const metadata: ObjectMeta = existing?.metadata ?? ref;
+  const labels = { ...metadata.labels, [mark]: "true" };
+  return { apiVersion: "v1", kind: "Secret", metadata: { ...metadata, labels }, type, data };
 }
+
+/** Whether the Secret is ours to write: it bears our mark, or somebody made it empty for us. */
+export function isOurs({ metadata, data = {} }: AuthoritySecret): boolean {
+  return metadata.labels?.[mark] === "true" || Object.values(data).every((value) => value === "");
+}
+
+const mark = "quartermaster.dev/certificate-authority";
 
 function authorityAt(data: Readonly<Record<string, string>>, stem: string): Authority | undefined {
   const pair = { certificatePem: textAt(data, `${stem}.crt`), keyPem: textAt(data, `${stem}.key`) };

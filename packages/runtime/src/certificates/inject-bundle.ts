@@ -3,11 +3,11 @@ import { defineKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 
 /** Where the API server reads whom to trust. */
-export interface BundleTarget {
-  readonly kind: "mutating" | "validating" | "conversion";
-  /** Of the webhook configuration, or of the CustomResourceDefinition. */
-  readonly name: string;
-}
+export type BundleTarget =
+  /** A webhook configuration. */
+  | { readonly kind: "mutating" | "validating"; readonly name: string }
+  /** A CustomResourceDefinition with a conversion webhook. */
+  | { readonly kind: "conversion"; readonly name: string };
 
 /** How to write bundles. */
 export interface BundleWriter {

@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
+import { finishesWithin } from "../manager/finishes-within.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
@@ -85,9 +86,10 @@ export class IssuedCertificates implements CertificateSource {
     return this.#current.onChange(listener);
   }
 
-  /** Resolves when the first certificate is there; `run` must be under way. */
-  async ready(): Promise<void> {
-    await this.#first.promise;
+  /** Resolves when the first certificate is there; `run` must be under way. Rejects after `timeoutMs`, 60 s unless told. */
+  async ready({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const isThere = await finishesWithin(this.#first.promise, this.#options.system, timeoutMs);
+    if (!isThere) throw new DOMException(`no certificate within ${timeoutMs} ms`, "TimeoutError");
   }
 
   /** Looks at once, because somebody changed the Secret or a target. */

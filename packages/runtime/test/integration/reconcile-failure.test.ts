@@ -95,7 +95,7 @@ describe("a pass that fails", () => {
     const records: PassRecord[] = [];
     const lateWrites: unknown[] = [];
     let passes = 0;
-    const recipe = probeRecipe<Widget>(async (widget, ctx) => {
+    const recipe = probeRecipe<Widget>(async (_widget, ctx) => {
       passes += 1;
       if (passes > 1) return undefined;
       await new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { eventually } from "@quartermaster/testkit";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import type { Client } from "../../src/client/client.ts";
@@ -17,7 +17,11 @@ const durationMs = process.env["QM_SOAK"] === "1" ? 60_000 : 20_000;
 
 const objects = 5_000;
 
-type Operation = { readonly do: "write" | "delete"; readonly at: number; readonly colour: string };
+interface Operation {
+  readonly do: "write" | "delete";
+  readonly at: number;
+  readonly colour: string;
+}
 
 const operations: fc.Arbitrary<Operation> = fc.record({
   do: fc.constantFrom("write", "write", "write", "delete"),

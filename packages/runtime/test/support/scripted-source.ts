@@ -5,7 +5,7 @@ import type { Listing, StreamQuery, WatchSource } from "../../src/watch/watch-so
 export interface ScriptedStream {
   readonly refuse?: Error;
   readonly chunks?: readonly (string | Uint8Array)[];
-  readonly then?: "close" | "hang" | Error;
+  readonly end?: "close" | "hang" | Error;
 }
 
 /** A source that plays a script, one entry per stream; the last one repeats. Notes what it was asked for. */
@@ -43,12 +43,12 @@ async function* each(objects: readonly KubeObject[]): AsyncGenerator<KubeObject>
 }
 
 async function* play(
-  { chunks = [], then = "hang" }: ScriptedStream,
+  { chunks = [], end = "hang" }: ScriptedStream,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
-  if (then instanceof Error) throw then;
-  if (then === "close") return;
+  if (end instanceof Error) throw end;
+  if (end === "close") return;
   await new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => {
       reject(new Error("aborted"));

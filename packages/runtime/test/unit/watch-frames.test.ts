@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { cutManagedFields } from "../../src/watch/cut-managed-fields.ts";
@@ -88,7 +88,7 @@ describe("cutManagedFields", () => {
         const { managedFields: _cut, ...rest } = metadata;
         expect(event).toEqual({
           kind: "changed",
-          object: JSON.parse(JSON.stringify({ ...object, metadata: rest })),
+          object: JSON.parse(JSON.stringify({ ...object, metadata: rest })) as unknown,
         });
       }),
     );

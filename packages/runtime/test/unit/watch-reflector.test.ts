@@ -83,7 +83,7 @@ describe("a reflector", () => {
 
   test("resumes from the last version when the server ends the stream, without asking for everything again", async () => {
     const scene = play([
-      { chunks: [...first.chunks, bookmark("20")], then: "close" },
+      { chunks: [...first.chunks, bookmark("20")], end: "close" },
       { chunks: [frame("MODIFIED", anObject("a", "21"))] },
     ]);
     await scene.system.advance(5_000);
@@ -132,7 +132,7 @@ describe("a reflector", () => {
     { name: "garbage in the stream", streams: [{ chunks: ["<html>\n"] }] },
   ])("asks for everything again after $name, and reports what has gone meanwhile", async ({ streams }) => {
     const again = { chunks: [frame("ADDED", anObject("a", "5")), bookmark("30", "end")] };
-    const scene = play([{ ...first, then: "close" }, ...streams, again]);
+    const scene = play([{ ...first, end: "close" }, ...streams, again]);
     await scene.system.advance(5_000);
     expect(scene.source.queries.slice(0, 3)).toEqual([undefined, "7", undefined]);
     expect(scene.events.slice(2)).toEqual(["deleted b@3"]);
@@ -143,9 +143,9 @@ describe("a reflector", () => {
     const tooLarge = errorFrame(504, { details: { causes: [{ reason: "ResourceVersionTooLarge" }] } });
     const again = { chunks: [frame("ADDED", anObject("a", "2")), bookmark("4", "end"), bookmark("6")] };
     const scene = play([
-      { chunks: first.chunks, then: "close" },
+      { chunks: first.chunks, end: "close" },
       { chunks: [tooLarge] },
-      { ...again, then: broken },
+      { ...again, end: broken },
       {},
     ]);
     await scene.system.advance(10_000);
@@ -171,7 +171,7 @@ describe("a reflector", () => {
       retryAfterMs: 50_000,
       mayHaveActed: false,
     });
-    const scene = play([{ ...first, then: broken }, { refuse: broken }]);
+    const scene = play([{ ...first, end: broken }, { refuse: broken }]);
     await scene.system.advance(60_000);
     expect(scene.source.queries.length).toBeGreaterThan(12);
     const later = play([{ refuse: throttled }]);
@@ -186,7 +186,7 @@ describe("a reflector", () => {
       reason: "KindNotServed",
       mayHaveActed: false,
     });
-    const scene = play([{ ...first, then: "close" }, { refuse: notServed }, { refuse: notServed }, first]);
+    const scene = play([{ ...first, end: "close" }, { refuse: notServed }, { refuse: notServed }, first]);
     await scene.system.advance(500);
     expect(scene.states.at(-1)).toBe("pending");
     expect(scene.events.slice(2)).toEqual(["deleted a@5", "deleted b@3"]);
@@ -204,7 +204,7 @@ describe("a reflector", () => {
     const scene = play([
       {
         chunks: [...first.chunks, deep("8"), deep("9"), frame("MODIFIED", anObject("b", "10"))],
-        then: "hang",
+        end: "hang",
       },
     ]);
     await scene.system.settle();
@@ -257,7 +257,7 @@ describe("[runtime/RT-03] a stream cut at every byte", () => {
             opened += 1;
             const isFirst = opened === 1;
             const chunks = isFirst ? [bytes.subarray(0, cut)] : [Buffer.from(restFrom(resourceVersion))];
-            const source = new ScriptedSource([{ chunks, then: isFirst ? broken : "hang" }]);
+            const source = new ScriptedSource([{ chunks, end: isFirst ? broken : "hang" }]);
             return await source.open({ resourceVersion, signal, timeoutSeconds: 300 });
           },
           list: () => {

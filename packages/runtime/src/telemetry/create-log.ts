@@ -1,0 +1,50 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+import type { Log } from "../reconcile/log.ts";
+import { plainFacts } from "./plain-facts.ts";
+
+/** Where lines go, and which. */
+export interface CreateLogOptions {
+  /** `info` unless told. */
+  readonly level?: "debug" | "info" | "warn" | "error";
+  /** Standard output unless told. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * A log of JSON lines. Fields are reduced to plain facts before anything writes them, see `plainFacts`.
+ *
+ * @example
+ * const log = createLog({ level: "debug" }).with({ controller: "copy" });
+ * log.warn("pass failed", { code, err: error });
+ */
+export function createLog({ level = "info", destination }: CreateLogOptions = {}): Log {
+  const settings = {
+    level,
+    base: null,
+    messageKey: "message",
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Ours come as facts already; pino's own would print what they find.
+    serializers: {},
+  };
+  return logOn(destination === undefined ? pino(settings) : pino(settings, destination));
+}
+
+function logOn(logger: Logger): Log {
+  return {
+    debug: (message, fields = {}) => {
+      if (logger.isLevelEnabled("debug")) logger.debug(plainFacts(fields), message);
+    },
+    info: (message, fields = {}) => {
+      logger.info(plainFacts(fields), message);
+    },
+    warn: (message, fields = {}) => {
+      logger.warn(plainFacts(fields), message);
+    },
+    error: (message, fields = {}) => {
+      logger.error(plainFacts(fields), message);
+    },
+    with: (fields) => logOn(logger.child(plainFacts(fields))),
+  };
+}

@@ -1,0 +1,70 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+
+import type { CertificateFilesObserver } from "../certificates/certificate-files.ts";
+import type { LeaseObserver } from "../leader/lease-elector.ts";
+import type { Telemetry } from "../manager/telemetry-hooks.ts";
+import type { System } from "../system/system.ts";
+import type { Observation } from "../transport/transport.ts";
+import type { WebhookObserver } from "../webhook/request-handler.ts";
+import { controllerMetrics, type MeasuredController } from "./controller-metrics.ts";
+import { certificateMetrics, leaderMetrics } from "./leader-metrics.ts";
+import { queueMetrics } from "./queue-metrics.ts";
+import { requestMetrics } from "./request-metrics.ts";
+import { watchMetrics } from "./watch-metrics.ts";
+import { webhookMetrics } from "./webhook-metrics.ts";
+
+/** What is measured. Everything named here has its series from the start, at 0. */
+export interface MetricsOptions {
+  readonly system: System;
+  readonly controllers?: readonly MeasuredController[];
+  /** Paths of webhooks. */
+  readonly webhooks?: readonly string[];
+  /** Names of leases. */
+  readonly leases?: readonly string[];
+  /** CPU, memory, event-loop delay and garbage collection of this process; true unless told. */
+  readonly processMetrics?: boolean;
+}
+
+/** Hooks for every part of the runtime, and the page that shows what they counted. */
+export interface Metrics {
+  /** For the manager. */
+  readonly telemetry: Telemetry;
+  /** For the transport. */
+  readonly observe: (observation: Observation) => void;
+  /** For the webhook server. */
+  readonly webhooks: WebhookObserver;
+  /** For the elector. */
+  readonly leases: LeaseObserver;
+  /** For certificate files. */
+  readonly certificates: CertificateFilesObserver;
+  readonly contentType: string;
+  /** In Prometheus' text format. */
+  render(): Promise<string>;
+}
+
+/**
+ * Metrics under controller-runtime's names, so that dashboards made for it work.
+ *
+ * @example
+ * const metrics = createMetrics({ system, controllers: [{ name: "copy" }] });
+ * const transport = createTransport({ config, system, observe: metrics.observe });
+ */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { system, controllers = [], webhooks = [], leases = [], processMetrics = true } = options;
+  const registry = new Registry();
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const names = controllers.map(({ name }) => name);
+  return {
+    telemetry: {
+      ...controllerMetrics(registry, controllers),
+      ...queueMetrics(registry, system, names),
+      ...watchMetrics(registry),
+    },
+    observe: requestMetrics(registry),
+    webhooks: webhookMetrics(registry, webhooks),
+    leases: leaderMetrics(registry, leases),
+    certificates: certificateMetrics(registry),
+    contentType: registry.contentType,
+    render: async () => await registry.metrics(),
+  };
+}

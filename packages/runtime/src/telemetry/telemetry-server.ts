@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+import { type Log, silentLog } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What is asked by a probe; each name with whether it is well. */
+export type Checks = Readonly<Record<string, () => boolean>>;
+
+/** What a telemetry server is made of. */
+export interface TelemetryServerOptions {
+  readonly system: System;
+  readonly metrics: Pick<Metrics, "render" | "contentType">;
+  /** For `/healthz`: whether the process is worth keeping. */
+  readonly health?: Checks;
+  /** For `/readyz`: whether it may be sent work. */
+  readonly readiness?: Checks;
+  /** 8080 unless told; 0 takes any that is free. */
+  readonly port?: number;
+  /** All addresses unless told. */
+  readonly host?: string;
+  readonly log?: Log;
+}
+
+/** Serves `/metrics`, `/healthz` and `/readyz` over plain HTTP. `await using` stops it. */
+export class TelemetryServer implements AsyncDisposable {
+  readonly #options: TelemetryServerOptions;
+  readonly #server: Server;
+  #isStopping = false;
+
+  constructor(options: TelemetryServerOptions) {
+    this.#options = options;
+    const limits = { requestTimeout: 5_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+    this.#server = createServer(limits, (request, response) => {
+      void this.#serve(request, response);
+    });
+    this.#server.maxConnections = 100;
+  }
+
+  /** Begins to answer and gives the port. Throws when the port is taken. */
+  async listen(): Promise<number> {
+    const { port = 8080, host } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    this.#server.once("error", reject);
+    this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
+      resolve(undefined);
+    });
+    await promise;
+    this.#server.off("error", reject);
+    const address = this.#server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  /** From now on `/readyz` says no, so that no new work is sent; the rest is still answered. */
+  announceStop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Answers under way are finished within 2 s, then what is left is cut. */
+  async stop(): Promise<void> {
+    this.announceStop();
+    if (!this.#server.listening) return;
+    const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+    this.#server.close(() => {
+      resolve(undefined);
+    });
+    this.#server.closeIdleConnections();
+    const limit = this.#options.system.setTimer(2_000, () => {
+      this.#server.closeAllConnections();
+    });
+    await closed;
+    limit.cancel();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, contentType, body } = await this.#answer(request);
+    const isLast = this.#isStopping && { connection: "close" };
+    response.writeHead(status, { "content-type": contentType, ...isLast });
+    response.end(request.method === "HEAD" ? "" : body);
+  }
+
+  async #answer({ method, url = "" }: IncomingMessage): Promise<Page> {
+    if (method !== "GET" && method !== "HEAD") return text(405, "only to be read\n");
+    const { metrics, health = {}, readiness = {}, log = silentLog } = this.#options;
+    try {
+      switch (url.split("?", 1)[0]) {
+        case "/metrics":
+          return { status: 200, contentType: metrics.contentType, body: await metrics.render() };
+        case "/healthz":
+          return report(health);
+        case "/readyz":
+          return report({ ...readiness, running: () => !this.#isStopping });
+        default:
+          return text(404, "nothing here\n");
+      }
+    } catch (error) {
+      log.error("telemetry could not be shown", { err: error });
+      return text(500, "failed\n");
+    }
+  }
+}
+
+interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+function text(status: number, body: string): Page {
+  return { status, contentType: "text/plain; charset=utf-8", body };
+}
+
+/** As Kubernetes' own probes read: a line for each check. */
+function report(checks: Checks): Page {
+  const lines = Object.entries(checks).map(([name, isWell]) => ({ name, isWell: isWell() }));
+  const body = lines.map(
+    ({ name, isWell }) => `[${isWell ? "+" : "-"}]${name} ${isWell ? "ok" : "failed"}\n`,
+  );
+  const isWell = lines.every((line) => line.isWell);
+  return text(isWell ? 200 : 500, `${body.join("")}${isWell ? "ok" : "failed"}\n`);
+}

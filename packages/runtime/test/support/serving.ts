@@ -1,0 +1,71 @@
+import type { CertifiedKey } from "../../src/certificates/certificate-source.ts";
+import { CurrentCertificate } from "../../src/certificates/current-certificate.ts";
+import { issueAuthority, issueServing } from "../../src/certificates/issue-certificate.ts";
+
+/** A certificate for 127.0.0.1 and the authority that vouches for it. */
+export interface Serving {
+  readonly authority: CertifiedKey;
+  readonly certificates: CurrentCertificate;
+}
+
+/** Makes both, valid for an hour. */
+export async function makeServing(): Promise<Serving> {
+  const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
+  const authority = await issueAuthority({ name: "test authority", serial: "01", validity });
+  const names = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
+  const certificates = new CurrentCertificate();
+  certificates.use(await issueServing(authority, { name: "test", serial: "02", validity, ...names }));
+  return { authority, certificates };
+}
+
+/** Where a webhook is registered. */
+export interface Registration {
+  readonly name: string;
+  readonly kind: "Mutating" | "Validating";
+  readonly port: number;
+  readonly path: string;
+  /** PEM; left out, the bundle is. */
+  readonly caPem?: string;
+  /** Only objects in this namespace are asked about. */
+  readonly namespace: string;
+  readonly timeoutSeconds?: number;
+}
+
+/** A webhook configuration for ConfigMaps that fails closed. */
+export function registrationOf({
+  name,
+  kind,
+  port,
+  path,
+  caPem,
+  namespace,
+  timeoutSeconds = 10,
+}: Registration): object {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: `${kind}WebhookConfiguration`,
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.com`,
+        clientConfig: {
+          url: `https://127.0.0.1:${port}${path}`,
+          ...(caPem !== undefined && { caBundle: Buffer.from(caPem).toString("base64") }),
+        },
+        rules: [
+          {
+            apiGroups: [""],
+            apiVersions: ["v1"],
+            operations: ["CREATE", "UPDATE"],
+            resources: ["configmaps"],
+          },
+        ],
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+        failurePolicy: "Fail",
+        timeoutSeconds,
+      },
+    ],
+  };
+}

@@ -1,0 +1,153 @@
+import { X509Certificate } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { readAuthorities, secretOf } from "../../src/certificates/authority-secret.ts";
+import { CertificateFiles } from "../../src/certificates/certificate-files.ts";
+import { isPair, issueAuthority, issueServing } from "../../src/certificates/issue-certificate.ts";
+import {
+  type Authorities,
+  type Authority,
+  bundleOf,
+  nextRotationMs,
+  rotationStep,
+  signerOf,
+} from "../../src/certificates/rotation.ts";
+import { VirtualSystem } from "../../src/testing/virtual-system.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTestCertificate } from "../support/test-certificate.ts";
+
+const times = { authorityMs: 3_000, servingMs: 300, propagationMs: 100, retirementMs: 300 };
+
+function authority(name: string, announcedMs: number): Authority {
+  return { certificatePem: `${name}\n`, keyPem: "", announcedMs, expiresMs: announcedMs + 3_000 };
+}
+
+const old = authority("old", 0);
+const fresh = authority("fresh", 2_000);
+const both: Authorities = { newest: fresh, previous: old };
+
+describe("the rotation of authorities", () => {
+  const rows = [
+    { name: "a young authority is kept", given: { newest: old }, nowMs: 1_999, step: "keep", signer: old },
+    {
+      name: "after two thirds another is announced",
+      given: { newest: old },
+      nowMs: 2_000,
+      step: "announce",
+      signer: old,
+    },
+    {
+      name: "the new one does not sign before it is known",
+      given: both,
+      nowMs: 2_099,
+      step: "keep",
+      signer: old,
+    },
+    { name: "the new one signs once it is known", given: both, nowMs: 2_100, step: "keep", signer: fresh },
+    {
+      name: "the old one stays trusted until all leaves are renewed",
+      given: both,
+      nowMs: 2_399,
+      step: "keep",
+      signer: fresh,
+    },
+    { name: "the old one is retired", given: both, nowMs: 2_400, step: "retire", signer: fresh },
+    {
+      name: "the first of all signs at once",
+      given: { newest: fresh },
+      nowMs: 2_000,
+      step: "keep",
+      signer: fresh,
+    },
+    {
+      name: "an expired one signs nothing",
+      given: { newest: authority("late", 3_050), previous: old },
+      nowMs: 3_060,
+      step: "keep",
+      signer: authority("late", 3_050),
+    },
+  ] as const;
+
+  test.each(rows)("[runtime/RT-25] $name", ({ given, nowMs, step, signer }) => {
+    expect(rotationStep(given, times, nowMs)).toBe(step);
+    expect(signerOf(given, times, nowMs)).toEqual(signer);
+  });
+
+  test("[runtime/RT-25] the bundle is old and new", () => {
+    expect(bundleOf(both)).toBe("old\nfresh\n");
+    expect(bundleOf({ newest: fresh })).toBe("fresh\n");
+  });
+
+  test("[runtime/RT-25] the next change is known beforehand", () => {
+    expect(nextRotationMs({ newest: old }, times, 0)).toBe(2_000);
+    expect(nextRotationMs(both, times, 2_000)).toBe(2_100);
+    expect(nextRotationMs(both, times, 2_100)).toBe(2_400);
+  });
+});
+
+describe("issued certificates", () => {
+  const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2060, 0, 1) };
+
+  test("verify against their authority, carry their names and survive a Secret", async () => {
+    const issued = await issueAuthority({ name: "a authority", serial: "01", validity });
+    const leaf = await issueServing(issued, {
+      name: "a",
+      serial: "02",
+      validity,
+      dnsNames: ["webhook.ns.svc"],
+      ipAddresses: ["127.0.0.1"],
+    });
+    const certificate = new X509Certificate(leaf.certificatePem);
+    expect(isPair(leaf)).toBe(true);
+    expect(isPair({ ...leaf, keyPem: issued.keyPem })).toBe(false);
+    expect(certificate.checkIssued(new X509Certificate(issued.certificatePem))).toBe(true);
+    expect(certificate.checkHost("webhook.ns.svc")).toBe("webhook.ns.svc");
+    expect(certificate.checkIP("127.0.0.1")).toBe("127.0.0.1");
+    expect(certificate.ca).toBe(false);
+    expect(new Date(certificate.validTo).getTime()).toBe(validity.notAfterMs);
+    const kept = {
+      newest: { ...issued, announcedMs: validity.notBeforeMs + 300_000, expiresMs: validity.notAfterMs },
+    };
+    expect(readAuthorities(secretOf({ namespace: "n", name: "s" }, kept))).toEqual(kept);
+  });
+
+  test("a Secret with half an authority holds none", () => {
+    const data = {
+      "tls.crt": Buffer.from(makeTestCertificate("x").certPem).toString("base64"),
+      "tls.key": "",
+    };
+    expect(
+      readAuthorities({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data }),
+    ).toBeUndefined();
+  });
+});
+
+describe("supplied files", () => {
+  test("are read again when they change, and a half-written pair changes nothing", async () => {
+    await using folder = await makeTempFolder();
+    const [certificatePath, keyPath] = [join(folder.path, "tls.crt"), join(folder.path, "tls.key")];
+    const system = new VirtualSystem();
+    let failures = 0;
+    const observer = { certificateReadFailed: () => (failures += 1) };
+    const files = new CertificateFiles({ system, certificatePath, keyPath, observer });
+    let changes = 0;
+    using _subscription = files.onChange(() => (changes += 1));
+    expect(await files.refresh()).toBe(false);
+    const one = makeTestCertificate("one");
+    const other = makeTestCertificate("other");
+    await writeFile(certificatePath, one.certPem);
+    await writeFile(keyPath, one.keyPem);
+    expect(await files.refresh()).toBe(true);
+    await files.refresh();
+    await writeFile(certificatePath, other.certPem);
+    expect(await files.refresh()).toBe(false);
+    expect(files.current()?.certificatePem).toBe(one.certPem);
+    await writeFile(keyPath, other.keyPem);
+    await files.refresh();
+    expect(files.current()?.certificatePem).toBe(other.certPem);
+    expect({ changes, failures }).toEqual({ changes: 2, failures: 2 });
+  });
+});

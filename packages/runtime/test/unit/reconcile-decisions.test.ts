@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+
+import { ApiError, type ErrorClass } from "../../src/errors.ts";
+import type { KubeObject } from "../../src/object/kube-object.ts";
+import { conditionsFor } from "../../src/reconcile/conditions.ts";
+import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
+import { lifecycle } from "../../src/reconcile/lifecycle.ts";
+import { settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
+import { firstAnswer, type Rule } from "../../src/reconcile/rule.ts";
+import { isStatusCurrent, statusFor } from "../../src/reconcile/status.ts";
+
+const why = { reason: "Because", message: "Because of it." };
+const now = "2026-01-01T00:00:00Z";
+
+describe("lifecycle", () => {
+  const deletionTimestamp = now;
+  test.each([
+    { name: "new", metadata: {}, finalizer: "f", want: "unclaimed" },
+    { name: "marked", metadata: { finalizers: ["f"] }, finalizer: "f", want: "claimed" },
+    { name: "marked by another", metadata: { finalizers: ["g"] }, finalizer: "f", want: "unclaimed" },
+    {
+      name: "deleted, marked",
+      metadata: { finalizers: ["f"], deletionTimestamp },
+      finalizer: "f",
+      want: "leaving",
+    },
+    {
+      name: "deleted, held by another",
+      metadata: { finalizers: ["g"], deletionTimestamp },
+      finalizer: "f",
+      want: "gone",
+    },
+    { name: "without finalizer", metadata: {}, finalizer: undefined, want: "claimed" },
+    {
+      name: "without finalizer, deleted",
+      metadata: { deletionTimestamp },
+      finalizer: undefined,
+      want: "gone",
+    },
+  ])("an object that is $name is $want", ({ metadata, finalizer, want }) => {
+    const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } };
+    expect(lifecycle(object, finalizer)).toBe(want);
+  });
+});
+
+describe("conditionsFor", () => {
+  test.each([
+    {
+      outcome: settled(),
+      want: ["Ready=True Settled", "Reconciling=False Settled", "Stalled=False Settled"],
+    },
+    {
+      outcome: waiting(why, 5),
+      want: ["Ready=False Because", "Reconciling=True Because", "Stalled=False Progressing"],
+    },
+    {
+      outcome: stalled(why),
+      want: ["Ready=False Because", "Reconciling=False Stalled", "Stalled=True Because"],
+    },
+  ])("says $outcome.kind as $want", ({ outcome, want }) => {
+    const conditions = conditionsFor({ outcome, generation: 3, previous: [], now });
+    expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual(want);
+    expect(conditions.every(({ observedGeneration }) => observedGeneration === 3)).toBe(true);
+  });
+
+  test("a reason may change without the time of the condition", () => {
+    const before = conditionsFor({ outcome: waiting(why, 5), generation: 1, previous: [], now });
+    const later = "2026-01-02T00:00:00Z";
+    const after = conditionsFor({ outcome: stalled(why), generation: 2, previous: before, now: later });
+    expect(after.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([now, later, later]);
+  });
+});
+
+describe("judgeFailure", () => {
+  const quiet: readonly ErrorClass[] = [
+    "conflict",
+    "alreadyExists",
+    "gone",
+    "tooManyRequests",
+    "transient",
+    "timeout",
+    "unauthorized",
+    "aborted",
+  ];
+  test.each(quiet)("%s is retried and never reaches a condition", (errorClass) => {
+    const error = new ApiError("x", { class: errorClass, mayHaveActed: false, retryAfterMs: 7 });
+    expect(judgeFailure(error)).toEqual({ next: "backOff", atLeastMs: 7, isBug: false });
+  });
+
+  test.each([
+    { error: "invalid", next: "stay", outcome: "stalled", reason: "Rejected" },
+    { error: "tooLarge", next: "stay", outcome: "stalled", reason: "TooLarge" },
+    { error: "forbidden", next: "backOff", outcome: "waiting", reason: "Forbidden" },
+    { error: "notFound", next: "backOff", outcome: "waiting", reason: "NotFound" },
+  ] as const)("$error is shown as $reason", ({ error, next, outcome, reason }) => {
+    const judgement = judgeFailure(new ApiError("get Thing a: 4xx", { class: error, mayHaveActed: false }));
+    expect(judgement).toMatchObject({ next, isBug: false, shown: { kind: outcome, why: { reason } } });
+  });
+
+  test("a field that another writer holds is shown: repeating does not help", () => {
+    const causes = [{ field: ".data.a", reason: "FieldManagerConflict", message: "" }];
+    const error = new ApiError("apply: 409", { class: "conflict", causes, mayHaveActed: false });
+    expect(judgeFailure(error).shown).toMatchObject({ why: { reason: "FieldConflict" } });
+  });
+
+  test("a fault of ours is shown without its text, which may hold anything", () => {
+    const judgement = judgeFailure(new TypeError("password is hunter2"));
+    expect(judgement).toMatchObject({ next: "backOff", isBug: true });
+    expect(JSON.stringify(judgement)).not.toContain("hunter2");
+  });
+});
+
+describe("statusFor", () => {
+  const object: KubeObject & { readonly status: object } = {
+    apiVersion: "v1",
+    kind: "Thing",
+    metadata: { name: "a", generation: 4 },
+    status: { nodes: 3, observedGeneration: 3, conditions: [] },
+  };
+  const withStatus = (status: object): KubeObject => Object.assign({}, object, { status });
+  const facts = { object, outcome: settled(), now: new Date(now) };
+
+  test("keeps what is there when the domain says nothing, and replaces it when it does", () => {
+    expect(statusFor({ ...facts, content: undefined })).toMatchObject({ nodes: 3, observedGeneration: 4 });
+    expect(statusFor({ ...facts, content: { ready: 1 } })).not.toHaveProperty("nodes");
+    expect(statusFor({ ...facts, content: { observedGeneration: 99, ready: 1 } })).toMatchObject({
+      observedGeneration: 4,
+    });
+  });
+
+  test("counts as current only when everything of ours is said already; conditions of others do not matter", () => {
+    const wanted = statusFor({ ...facts, content: { nodes: 3 } });
+    expect(isStatusCurrent(object, wanted)).toBe(false);
+    const { conditions } = wanted as { readonly conditions: readonly object[] };
+    const foreign = { type: "Foreign", status: "True" };
+    expect(isStatusCurrent(withStatus({ ...wanted, conditions: [foreign, ...conditions] }), wanted)).toBe(
+      true,
+    );
+    expect(isStatusCurrent(withStatus({ ...wanted, more: 1 }), wanted)).toBe(false);
+  });
+
+  test("says the same on the next pass, so that nothing is written", () => {
+    const first = statusFor({ ...facts, content: { nodes: 3 } });
+    const written = { ...object, status: first };
+    const later = new Date("2027-01-01T00:00:00Z");
+    expect(
+      isStatusCurrent(
+        written,
+        statusFor({ object: written, outcome: settled(), content: { nodes: 3 }, now: later }),
+      ),
+    ).toBe(true);
+  });
+});
+
+describe("firstAnswer", () => {
+  const rule = (name: string, answers: boolean): Rule<number, never> => ({
+    name,
+    answer: () => (answers ? { actions: [], outcome: settled() } : undefined),
+  });
+
+  test("the first rule that does not pass decides", () => {
+    expect(
+      firstAnswer([rule("a", false), rule("b", true), rule("c", true)], 1, new Date(now)).rule.name,
+    ).toBe("b");
+  });
+
+  test("a recipe whose rules all pass is a fault", () => {
+    expect(() => firstAnswer([rule("a", false)], 1, new Date(now))).toThrow(/no rule answered/);
+  });
+});
