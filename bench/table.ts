@@ -1,6 +1,7 @@
 /** One measured figure, with what it is held against. */
 export interface Row {
   readonly what: string;
+  /** Empty for a line that explains the one above. */
   readonly measured: string;
   readonly bar?: string;
 }
@@ -11,15 +12,24 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
+/** What the command line asks for. */
+export interface BenchOptions {
+  /** Builds from nothing too. */
+  readonly isCold: boolean;
+  /** Smaller sizes and fewer rounds. */
+  readonly isQuick: boolean;
+  /** Parts of a section to run; all when empty. */
+  readonly only: readonly string[];
+}
+
 /** Prints a section as a table that also reads well in a note. */
 export function printSection({ title, rows }: Section): void {
-  const width = Math.max(...rows.map(({ what }) => what.length));
+  const width = Math.max(...rows.filter(({ measured }) => measured !== "").map(({ what }) => what.length));
   const figureWidth = Math.max(...rows.map(({ measured }) => measured.length));
   console.log(`\n${title}`);
   for (const { what, measured, bar } of rows) {
-    console.log(
-      `  ${what.padEnd(width)}  ${measured.padStart(figureWidth)}${bar === undefined ? "" : `   bar: ${bar}`}`,
-    );
+    const line = `${what.padEnd(width)}  ${measured.padStart(figureWidth)}${bar === undefined ? "" : `   bar: ${bar}`}`;
+    console.log(`  ${line.trimEnd()}`);
   }
 }
 
@@ -36,4 +46,9 @@ export function seconds(ms: number): string {
 /** Megabytes, rounded. */
 export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
+}
+
+/** A ratio with two decimals. */
+export function times(ratio: number): string {
+  return `${ratio.toFixed(2)} ×`;
 }

@@ -27,6 +27,8 @@ export interface PassRecord {
   /** Of a failed pass. `timeout` with `isDeadline` means that the pass itself was too slow. */
   readonly errorClass?: ErrorClass;
   readonly isDeadline?: boolean;
+  /** It is not retried: only a change of the spec can help. */
+  readonly isTerminal?: boolean;
 }
 
 /** Told of what metrics count. */

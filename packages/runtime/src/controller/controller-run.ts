@@ -135,10 +135,11 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   }
 }
 
-function resultOf(next: Next): Pick<PassRecord, "result" | "errorClass" | "isDeadline"> {
+function resultOf(next: Next): Pick<PassRecord, "result" | "errorClass" | "isDeadline" | "isTerminal"> {
   switch (next.kind) {
     case "rest":
-      return { result: "success" };
+      if (next.error === undefined) return { result: "success" };
+      return { result: "error", errorClass: classify(next.error), isTerminal: true };
     case "again":
     case "abandoned":
       return { result: "requeue" };

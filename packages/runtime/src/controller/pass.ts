@@ -16,7 +16,8 @@ import type { ReferenceTracker } from "./reference-tracker.ts";
 
 /** What the queue is to do with the key now. */
 export type Next =
-  | { readonly kind: "rest" }
+  /** `error`: it failed, and only a change of the spec can help. */
+  | { readonly kind: "rest"; readonly error?: unknown }
   | { readonly kind: "again" }
   | { readonly kind: "after"; readonly delayMs: number }
   | { readonly kind: "backOff"; readonly atLeastMs: number; readonly error: unknown }
@@ -121,7 +122,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
       log.debug("status could not be written", { code: classify(statusError) });
       return { kind: "backOff", atLeastMs, error };
     }
-    return next === "stay" ? { kind: "rest" } : { kind: "backOff", atLeastMs, error };
+    return next === "stay" ? { kind: "rest", error } : { kind: "backOff", atLeastMs, error };
   }
 
   async #writeStatus(

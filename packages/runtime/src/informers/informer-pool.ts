@@ -1,3 +1,4 @@
+import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/read-store.ts";
@@ -71,7 +72,8 @@ class Shared {
 export class InformerPool implements AsyncDisposable {
   readonly #options: InformerPoolOptions;
   readonly #shared = new Map<string, Shared>();
-  #definitions: AsyncDisposable | undefined;
+  /** Without a handle: we may not watch them. */
+  #definitions: { readonly handle?: AsyncDisposable } | undefined;
   #isClosed = false;
 
   constructor(options: InformerPoolOptions) {
@@ -124,6 +126,7 @@ export class InformerPool implements AsyncDisposable {
         ...observer,
         stateChanged: (event) => {
           if (event.state === "pending") this.#watchDefinitions(kind);
+          if (kind === definitions && classify(event.error) === "forbidden") this.#forgoDefinitions();
           observer.stateChanged?.(event);
         },
       },
@@ -173,12 +176,19 @@ export class InformerPool implements AsyncDisposable {
   #watchDefinitions(pending: Kind): void {
     if (this.#isClosed || this.#definitions !== undefined || pending.group === definitions.group) return;
     const handle = this.acquire({ kind: definitions, projection: definitionNames });
-    this.#definitions = handle;
+    this.#definitions = { handle };
     handle.addHandler((event) => {
       for (const { kind, informer } of this.#shared.values()) {
         if (informer.state === "pending" && concerns(event, kind)) informer.poke();
       }
     });
+  }
+
+  /** Asking again and again for what is forbidden would fill the server's audit log. */
+  #forgoDefinitions(): void {
+    const { handle } = this.#definitions ?? {};
+    this.#definitions = {};
+    void handle?.[Symbol.asyncDispose]();
   }
 }
 

@@ -3,13 +3,14 @@ import { createClient } from "../client/create-client.ts";
 import type { ControllerHost } from "../controller/controller-host.ts";
 import type { Term } from "../controller/controller-run.ts";
 import type { LaunchedController } from "../controller/define-controller.ts";
+import { classify } from "../errors.ts";
 import { subjectOf } from "../events/event-object.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { InformerPool } from "../informers/informer-pool.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "./finishes-within.ts";
 import { informerObserverFor } from "./informer-observer-for.ts";
-import { alwaysLeader } from "./leader-elector.ts";
+import { alwaysLeader, type LeaderElector } from "./leader-elector.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { noTelemetry, type Telemetry } from "./telemetry-hooks.ts";
 
@@ -62,16 +63,10 @@ export class ManagerRun implements Manager {
     const { controllers, leaderElection = alwaysLeader } = this.#options;
     this.#launched = controllers.map((controller) => controller.launch(this.#host()));
     this.#settled = this.#settle();
-    const lead = (): void => {
-      this.#lead();
-    };
-    const yieldLead = (): void => {
-      this.#yieldLead();
-    };
     const { signal } = this.#electing;
     this.#background.push(
       this.#settled,
-      leaderElection.run(signal, lead, yieldLead),
+      this.#elect(leaderElection, signal),
       this.#events.keepSeries(signal),
     );
   }
@@ -112,6 +107,22 @@ export class ManagerRun implements Manager {
         this.#events.record({ subject: subjectOf(kind, object), ...event });
       },
     };
+  }
+
+  /** An election that fails for good leaves a stand-by behind, which health tells. */
+  async #elect(elector: LeaderElector, signal: AbortSignal): Promise<void> {
+    const lead = (): void => {
+      this.#lead();
+    };
+    const yieldLead = (): void => {
+      this.#yieldLead();
+    };
+    try {
+      await elector.run(signal, lead, yieldLead);
+    } catch (error) {
+      this.#log.error("leader election ended", { code: classify(error), err: error });
+      yieldLead();
+    }
   }
 
   async #settle(): Promise<void> {
@@ -159,8 +170,9 @@ export class ManagerRun implements Manager {
     await finishesWithin(this.#working, system, leftMs());
     await this.#stopEvents(Math.min(2_000, leftMs()));
     this.#electing.abort();
+    const controllers = this.#launched.map(async (controller) => await controller.stop());
     const pool = this.informers[Symbol.asyncDispose]();
-    await finishesWithin(Promise.all([...this.#background, pool]), system, leftMs());
+    await finishesWithin(Promise.all([...this.#background, ...controllers, pool]), system, leftMs());
     this.#log.info("stopped");
   }
 

@@ -25,8 +25,8 @@ export function createLog({ level = "info", destination }: CreateLogOptions = {}
     messageKey: "message",
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Ours come as facts already; pino's own would print what they find.
-    serializers: {},
+    // Errors come as facts already; pino's own serializer would take them for errors and write them anew.
+    serializers: { err: (facts: unknown) => facts },
   };
   return logOn(destination === undefined ? pino(settings) : pino(settings, destination));
 }

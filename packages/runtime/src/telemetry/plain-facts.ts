@@ -85,7 +85,7 @@ function cut(text: string): string {
 
 function codeOf(error: Error): string {
   if (error instanceof ApiError) return error.class;
-  const { code } = error as { readonly code?: unknown };
+  const code: unknown = "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : classify(error);
 }
 

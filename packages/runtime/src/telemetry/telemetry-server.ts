@@ -87,7 +87,7 @@ export class TelemetryServer implements AsyncDisposable {
     if (method !== "GET" && method !== "HEAD") return text(405, "only to be read\n");
     const { metrics, health = {}, readiness = {}, log = silentLog } = this.#options;
     try {
-      switch (url.split("?", 1)[0]) {
+      switch (url.replace(/\?.*/s, "")) {
         case "/metrics":
           return { status: 200, contentType: metrics.contentType, body: await metrics.render() };
         case "/healthz":

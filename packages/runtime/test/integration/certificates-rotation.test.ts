@@ -45,7 +45,8 @@ describe("certificates of our own", () => {
       issuers.add(leaf.issuer);
     };
     note();
-    using _subscription = certificates.onChange(note);
+    using stack = new DisposableStack();
+    stack.use(certificates.onChange(note));
     let asked = 0;
     await using server = new WebhookServer({
       system,

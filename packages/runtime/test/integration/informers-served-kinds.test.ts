@@ -1,8 +1,9 @@
-import { eventually } from "@quartermaster/testkit";
+import { eventually, joinSharedCluster, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { InformerPool } from "../../src/informers/informer-pool.ts";
 import { realSystem } from "../../src/system/real-system.ts";
+import { connect } from "../support/connect.ts";
 import { configMaps, customResourceDefinitions } from "../support/kinds.ts";
 import { aWidget, serveWidgets } from "../support/widgets.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
@@ -39,6 +40,27 @@ describe("informers of kinds that come and go", () => {
       expect(names()).toEqual([]);
     }
     expect(restarts.length).toBeLessThan(60);
+  });
+
+  test("[runtime/RT-12] find a new kind also where watching definitions is forbidden, and ask for them once only", async () => {
+    await using bench = await setUpWorkbench({ isServed: false });
+    const { client, namespace, widgets } = bench;
+    using cluster = joinSharedCluster();
+    const verbs = ["get", "list", "watch"];
+    const clusterRules = [{ apiGroups: [widgets.group], resources: ["widgets"], verbs }];
+    const identity = await makeIdentity(cluster.api, cluster.admin, { namespace, clusterRules });
+    await using limited = connect(identity);
+    const mark = await bench.audit.mark();
+    await using pool = new InformerPool({ transport: limited.transport, system: realSystem(), freeze: true });
+    const handle = pool.acquire({ kind: widgets, namespace });
+    await handle.settled;
+    await serveWidgets(client, widgets);
+    await handle.store.synced({ signal: AbortSignal.timeout(20_000) });
+    const asked = await bench.audit.since(mark, {
+      user: identity.user,
+      resource: "customresourcedefinitions",
+    });
+    expect(asked.map(({ code }) => code)).toEqual([403]);
   });
 
   test("one informer serves all who ask for the same, and ends with the last of them", async () => {

@@ -1,3 +1,5 @@
+import { randomInt } from "node:crypto";
+
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -12,7 +14,8 @@ import { noteConfigMaps, picture } from "../support/noted-events.ts";
 let cluster: LocalCluster;
 
 beforeAll(async () => {
-  cluster = await startLocalCluster({ kwokNodes: 0 });
+  // Below the ports that outgoing connections take: one of those could sit on it while the server is down.
+  cluster = await startLocalCluster({ kwokNodes: 0, port: 20_000 + randomInt(10_000) });
 });
 
 afterAll(async () => {

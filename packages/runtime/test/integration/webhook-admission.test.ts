@@ -70,11 +70,11 @@ describe("behind the real API server", () => {
           : {
               kind: "allow",
               patch: [{ op: "add", path: "/metadata/labels", value: { seen: "yes" } }],
-              ),
             },
     });
-    await using _server = server;
-    await using _registered = await register(cluster, "Mutating", { port, caPem, namespace: namespace.name });
+    await using stack = new AsyncDisposableStack();
+    stack.use(server);
+    stack.use(await register(cluster, "Mutating", { port, caPem, namespace: namespace.name }));
     let tries = 0;
     const labelled = await eventually(async (see) => {
       tries += 1;
@@ -97,12 +97,15 @@ describe("behind the real API server", () => {
         throw new Error("a fault");
       },
     });
-    await using _server = server;
-    await using _registered = await register(cluster, "Validating", {
-      port,
-      caPem,
-      namespace: namespace.name,
-    });
+    await using stack = new AsyncDisposableStack();
+    stack.use(server);
+    stack.use(
+      await register(cluster, "Validating", {
+        port,
+        caPem,
+        namespace: namespace.name,
+      }),
+    );
     let tries = 0;
     const failed = await eventually(async (see) => {
       tries += 1;
@@ -122,9 +125,10 @@ describe("behind the real API server", () => {
       path: "/admit",
       decide: async () => await new Promise(() => undefined),
     });
-    await using _server = server;
+    await using stack = new AsyncDisposableStack();
+    stack.use(server);
     const target = { port, caPem, namespace: namespace.name, timeoutSeconds: 1 };
-    await using _registered = await register(cluster, "Validating", target);
+    stack.use(await register(cluster, "Validating", target));
     let tries = 0;
     const failed = await eventually(async (see) => {
       tries += 1;
@@ -149,7 +153,8 @@ describe("behind the real API server", () => {
       spokes: { [`${group}/v1`]: { toHub: moved("size", "replicas"), fromHub: moved("replicas", "size") } },
     });
     const { server, port, caPem } = await serve({ kind: "conversion", path: "/convert", convert });
-    await using _server = server;
+    await using stack = new AsyncDisposableStack();
+    stack.use(server);
     const keepAll = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
     const schema = { openAPIV3Schema: { type: "object", properties: { spec: keepAll } } };
     await cluster.api.apply(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${group}`, {

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { connect as tlsConnect } from "node:tls";
 
@@ -45,7 +46,7 @@ async function post(
   body: string | Buffer,
 ): Promise<{ status: number; body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  const headers = { "content-type": "application/json", ...options.headers };
+  const headers = { "content-type": "application/json", ...(options.headers as OutgoingHttpHeaders) };
   const sent = httpsRequest(
     { host: "127.0.0.1", method: "POST", agent: false, ...options, headers },
     (answer) => {
@@ -116,7 +117,7 @@ describe("a webhook server among strangers", () => {
     const before = process.memoryUsage().arrayBuffers;
     const outcome = await running.post(Buffer.alloc(64 * 2 ** 20, 0x20)).then(
       ({ status }) => status,
-      (error: NodeJS.ErrnoException) => error.code,
+      (error: unknown) => (error as NodeJS.ErrnoException).code,
     );
     expect([413, "ECONNRESET", "EPIPE"]).toContain(outcome);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 2 ** 20);
@@ -195,11 +196,11 @@ describe("a webhook server among strangers", () => {
     const callers = await makeServing();
     await using running = await start({ callerAuthoritiesPem: callers.authority.certificatePem });
     const { certificatePem, keyPem } = callers.authority;
-    await expect(running.post(review)).rejects.toThrow();
+    await expect(running.post(review)).rejects.toThrow(/certificate|ECONNRESET|EPIPE|hang up/i);
     const stranger = (await makeServing()).authority;
     await expect(
       running.post(review, { cert: stranger.certificatePem, key: stranger.keyPem }),
-    ).rejects.toThrow();
+    ).rejects.toThrow(/certificate|alert|ECONNRESET|EPIPE|hang up/i);
     expect((await running.post(review, { cert: certificatePem, key: keyPem })).status).toBe(200);
   });
 

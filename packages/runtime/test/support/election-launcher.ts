@@ -1,7 +1,8 @@
 // A process of its own that takes part in an election and, while it leads, writes into a ConfigMap as fast as it may.
-// Arguments: kubeconfig, namespace, identity, and how to behave: `steady`, or `block` (blocks its loop on SIGUSR2 for 20 s).
+// Arguments: kubeconfig, namespace, identity. SIGTERM stops it, SIGUSR2 blocks its loop for 20 s.
 import { createClient } from "../../src/client/create-client.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
+import { classify } from "../../src/errors.ts";
 import { guardWrites } from "../../src/leader/guard-writes.ts";
 import { LeaseElector } from "../../src/leader/lease-elector.ts";
 import { realSystem } from "../../src/system/real-system.ts";
@@ -56,8 +57,9 @@ async function writeOn(): Promise<void> {
         force: true,
         signal: stopping.signal,
       });
-    } catch {
+    } catch (error) {
       // Not leading, or a write that was broken off: the next round shows.
+      if (classify(error) === "bug") throw error;
     }
     await system.sleep(50);
   }

@@ -134,7 +134,8 @@ describe("supplied files", () => {
     const observer = { certificateReadFailed: () => (failures += 1) };
     const files = new CertificateFiles({ system, certificatePath, keyPath, observer });
     let changes = 0;
-    using _subscription = files.onChange(() => (changes += 1));
+    using stack = new DisposableStack();
+    stack.use(files.onChange(() => (changes += 1)));
     expect(await files.refresh()).toBe(false);
     const one = makeTestCertificate("one");
     const other = makeTestCertificate("other");

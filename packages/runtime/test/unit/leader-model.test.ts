@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -154,22 +154,29 @@ const clock = fc.record({
   rate: fc.double({ min: 0.9, max: 1.1, noNaN: true }),
 });
 
-interface World {
-  readonly store: LeaseStore;
+/** One API server, three candidates, and the time. */
+class World {
+  readonly store = new LeaseStore();
   readonly candidates: readonly Candidate[];
-  nowMs: number;
-  terms: number;
+  nowMs = 0;
+
+  constructor(clocks: readonly { readonly offsetMs: number; readonly rate: number }[]) {
+    this.candidates = clocks.map((its, index) => new Candidate(`c${index}`, this.store, its));
+  }
+
+  play(step: Move): void {
+    if (step.kind === "wait") this.nowMs += step.ms;
+    else if (step.kind === "remove") this.#remove();
+    else playOne(this.nowMs, this.candidates[step.who], step.kind);
+  }
+
+  /** A process that starts after the lease was removed cannot know that there was one; see `Election`. */
+  #remove(): void {
+    if (this.candidates.every(({ hasSeen }) => hasSeen)) this.store.lease = undefined;
+  }
 }
 
-function play(world: World, step: Move): void {
-  if (step.kind === "wait") world.nowMs += step.ms;
-  else if (step.kind === "remove") {
-    // A process that starts after the lease was removed cannot know that there was one; see `Election`.
-    if (world.candidates.every(({ hasSeen }) => hasSeen)) world.store.lease = undefined;
-  } else playOne(world, world.candidates[step.who], step.kind);
-}
-
-function playOne({ nowMs }: World, candidate: Candidate | undefined, kind: string): void {
+function playOne(nowMs: number, candidate: Candidate | undefined, kind: string): void {
   if (candidate === undefined) return;
   if (kind === "round") {
     for (const doesWrite of [false, true]) {
@@ -190,12 +197,10 @@ describe("[runtime/RT-09] the election as a model", () => {
     let terms = 0;
     fc.assert(
       fc.property(fc.array(move, { maxLength: 120 }), fc.tuple(clock, clock, clock), (moves, clocks) => {
-        const store = new LeaseStore();
-        const candidates = clocks.map((its, index) => new Candidate(`c${index}`, store, its));
-        const world: World = { store, candidates, nowMs: 0, terms: 0 };
+        const world = new World(clocks);
         for (const step of moves) {
-          play(world, step);
-          const writers = candidates.filter((candidate) => candidate.mayWrite(world.nowMs));
+          world.play(step);
+          const writers = world.candidates.filter((candidate) => candidate.mayWrite(world.nowMs));
           expect(writers.length).toBeLessThanOrEqual(1);
           terms += writers.length;
         }

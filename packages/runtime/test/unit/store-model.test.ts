@@ -117,11 +117,7 @@ describe("[runtime/RT-07] the store never goes backwards", () => {
           }
           if (what !== "write") store.advance(String(version));
           expect(what === "write" ? store.getByKey(`n/${name}`) : object).toBe(object);
-          for (const value of ["x", "y"]) {
-            const found = store.listBy(byLabel("label"), value).map((one) => keyOf(one.metadata));
-            const want = store.list().filter(({ metadata }) => metadata.labels?.["label"] === value);
-            expect(found.toSorted()).toEqual(want.map((one) => keyOf(one.metadata)).toSorted());
-          }
+          expect(indexed(store)).toEqual(labelled(store));
         }
         store.advance(String(version + 1));
         expect(contents(store)).toEqual(
@@ -136,6 +132,21 @@ describe("[runtime/RT-07] the store never goes backwards", () => {
     );
   });
 });
+
+/** What the index says, and what a look at each object says. */
+function indexed(store: ObjectStore<KubeObject>): readonly (readonly string[])[] {
+  return ["x", "y"].map((value) => keysOf(store.listBy(byLabel("label"), value)));
+}
+
+function labelled(store: ObjectStore<KubeObject>): readonly (readonly string[])[] {
+  const withLabel = (value: string): readonly KubeObject[] =>
+    store.list().filter(({ metadata }) => metadata.labels?.["label"] === value);
+  return ["x", "y"].map((value) => keysOf(withLabel(value)));
+}
+
+function keysOf(objects: readonly KubeObject[]): readonly string[] {
+  return objects.map(({ metadata }) => keyOf(metadata)).toSorted();
+}
 
 describe("ObjectStore", () => {
   test("a new picture reports what is missing from it as deleted, with its last state", () => {

@@ -1,0 +1,29 @@
+import { z } from "zod";
+
+/** What a contestant is told by the benchmark, as its first argument in JSON. */
+export interface Settings {
+  readonly server: string;
+  readonly caPem: string;
+  readonly token: string;
+  readonly kubeconfigPath: string;
+  readonly namespace: string;
+  /** How many requests, objects or events. */
+  readonly count: number;
+  /** Plural of the kind that is listed; `copies` or `pods`. */
+  readonly plural: string;
+}
+
+/** Reads the settings that this process was started with. */
+export function readSettings(): Settings {
+  return schema.parse(JSON.parse(process.argv[2] ?? "{}"));
+}
+
+const schema = z.object({
+  server: z.string(),
+  caPem: z.string(),
+  token: z.string(),
+  kubeconfigPath: z.string(),
+  namespace: z.string(),
+  count: z.number(),
+  plural: z.string(),
+});

@@ -1,0 +1,106 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+import { z } from "zod";
+
+/** What a process has taken of the machine so far. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly residentBytes: number;
+  readonly peakBytes: number;
+}
+
+/** What a contestant said: a word with figures. */
+export interface Said {
+  readonly word: string;
+  readonly [figure: string]: unknown;
+}
+
+/** How to start a contestant. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** One of ours, run unbuilt. `name` is the file in bench/contestants. */
+export function contestantProgram(name: string, ...args: readonly string[]): Program {
+  const file = join(import.meta.dirname, "../contestants", `${name}.ts`);
+  return { command: process.execPath, args: [file, ...args] };
+}
+
+/** A contestant in a process of its own, so that processor time and memory are its own too. */
+export class Contestant implements AsyncDisposable {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #said: Said[] = [];
+  readonly #listeners: (() => void)[] = [];
+  readonly #ended: Promise<number>;
+  #code: number | undefined;
+  readonly startedMs = performance.now();
+
+  constructor({ command, args }: Program) {
+    this.#child = spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"] });
+    createInterface({ input: this.#child.stdout }).on("line", (line) => {
+      this.#said.push(saidSchema.parse(JSON.parse(line)));
+      this.#wake();
+    });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.#ended = promise;
+    this.#child.on("exit", (code) => {
+      this.#code = code ?? 1;
+      resolve(this.#code);
+      this.#wake();
+    });
+  }
+
+  /** The next thing it says; throws when it ends first. */
+  async hear(): Promise<Said> {
+    for (;;) {
+      const said = this.#said.shift();
+      if (said !== undefined) return said;
+      if (this.#code !== undefined) throw new Error(`a contestant ended with ${this.#code}`);
+      await new Promise<void>((resolve) => this.#listeners.push(resolve));
+    }
+  }
+
+  /** Gives an order and waits for the answer. */
+  async ask(order: string): Promise<Said> {
+    this.order(order);
+    return await this.hear();
+  }
+
+  order(order: string): void {
+    this.#child.stdin.write(`${order}\n`);
+  }
+
+  /** As the kernel counts it; processor time in steps of 10 ms. */
+  usage(): Usage {
+    const folder = `/proc/${this.#child.pid}`;
+    const status = readFileSync(`${folder}/status`, "utf8");
+    const fields = readFileSync(`${folder}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    const kilobytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
+    return {
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * 10,
+      residentBytes: kilobytes("VmRSS") * 1024,
+      peakBytes: kilobytes("VmHWM") * 1024,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+}
+
+const saidSchema = z.looseObject({ word: z.string() });
+
+/** A figure that was said. */
+export function figure(said: Said, name: string): number {
+  return z.number().parse(said[name]);
+}
