@@ -100,26 +100,24 @@ export function controllerManagerArguments(
 ): readonly string[] {
   const { credentials } = facts;
   return [
-    `--kubeconfig=${kubeconfigPath}`,
-    `--authentication-kubeconfig=${kubeconfigPath}`,
-    `--authorization-kubeconfig=${kubeconfigPath}`,
-    "--leader-elect=false",
-    "--secure-port=0",
+    ...controllerArguments(facts, kubeconfigPath),
     "--use-service-account-credentials=true",
     `--service-account-private-key-file=${credentials.serviceAccountKeyPath}`,
     `--root-ca-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-cert-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-key-file=${credentials.caFiles.keyPath}`,
-    "--kube-api-qps=500",
-    "--kube-api-burst=1000",
     // Nodes renew their leases every few seconds; one that was cut off is to be noticed within a test's patience.
     "--node-monitor-grace-period=20s",
-    ...featureGateArguments(facts.featureGates),
   ];
 }
 
 /** The scheduler without leader election and without a port of its own. */
 export function schedulerArguments(facts: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
+  return controllerArguments(facts, kubeconfigPath);
+}
+
+/** What controller-manager and scheduler have in common: one of each, no port of their own, quick with thousands of objects. */
+function controllerArguments({ featureGates }: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigPath}`,
     `--authentication-kubeconfig=${kubeconfigPath}`,
@@ -128,7 +126,7 @@ export function schedulerArguments(facts: ControlPlaneFacts, kubeconfigPath: str
     "--secure-port=0",
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
-    ...featureGateArguments(facts.featureGates),
+    ...featureGateArguments(featureGates),
   ];
 }
 

@@ -77,6 +77,14 @@ function termsOf(writes: readonly Write[]): readonly string[] {
   return inOrder.filter((identity, index) => identity !== inOrder[index - 1]);
 }
 
+/** What one wrote after the other had begun to. */
+function lateIn(writes: readonly Write[], identity: string): readonly Write[] {
+  const firstOther = Math.min(
+    ...writes.filter((write) => write.identity !== identity).map(({ atMs }) => atMs),
+  );
+  return writes.filter((write) => write.identity === identity && write.atMs > firstOther);
+}
+
 describe("two replicas", () => {
   test("[runtime/RT-09] hand over within 3 s on SIGTERM, and write one after the other", async () => {
     using cluster = joinSharedCluster();
@@ -124,7 +132,11 @@ describe("two replicas", () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const awakeMs = first.said.find(({ what }) => what === "awake")?.atMs ?? 0;
     const writes = await writesTo(cluster, namespace.name);
-    expect(termsOf(writes)).toEqual(["first", "second"]);
+    const story = JSON.stringify({
+      said: first.said,
+      late: lateIn(writes, "first").map(({ atMs }) => atMs - awakeMs),
+    });
+    expect(termsOf(writes), story).toEqual(["first", "second"]);
     expect(writes.filter(({ identity, atMs }) => identity === "first" && atMs > awakeMs)).toEqual([]);
     expect(first.said.map(({ what }) => what)).toEqual(["start", "blocking", "awake", "stop"]);
   });
