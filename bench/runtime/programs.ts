@@ -10,9 +10,8 @@ export function buildGoPeer(): string {
   const folder = cacheFolder();
   const output = join(folder, "controller-runtime-go");
   const cwd = join(import.meta.dirname, "../peers/controller-runtime-go");
-  const { status } = spawnSync("go", ["build", "-trimpath", "-o", output, "."], {
+  const { status } = spawnSync("go", ["build", "-trimpath", "-mod=readonly", "-o", output, "."], {
     cwd,
-    env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly" },
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (status !== 0) throw new Error(`go build ended with ${String(status)}`);

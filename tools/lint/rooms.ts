@@ -30,6 +30,7 @@ export const rooms: readonly Room[] = [
   { folder: "apps/cli", mayImport: [...domains, ...foundation, "local-cluster"] },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },
   { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit"] },
+  { folder: "examples", mayImport: ["runtime"] },
   { folder: "tools", mayImport: [] },
 ];
 

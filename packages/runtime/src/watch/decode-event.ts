@@ -47,7 +47,7 @@ export function withoutManagedFields<O extends KubeObject>(object: O): O {
 }
 
 /** The annotation of the bookmark that ends the initial events of a WatchList. */
-export const initialEventsEnd = "k8s.io/initial-events-end";
+const initialEventsEnd = "k8s.io/initial-events-end";
 
 function parseFrame(text: string): { readonly type: unknown; readonly object: KubeObject } {
   let value: unknown;

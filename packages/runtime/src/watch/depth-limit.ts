@@ -2,7 +2,7 @@
  * Levels that an object may have. Far beyond what anybody writes (a large CRD has about 60), far below where recursive code
  * overflows the stack (about 5,000); the API server itself stores 10,000.
  */
-export const depthLimit = 1_000;
+const depthLimit = 1_000;
 
 /** Whether JSON text has enough brackets to be too deep at all: a cheap look that spares most objects the real count. */
 export function mayBeDeeperThan(text: string, limit = depthLimit): boolean {

@@ -41,7 +41,7 @@ export async function serveWidgets(client: Client, kind: Kind<Widget>): Promise<
 }
 
 /** The CustomResourceDefinition: any spec, any status, conditions as a map by type. */
-export function definitionOf({ group, plural, kind }: Kind<Widget>): KubeObject {
+function definitionOf({ group, plural, kind }: Kind<Widget>): KubeObject {
   const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const condition = {
     type: "object",

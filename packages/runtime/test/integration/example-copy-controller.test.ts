@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { defineKind } from "../../src/object/kind.ts";
+import type { KubeObject } from "../../src/object/kube-object.ts";
+import { connect } from "../support/connect.ts";
+import { configMaps } from "../support/kinds.ts";
+import { conditionOf, type Widget } from "../support/widgets.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const folder = join(root, "examples/copy-controller");
+const copies = defineKind<Widget>({
+  group: "example.org",
+  version: "v1",
+  kind: "Copy",
+  plural: "copies",
+  scope: "Namespaced",
+});
+
+/** The example as a user would run it; disposing of it kills it if it still runs. */
+function startExample(kubeconfigPath: string): ChildProcess & AsyncDisposable {
+  const child = spawn(process.execPath, [join(folder, "main.ts")], {
+    env: { ...process.env, KUBECONFIG: kubeconfigPath },
+    stdio: "inherit",
+  });
+  return Object.assign(child, {
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  });
+}
+
+describe("the example in the README", () => {
+  test("is the file that is tested, of at most 60 lines", () => {
+    const example = readFileSync(join(folder, "main.ts"), "utf8");
+    const readme = readFileSync(join(root, "packages/runtime/README.md"), "utf8");
+    expect(readme).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
+    expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(60);
+  });
+
+  test("copies, follows changes, repairs, lets its copy go with the owner, and ends with code 0 on SIGTERM", async () => {
+    using cluster = joinSharedCluster();
+    await using connected = connect(cluster.admin);
+    const { client } = connected;
+    await using namespace = await makeNamespace(cluster.api, "example");
+    const ref = { name: "one", namespace: namespace.name };
+    const definition: unknown = JSON.parse(readFileSync(join(folder, "crd.json"), "utf8"));
+    await cluster.api.apply(
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/copies.example.org",
+      definition,
+    );
+    // Started at once: the kind may not be served yet.
+    await using example = startExample(cluster.kubeconfigPath);
+    const copy = (text: string): Widget => ({
+      apiVersion: "example.org/v1",
+      kind: "Copy",
+      metadata: ref,
+      spec: { text },
+    });
+    const write = async (text: string): Promise<KubeObject> =>
+      await client.apply(copies, copy(text), { fieldManager: "user", force: true });
+    const text = async (want: string): Promise<true> =>
+      await eventually(async (see) => see(await client.find(configMaps, ref))?.data?.["text"] === want);
+
+    await eventually(async () => await write("first"));
+    await text("first");
+    await write("second");
+    await text("second");
+    await client.delete(configMaps, ref);
+    await text("second");
+    const ready = await eventually(async (see) => {
+      const found = see(await client.get(copies, ref));
+      return found.status?.observedGeneration === 2 && conditionOf(found, "Ready");
+    });
+    expect(ready.status).toBe("True");
+    await client.delete(copies, ref);
+    await eventually(async () => (await client.find(configMaps, ref)) === undefined);
+
+    const ended = once(example, "exit");
+    example.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  });
+});
