@@ -10,7 +10,10 @@ export interface ProcessIdentity {
   readonly startTicks: string;
 }
 
-/** Identity of a living process, or undefined when there is none with this pid (a zombie counts as dead). */
+/**
+ * Identity of a living process, or undefined when there is none with this pid. A zombie counts as dead once its last thread
+ * has ended: until then it still holds its files and ports.
+ */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const line = readIfThere(`/proc/${pid}/stat`);
   return line === undefined ? undefined : parseStatLine(line);
@@ -26,8 +29,10 @@ export function parseStatLine(line: string): ProcessIdentity | undefined {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const pid = Number.parseInt(line, 10);
   const state = fields[0];
+  const threadCount = Number(fields[17]);
   const startTicks = fields[19];
-  if (!Number.isInteger(pid) || startTicks === undefined || state === "Z" || state === "X") return undefined;
+  const isDead = state === "X" || (state === "Z" && threadCount <= 1);
+  if (!Number.isInteger(pid) || startTicks === undefined || isDead) return undefined;
   return { pid, startTicks };
 }
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 
 import { identifyProcess, isAlive, parseStatLine } from "../../src/process/process-identity.ts";
 
-const rest = (state: string, startTicks: string): string =>
-  `${state} ${Array.from({ length: 18 }, () => "0").join(" ")} ${startTicks} 0 0`;
+const rest = (state: string, startTicks: string, threadCount = 1): string =>
+  `${state} ${Array.from({ length: 16 }, () => "0").join(" ")} ${threadCount} 0 ${startTicks} 0 0`;
 
 test.each([
   { name: "a plain line", line: `42 (etcd) ${rest("S", "777")}`, want: { pid: 42, startTicks: "777" } },
@@ -13,6 +13,11 @@ test.each([
     want: { pid: 42, startTicks: "777" },
   },
   { name: "a zombie, which is dead", line: `42 (etcd) ${rest("Z", "777")}`, want: undefined },
+  {
+    name: "a zombie whose threads still hold its ports",
+    line: `42 (etcd) ${rest("Z", "777", 3)}`,
+    want: { pid: 42, startTicks: "777" },
+  },
   { name: "a record that was cut off", line: "42 (et", want: undefined },
   { name: "an empty record", line: "", want: undefined },
 ])("reads $name", ({ line, want }) => {

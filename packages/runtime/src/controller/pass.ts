@@ -180,7 +180,10 @@ interface Pass {
 
 function nextAfter(outcome: Outcome): Next {
   switch (outcome.kind) {
-    case "settled":
+    case "settled": {
+      const { recheckAfterMs } = outcome;
+      return recheckAfterMs === undefined ? { kind: "rest" } : { kind: "after", delayMs: recheckAfterMs };
+    }
     case "stalled":
       return { kind: "rest" };
     case "waiting":

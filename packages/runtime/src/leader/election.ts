@@ -20,8 +20,8 @@ export interface Election {
 export interface SeenLease {
   readonly lease: Lease | undefined;
   readonly sinceMs: number;
-  /** It existed before and is gone: its holder may still act, so its absence is waited out like a lease. */
-  readonly isRemoved: boolean;
+  /** When a lease that existed was found gone or made anew: its holder may still act, and is waited out. */
+  readonly removedMs: number | undefined;
 }
 
 /** Who takes part, and how long things last. */
@@ -50,13 +50,13 @@ export function noteRead(election: Election, lease: Lease | undefined, nowMs: nu
   if (seen !== undefined && isUnchanged(seen.lease, lease)) {
     return { ...election, seen: { ...seen, lease } };
   }
-  const isRemoved = lease === undefined && seen?.lease !== undefined;
-  return { ...election, seen: { lease, sinceMs: nowMs, isRemoved } };
+  const removedMs = isSameLease(seen?.lease, lease) ? seen?.removedMs : nowMs;
+  return { ...election, seen: { lease, sinceMs: nowMs, removedMs } };
 }
 
 /** The candidate has written the lease as its own; `sentMs` is when the request left, never when the answer came. */
 export function noteHeld(lease: Lease, sentMs: number): Election {
-  return { seen: { lease, sinceMs: sentMs, isRemoved: false }, renewedMs: sentMs };
+  return { seen: { lease, sinceMs: sentMs, removedMs: undefined }, renewedMs: sentMs };
 }
 
 /** The candidate no longer counts as the holder. */
@@ -84,21 +84,13 @@ export function isSuperseded({ seen }: Election, { identity }: ElectionSettings)
 export function nextStep(election: Election, settings: ElectionSettings, nowMs: number): ElectionStep {
   const { seen } = election;
   if (seen === undefined) return { kind: "wait", untilMs: nowMs };
-  if (seen.lease === undefined) return stepWithoutLease(election, seen, { settings, nowMs });
+  const freeMs = (seen.removedMs ?? Number.NEGATIVE_INFINITY) + settings.leaseMs;
+  if (nowMs < freeMs && !mayAct(election, settings, nowMs)) return { kind: "wait", untilMs: freeMs };
+  if (seen.lease === undefined) return { kind: "create" };
   const holder = holderOf(seen.lease);
   if (holder === settings.identity) return { kind: "renew", lease: seen.lease };
   const untilMs = seen.sinceMs + durationMsOf(seen.lease, settings);
   if (holder === "" || nowMs >= untilMs) return { kind: "take", lease: seen.lease };
-  return { kind: "wait", untilMs };
-}
-
-function stepWithoutLease(
-  election: Election,
-  seen: SeenLease,
-  { settings, nowMs }: { readonly settings: ElectionSettings; readonly nowMs: number },
-): ElectionStep {
-  const untilMs = seen.sinceMs + settings.leaseMs;
-  if (!seen.isRemoved || mayAct(election, settings, nowMs) || nowMs >= untilMs) return { kind: "create" };
   return { kind: "wait", untilMs };
 }
 
@@ -114,5 +106,10 @@ function durationMsOf({ spec }: Lease, { leaseMs }: ElectionSettings): number {
 
 function isUnchanged(one: Lease | undefined, other: Lease | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.metadata.uid === other.metadata.uid && deepEqual(one.spec, other.spec);
+  return isSameLease(one, other) && deepEqual(one.spec, other.spec);
+}
+
+/** Whether what was seen before is still there, in whatever state; also when nothing was seen before. */
+function isSameLease(before: Lease | undefined, now: Lease | undefined): boolean {
+  return before === undefined || before.metadata.uid === now?.metadata.uid;
 }

@@ -5,6 +5,11 @@ export interface LeaderElector {
    * this replica may act, `onStop` at the moment it may not any more, however often that changes.
    */
   run(signal: AbortSignal, onStart: () => void, onStop: () => void): Promise<void>;
+  /**
+   * How long writes may still leave, asked at the moment of sending; 0 refuses them. An elector that has none is trusted to
+   * call `onStop` in time, which a blocked event loop can prevent.
+   */
+  writeBudgetMs?(): number;
 }
 
 /** For a single replica: leads from the start to the end. */

@@ -7,6 +7,7 @@ import { classify } from "../errors.ts";
 import { subjectOf } from "../events/event-object.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { InformerPool } from "../informers/informer-pool.ts";
+import { guardWrites } from "../leader/guard-writes.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "./finishes-within.ts";
 import { informerObserverFor } from "./informer-observer-for.ts";
@@ -46,7 +47,7 @@ export class ManagerRun implements Manager {
     } = options;
     this.#log = log;
     this.#telemetry = telemetry;
-    this.#client = options.client ?? createClient({ transport });
+    this.#client = withFence(options.client ?? createClient({ transport }), options.leaderElection);
     const reporter = { controller: name, instance: options.instance ?? name };
     this.#events = new EventRecorder({ client: this.#client, system, log, reporter, observer: telemetry });
     this.informers = new InformerPool({
@@ -184,4 +185,10 @@ export class ManagerRun implements Manager {
     await this.#events.stop(limit.signal);
     timer.cancel();
   }
+}
+
+/** Nothing leaves this process without the lease, whoever asks for it. */
+function withFence(client: Client, elector: LeaderElector | undefined): Client {
+  if (elector?.writeBudgetMs === undefined) return client;
+  return guardWrites(client, { writeBudgetMs: () => elector.writeBudgetMs?.() ?? 0 });
 }

@@ -1,7 +1,7 @@
 /** What the queue does next. Throwing is the only way to ask for back-off; there is no bare "requeue". */
 export type Outcome =
-  /** Wait for an event. */
-  | { readonly kind: "settled" }
+  /** Wait for an event; with `recheckAfterMs`, also look again then: certificates and licences run out without one. */
+  | { readonly kind: "settled"; readonly recheckAfterMs?: number }
   | { readonly kind: "waiting"; readonly why: Why; readonly retryAfterMs: number }
   /** Only a change of the spec can help. */
   | { readonly kind: "stalled"; readonly why: Why };
@@ -22,9 +22,9 @@ export interface Verdict<Action> {
   readonly status?: object;
 }
 
-/** Everything is as declared. */
-export function settled(): Outcome {
-  return { kind: "settled" };
+/** Everything is as declared. Looks again by itself only when told after how long. */
+export function settled(recheckAfterMs?: number): Outcome {
+  return recheckAfterMs === undefined ? { kind: "settled" } : { kind: "settled", recheckAfterMs };
 }
 
 /** Somebody else has to act first, or time has to pass; we look again by ourselves. */

@@ -90,9 +90,9 @@ export function immutable<T extends z.ZodType>(schema: T): T {
 /** Extension: a whole number or a string. */
 export const INT_OR_STRING = "x-kubernetes-int-or-string";
 /** Extension: how server-side apply merges a list. */
-export const LIST_TYPE = "x-kubernetes-list-type";
+const LIST_TYPE = "x-kubernetes-list-type";
 /** Extension: the fields that tell the items of a list apart. */
-export const LIST_MAP_KEYS = "x-kubernetes-list-map-keys";
+const LIST_MAP_KEYS = "x-kubernetes-list-map-keys";
 /** Extension: unknown fields are kept. */
 export const PRESERVE = "x-kubernetes-preserve-unknown-fields";
 /** Extension: a whole Kubernetes object. */

@@ -45,7 +45,7 @@ describe("the example in the README", () => {
     expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(60);
   });
 
-  test("copies, follows changes, repairs, lets its copy go with the owner, and ends with code 0 on SIGTERM", async () => {
+  test("copies, follows changes, makes a deleted copy again with its owner, and ends with code 0 on SIGTERM", async () => {
     using cluster = joinSharedCluster();
     await using connected = connect(cluster.admin);
     const { client } = connected;
@@ -80,8 +80,9 @@ describe("the example in the README", () => {
       return found.status?.observedGeneration === 2 && conditionOf(found, "Ready");
     });
     expect(ready.status).toBe("True");
-    await client.delete(copies, ref);
-    await eventually(async () => (await client.find(configMaps, ref)) === undefined);
+    const { uid } = (await client.get(copies, ref)).metadata;
+    const { ownerReferences } = (await client.get(configMaps, ref)).metadata;
+    expect(ownerReferences).toMatchObject([{ kind: "Copy", name: "one", uid, controller: true }]);
 
     const ended = once(example, "exit");
     example.kill("SIGTERM");

@@ -32,14 +32,6 @@ async function write(client: Client, name: string, text: string): Promise<void> 
   );
 }
 
-/** Right after SIGKILL threads of the old process may still hold the port: then it is tried again. */
-async function restartServer(): Promise<void> {
-  await eventually(async () => {
-    await cluster.apiServer.restart();
-    return true;
-  });
-}
-
 describe("informers and a server that goes away", () => {
   test("[runtime/RT-01] resume by themselves after SIGKILL, lose nothing and repeat nothing", async () => {
     await using connected = connect(cluster.admin);
@@ -53,7 +45,7 @@ describe("informers and a server that goes away", () => {
     const before = heard.length;
 
     await cluster.apiServer.kill();
-    await restartServer();
+    await cluster.apiServer.restart();
     await eventually(async () => {
       await write(client, "changed", "after");
       return true;
@@ -89,7 +81,7 @@ describe("informers and a server that goes away", () => {
     // The server's own memory of events must go as well, or it answers from there.
     await cluster.apiServer.kill();
     await cluster.etcd.compact();
-    await restartServer();
+    await cluster.apiServer.restart();
     await eventually(
       async () => (await acting.client.find(configMaps, { name: "steady", namespace })) !== undefined,
     );

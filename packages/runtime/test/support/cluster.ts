@@ -1,5 +1,5 @@
 // The one place that knows where tests get their cluster from.
-import { startLocalCluster, type LocalCluster } from "@quartermaster/local-cluster";
+import { startLocalCluster, type LocalCluster } from "@quartermaster/testkit";
 
 export type { LocalCluster };
 

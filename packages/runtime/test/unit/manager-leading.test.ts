@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 
+import type { Client } from "../../src/client/client.ts";
 import type { Term } from "../../src/controller/controller-run.ts";
 import type { Controller } from "../../src/controller/define-controller.ts";
 import type { LeaderElector } from "../../src/manager/leader-elector.ts";
 import { createManager, type Manager } from "../../src/manager/manager.ts";
+import { defineKind } from "../../src/object/kind.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 import type { Transport } from "../../src/transport/transport.ts";
 
@@ -141,4 +143,53 @@ describe("a manager", () => {
     await system.advance(1_000);
     expect(await ready).toMatchObject({ name: "TimeoutError" });
   });
+});
+
+test("[runtime/RT-10] no controller can write while its replica's time is over, even before it is told", async () => {
+  let budgetMs = 5_000;
+  const sent: string[] = [];
+  const transport: Transport = {
+    ...nowhere,
+    send: async ({ method }) => {
+      sent.push(method);
+      return await Promise.resolve({});
+    },
+  };
+  let client: Client | undefined;
+  const spy: Controller = {
+    name: "spy",
+    launch: (host) => {
+      ({ client } = host);
+      return {
+        name: "spy",
+        settled: async () => await Promise.resolve(),
+        work: async () => await Promise.resolve(),
+        report: () => ({ name: "spy", queued: 0, active: 0 }),
+        stop: async () => await Promise.resolve(),
+      };
+    },
+  };
+  const leaderElection: LeaderElector = {
+    run: async () => await Promise.resolve(),
+    writeBudgetMs: () => budgetMs,
+  };
+  const manager = createManager({
+    transport,
+    system: new VirtualSystem(),
+    controllers: [spy],
+    leaderElection,
+  });
+  manager.start();
+  const configMaps = defineKind({
+    group: "",
+    version: "v1",
+    kind: "ConfigMap",
+    plural: "configmaps",
+    scope: "Namespaced",
+  });
+  const remove = async (): Promise<void> => await client?.delete(configMaps, { name: "a", namespace: "b" });
+  await remove();
+  budgetMs = 0;
+  await expect(remove()).rejects.toMatchObject({ class: "aborted", mayHaveActed: false });
+  expect(sent).toEqual(["DELETE"]);
 });
