@@ -21,7 +21,12 @@ let watcher: ServerResponse | undefined;
 
 /** The text of an event before and after the two places that change. */
 const frames = objects.map((object) => {
-  const metadata = { ...metadataSchema.parse(object["metadata"]), resourceVersion: "@", generation: "@" };
+  const {
+    resourceVersion: _version,
+    generation: _generation,
+    ...rest
+  } = metadataSchema.parse(object["metadata"]);
+  const metadata = { resourceVersion: "@", generation: "@", ...rest };
   const text = JSON.stringify({ type: "MODIFIED", object: { ...object, metadata } });
   const [head = "", middle = "", tail = ""] = text.replace('"generation":"@"', '"generation":@').split("@");
   return { head, middle, tail };

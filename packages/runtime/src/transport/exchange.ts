@@ -75,6 +75,8 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // After a blocked event loop a queued request is taken up before its deadline's timer fires: it must not leave any more.
+    if (this.#deadline.remainingMs <= 0) this.#fail("timeout", undefined);
     if (this.#settled) controller.abort(new Error("call is over"));
     else this.#controller = controller;
   }

@@ -1,6 +1,6 @@
 const target = 'job="$job", namespace="$namespace"';
 
-/** The queries of the dashboard that kubebuilder's Grafana plug-in makes for a controller-runtime manager. */
+/** What dashboards for controller-runtime commonly ask, written down after such dashboards rather than copied from one. */
 export const dashboardQueries: readonly string[] = [
   `controller_runtime_active_workers{${target}}`,
   `controller_runtime_max_concurrent_reconciles{${target}}`,

@@ -126,9 +126,11 @@ function guarded(serve: () => Answer): () => Answer {
   };
 }
 
+type OneMove = "send" | "begin" | "arrive" | "receive" | "giveUp" | "release" | "stray" | "round";
+
 type Move =
   | {
-      readonly kind: "send" | "begin" | "arrive" | "receive" | "giveUp" | "release" | "stray" | "round";
+      readonly kind: OneMove;
       readonly who: number;
     }
   | { readonly kind: "wait"; readonly ms: number }
@@ -180,24 +182,43 @@ class World {
   }
 }
 
-function playOne(nowMs: number, candidate: Candidate | undefined, kind: string): void {
-  if (candidate === undefined) return;
-  if (kind === "round") {
+function playOne(nowMs: number, candidate: Candidate | undefined, kind: OneMove): void {
+  if (candidate !== undefined) oneMoves[kind](candidate, nowMs);
+}
+
+const oneMoves: Readonly<Record<OneMove, (candidate: Candidate, nowMs: number) => void>> = {
+  /** A look and what follows from it, without trouble. */
+  round: (candidate, nowMs) => {
     for (const doesWrite of [false, true]) {
       candidate.send(nowMs, doesWrite);
       candidate.arrive();
       candidate.receive(nowMs);
     }
-  } else if (kind === "begin") {
+  },
+  /** The server has acted, the answer is on its way. */
+  begin: (candidate, nowMs) => {
     candidate.send(nowMs, true);
     candidate.arrive();
-  } else if (kind === "send") candidate.send(nowMs, true);
-  else if (kind === "arrive") candidate.arrive();
-  else if (kind === "receive") candidate.receive(nowMs);
-  else if (kind === "giveUp") candidate.giveUp();
-  else if (kind === "release") candidate.release(nowMs);
-  else candidate.strays.shift()?.serve();
-}
+  },
+  send: (candidate, nowMs) => {
+    candidate.send(nowMs, true);
+  },
+  arrive: (candidate) => {
+    candidate.arrive();
+  },
+  receive: (candidate, nowMs) => {
+    candidate.receive(nowMs);
+  },
+  giveUp: (candidate) => {
+    candidate.giveUp();
+  },
+  release: (candidate, nowMs) => {
+    candidate.release(nowMs);
+  },
+  stray: (candidate) => {
+    candidate.strays.shift()?.serve();
+  },
+};
 
 describe("[runtime/RT-09] the election as a model", () => {
   test("[runtime/RT-09] never lets two of three candidates write, whatever the order, the clocks and the losses", () => {
