@@ -38,7 +38,7 @@ export function connect(access: Access): Connected {
 }
 
 /** The configuration that such values stand for. */
-export function configOf({ server, caPem, token, credentials }: Access): ClusterConfig {
+function configOf({ server, caPem, token, credentials }: Access): ClusterConfig {
   return {
     server,
     tls: { authorities: fixedSource(caPem), insecure: false },
