@@ -78,11 +78,14 @@ function initialise(series: Series, { name: controller, concurrency = 4 }: Measu
 }
 
 /** A fault of ours is what Go's runtime would have recovered from as a panic. */
-function count(series: Series, { controller, result, durationMs, errorClass, isDeadline }: PassRecord): void {
+function count(
+  series: Series,
+  { controller, result, durationMs, errorClass, isDeadline, isTerminal }: PassRecord,
+): void {
   series.total.inc({ controller, result });
   series.time.observe({ controller }, durationMs / 1_000);
   if (result === "error") series.errors.inc({ controller });
-  if (errorClass === "invalid") series.terminalErrors.inc({ controller });
+  if (isTerminal === true) series.terminalErrors.inc({ controller });
   if (errorClass === "bug") series.panics.inc({ controller });
   if (isDeadline === true) series.timeouts.inc({ controller });
 }

@@ -4,12 +4,12 @@ import type { CertificateFilesObserver } from "../certificates/certificate-files
 import type { LeaseObserver } from "../leader/lease-elector.ts";
 import type { Telemetry } from "../manager/telemetry-hooks.ts";
 import type { System } from "../system/system.ts";
-import type { Observation } from "../transport/transport.ts";
+import type { Observation, Retry } from "../transport/transport.ts";
 import type { WebhookObserver } from "../webhook/request-handler.ts";
 import { controllerMetrics, type MeasuredController } from "./controller-metrics.ts";
 import { certificateMetrics, leaderMetrics } from "./leader-metrics.ts";
 import { queueMetrics } from "./queue-metrics.ts";
-import { requestMetrics } from "./request-metrics.ts";
+import { requestMetrics, retryMetrics } from "./request-metrics.ts";
 import { watchMetrics } from "./watch-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
@@ -31,6 +31,8 @@ export interface Metrics {
   readonly telemetry: Telemetry;
   /** For the transport. */
   readonly observe: (observation: Observation) => void;
+  /** For the transport too. */
+  readonly observeRetry: (retry: Retry) => void;
   /** For the webhook server. */
   readonly webhooks: WebhookObserver;
   /** For the elector. */
@@ -61,6 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       ...watchMetrics(registry),
     },
     observe: requestMetrics(registry),
+    observeRetry: retryMetrics(registry),
     webhooks: webhookMetrics(registry, webhooks),
     leases: leaderMetrics(registry, leases),
     certificates: certificateMetrics(registry),

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-import type { Observation } from "../transport/transport.ts";
+import type { Observation, Retry } from "../transport/transport.ts";
 import { requestBuckets, sizeBytesBuckets } from "./metric-buckets.ts";
 
 /** The series `rest_client_*`; the result is for the transport's `observe`. */
@@ -18,7 +18,7 @@ export function requestMetrics(registry: Registry): (observation: Observation) =
   const duration = histogram("request_duration_seconds", "Request latency in seconds.", requestBuckets);
   const sent = histogram("request_size_bytes", "Request size in bytes.", sizeBytesBuckets);
   const received = histogram("response_size_bytes", "Response size in bytes.", sizeBytesBuckets);
-  for (const silent of silentSeries()) registry.registerMetric(silent);
+  registry.registerMetric(silentLimiter());
   return ({ method, host, code, durationMs, requestBytes, responseBytes }) => {
     // What Go's client calls the verb is the method; ours, such as list, would give other series.
     const labels = { verb: method, host };
@@ -29,20 +29,26 @@ export function requestMetrics(registry: Registry): (observation: Observation) =
   };
 }
 
-/** There is no client-side rate limiter, and the transport does not tell repeats apart: the names exist, at nothing. */
-function silentSeries(): readonly [Histogram<"verb" | "host">, Counter<"code" | "verb" | "host">] {
-  const limiter = new Histogram({
+/** There is no client-side rate limiter: the name exists for dashboards, at nothing. */
+function silentLimiter(): Histogram<"verb" | "host"> {
+  return new Histogram({
     name: "rest_client_rate_limiter_duration_seconds",
     help: "Client side rate limiter latency in seconds.",
     labelNames: ["verb", "host"],
     buckets: requestBuckets,
     registers: [],
   });
+}
+
+/** The series of repeated requests; the result is for the transport's `observeRetry`. */
+export function retryMetrics(registry: Registry): (retry: Retry) => void {
   const retries = new Counter({
     name: "rest_client_request_retries_total",
     help: "Number of request retries, partitioned by status code, verb, and host.",
     labelNames: ["code", "verb", "host"],
-    registers: [],
+    registers: [registry],
   });
-  return [limiter, retries];
+  return ({ code, method, host }) => {
+    retries.inc({ code, verb: method, host });
+  };
 }

@@ -12,7 +12,14 @@ import { stringifyJson } from "./json.ts";
 import { type ApiRequest, describeRequest } from "./request.ts";
 import { retryDelayMs } from "./retry.ts";
 import { openStream } from "./stream.ts";
-import type { ApiStream, Observation, StreamOptions, Transport, TransportOptions } from "./transport.ts";
+import type {
+  ApiStream,
+  Observation,
+  Retry,
+  StreamOptions,
+  Transport,
+  TransportOptions,
+} from "./transport.ts";
 import { headersOf, serverAddress } from "./wire.ts";
 
 const defaultTimeoutMs = 30_000;
@@ -27,8 +34,9 @@ export class ApiTransport implements Transport {
   readonly #host: string;
   readonly #userAgent: string;
   readonly #observe: ((observation: Observation) => void) | undefined;
+  readonly #observeRetry: ((retry: Retry) => void) | undefined;
 
-  constructor({ config, system, userAgent = "quartermaster", observe }: TransportOptions) {
+  constructor({ config, system, userAgent = "quartermaster", observe, observeRetry }: TransportOptions) {
     const { origin, basePath, host } = serverAddress(config.server);
     this.#system = system;
     this.#origin = origin;
@@ -38,6 +46,7 @@ export class ApiTransport implements Transport {
     this.#identity = new Identity(config);
     this.#userAgent = userAgent;
     this.#observe = observe;
+    this.#observeRetry = observeRetry;
   }
 
   async send(request: ApiRequest): Promise<unknown> {
@@ -48,6 +57,7 @@ export class ApiTransport implements Transport {
       if (!(outcome instanceof ApiError)) return outcome.value;
       const delayMs = this.#retryDelayMs(request, outcome, attempts);
       if (delayMs === undefined || delayMs > deadline.remainingMs) throw outcome;
+      this.#observeRetry?.({ method: request.method, host: this.#host, code: codeOf(outcome.status) });
       await deadline.sleep(delayMs);
     }
   }
@@ -163,12 +173,16 @@ export class ApiTransport implements Transport {
       method,
       verb,
       host: this.#host,
-      code: code === undefined ? "<error>" : String(code),
+      code: codeOf(code),
       durationMs: this.#system.monotonicMs() - startMs,
       requestBytes: typeof body === "string" ? Buffer.byteLength(body) : 0,
       responseBytes,
     });
   }
+}
+
+function codeOf(status: number | undefined): string {
+  return status === undefined ? "<error>" : String(status);
 }
 
 interface Attempt {

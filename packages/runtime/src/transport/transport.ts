@@ -43,6 +43,9 @@ export interface Observation {
   readonly responseBytes: number;
 }
 
+/** An attempt that failed and is followed by another. */
+export type Retry = Pick<Observation, "method" | "host" | "code">;
+
 /** What a transport is made of. */
 export interface TransportOptions {
   readonly config: ClusterConfig;
@@ -51,6 +54,8 @@ export interface TransportOptions {
   readonly userAgent?: string;
   /** Told of every attempt; must not throw. */
   readonly observe?: (observation: Observation) => void;
+  /** Told before each further attempt. */
+  readonly observeRetry?: (retry: Retry) => void;
 }
 
 /**

@@ -231,6 +231,16 @@ describe("the hooks", () => {
     expect(await read(metrics, "certwatcher_read_certificate_errors_total")).toBe(1);
   });
 
+  test("count repeated requests, and passes that only a change of the spec can help", async () => {
+    const metrics = make();
+    metrics.observeRetry({ method: "GET", host: "api", code: "503" });
+    expect(await read(metrics, "rest_client_request_retries_total", { code: "503", verb: "GET" })).toBe(1);
+    const failed = { controller: "copy", result: "error", durationMs: 1, errorClass: "invalid" } as const;
+    metrics.telemetry.reconcileFinished?.({ ...failed, isTerminal: true });
+    metrics.telemetry.reconcileFinished?.(failed);
+    expect(await read(metrics, "controller_runtime_terminal_reconcile_errors_total")).toBe(1);
+  });
+
   test("of two sets are both called", () => {
     const called: string[] = [];
     const one: Telemetry = { leading: () => called.push("one"), eventDropped: () => called.push("dropped") };
