@@ -28,10 +28,17 @@ export const declarationChanged: Predicate = {
   event: (event) =>
     event.type !== "updated" ||
     event.new.metadata.generation === undefined ||
-    !deepEqual(declaration(event.old), declaration(event.new)),
+    isDeclaredAnew(event.old, event.new),
 };
 
-function declaration({ metadata }: KubeObject): readonly unknown[] {
-  const { uid, generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
-  return [uid, generation, deletionTimestamp, labels, annotations, finalizers];
+/** Scalars first: most events differ in the generation, and then nothing else need be compared. */
+function isDeclaredAnew({ metadata: old }: KubeObject, { metadata: now }: KubeObject): boolean {
+  return (
+    old.generation !== now.generation ||
+    old.uid !== now.uid ||
+    old.deletionTimestamp !== now.deletionTimestamp ||
+    !deepEqual(old.labels, now.labels) ||
+    !deepEqual(old.annotations, now.annotations) ||
+    !deepEqual(old.finalizers, now.finalizers)
+  );
 }

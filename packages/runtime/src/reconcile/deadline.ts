@@ -35,6 +35,9 @@ export async function withDeadline<T>(
     timer.cancel();
     outer.removeEventListener("abort", stop);
     // What ignores its signal is fenced off from now on.
-    controller.abort(new DOMException("the pass is over", "AbortError"));
+    controller.abort(passIsOver);
   }
 }
+
+/** One for all passes: an error's stack is dear, and every pass ends this way. */
+const passIsOver = new DOMException("the pass is over", "AbortError");
