@@ -42,6 +42,8 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
   mkdirSync(join(folder, "bin"), { recursive: true });
   symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
   const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
+  // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
+  const kubectlArguments = [`--kubeconfig=${kubeconfigPath}`, `--cache-dir=${join(folder, "kubectl-cache")}`];
   const stop = async (): Promise<void> => {
     await stale?.relay[Symbol.asyncDispose]();
     await destroyCluster(folder, system);
@@ -64,7 +66,7 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
       if (nodes.length > 0) await openHostPassage({ folder, port, system });
     },
     kubectl: async (args, options) =>
-      await runKubectl(binaries.path("kubectl"), [`--kubeconfig=${kubeconfigPath}`, ...args], options?.input),
+      await runKubectl(binaries.path("kubectl"), [...kubectlArguments, ...args], options?.input),
     usage: () => measureUsage(folder),
     stop,
     [Symbol.asyncDispose]: stop,

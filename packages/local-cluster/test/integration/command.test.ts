@@ -32,7 +32,11 @@ test(
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
     const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
     const kubectl = async (...args: readonly string[]): Promise<string> =>
-      (await run(join(bin, "kubectl"), args, { env: { KUBECONFIG: kubeconfig } })).stdout;
+      (
+        await run(join(bin, "kubectl"), args, {
+          env: { KUBECONFIG: kubeconfig, HOME: join(kubeconfig, "..") },
+        })
+      ).stdout;
     let last = "";
     await eventually(
       async () => {
