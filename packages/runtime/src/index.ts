@@ -53,7 +53,7 @@ export { reasons } from "./reconcile/reasons.ts";
 export type { Context, PassEvent, PassEvents, Recipe } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
-export { unreachable } from "./reconcile/unreachable.ts";
+export { unreachable } from "./unreachable.ts";
 export type { ReadStore } from "./store/read-store.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/store-index.ts";
 export type { Index } from "./store/store-index.ts";

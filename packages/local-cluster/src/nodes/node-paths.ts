@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import { SOCKET_PATH_LIMIT_BYTES } from "../cluster/socket-path.ts";
 import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
 import type { Overlay } from "./namespaces.ts";
@@ -77,7 +78,7 @@ export function nodeOverlays(folder: string, name: string): readonly Overlay[] {
 
 /** The path of a unix socket; throws when the kernel would not take it. */
 export function checkedSocket(path: string): string {
-  if (Buffer.byteLength(path) + TTRPC_SUFFIX_BYTES <= MAX_SOCKET_PATH_BYTES) return path;
+  if (Buffer.byteLength(path) + TTRPC_SUFFIX_BYTES <= SOCKET_PATH_LIMIT_BYTES) return path;
   throw new LocalClusterError(
     "PathTooLong",
     `The path ${path} is too long for a socket.`,
@@ -85,6 +86,5 @@ export function checkedSocket(path: string): string {
   );
 }
 
-const MAX_SOCKET_PATH_BYTES = 107;
 /** containerd puts a second socket beside its first: the same name and `.ttrpc`. */
 const TTRPC_SUFFIX_BYTES = 6;

@@ -1,8 +1,8 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
-import { unreachable } from "../reconcile/unreachable.ts";
 import type { System } from "../system/system.ts";
+import { unreachable } from "../unreachable.ts";
 import {
   type AuthoritySecret,
   authoritySecrets,

@@ -2,7 +2,7 @@ import { classify } from "../errors.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { PassDeadlineError } from "../reconcile/deadline.ts";
-import { unreachable } from "../reconcile/unreachable.ts";
+import { unreachable } from "../unreachable.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { ControllerHost, PassRecord } from "./controller-host.ts";
 import { type Next, Passes } from "./pass.ts";

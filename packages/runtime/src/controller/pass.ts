@@ -9,8 +9,8 @@ import type { Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
 import { type PassEnd, runRecipe } from "../reconcile/runner.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
-import { unreachable } from "../reconcile/unreachable.ts";
 import type { ReadStore } from "../store/read-store.ts";
+import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import type { ReferenceTracker } from "./reference-tracker.ts";
 

@@ -4,8 +4,8 @@ import type { LeaderElector } from "../manager/leader-elector.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
 import { silentLog } from "../reconcile/log.ts";
-import { unreachable } from "../reconcile/unreachable.ts";
 import type { System, Timer } from "../system/system.ts";
+import { unreachable } from "../unreachable.ts";
 import {
   actsUntilMs,
   type Election,

@@ -1,3 +1,4 @@
+import { unreachable } from "../unreachable.ts";
 import { DueHeap } from "./due-heap.ts";
 import { Fifo } from "./fifo.ts";
 import { KeyEntry, never, type Priority } from "./key-entry.ts";
@@ -149,8 +150,4 @@ export class KeyQueue {
 
 function isValid({ dueMs, entry }: DueTicket): boolean {
   return entry.dueMs === dueMs;
-}
-
-function unreachable(value: never): never {
-  throw new TypeError(`unexpected ${String(value)}`);
 }

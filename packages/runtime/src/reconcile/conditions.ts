@@ -1,6 +1,6 @@
+import { unreachable } from "../unreachable.ts";
 import type { Outcome, Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
-import { unreachable } from "./unreachable.ts";
 
 /** A condition as Kubernetes writes it. */
 export interface Condition {

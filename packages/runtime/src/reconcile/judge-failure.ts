@@ -1,7 +1,7 @@
 import { ApiError, classify } from "../errors.ts";
+import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
-import { unreachable } from "./unreachable.ts";
 
 /** What follows from an error of a pass. */
 export interface Judgement {

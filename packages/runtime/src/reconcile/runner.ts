@@ -1,12 +1,12 @@
 import type { Client } from "../client/client.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import { unreachable } from "../unreachable.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { lifecycle, type Stage } from "./lifecycle.ts";
 import { type Outcome, settled } from "./outcome.ts";
 import type { Context, Recipe } from "./recipe.ts";
 import { firstAnswer } from "./rule.ts";
-import { unreachable } from "./unreachable.ts";
 
 /** What the runner needs besides the recipe. */
 export interface RunnerOptions<Obj extends KubeObject> {

@@ -1,4 +1,5 @@
 import { ApiError, type ApiErrorFacts } from "../errors.ts";
+import { unreachable } from "../unreachable.ts";
 import { answerLimitBytes, type Failure } from "./exchange.ts";
 import { type ApiRequest, describeRequest } from "./request.ts";
 
@@ -53,8 +54,4 @@ function codeOf(error: unknown): string {
   if (error.cause instanceof Error) return codeOf(error.cause);
   const code: unknown = "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : error.name;
-}
-
-function unreachable(value: never): never {
-  throw new TypeError(`unexpected ${String(value)}`);
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { System } from "../system/system.ts";
+import { unreachable } from "../unreachable.ts";
 import { BackOff } from "./back-off.ts";
 import { decodeEvent, type DecodeOptions, withoutManagedFields } from "./decode-event.ts";
 import { isDeeperThan } from "./depth-limit.ts";
@@ -231,8 +232,4 @@ const initialIdleMs = 30_000;
 function askedDelayMs(ending: Ending): number {
   if (ending.kind !== "failed" || !(ending.error instanceof ApiError)) return 0;
   return ending.error.retryAfterMs ?? 0;
-}
-
-function unreachable(value: never): never {
-  throw new TypeError(`unexpected ${String(value)}`);
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../errors.ts";
 import { kindNotServed } from "../transport/answer-error.ts";
+import { unreachable } from "../unreachable.ts";
 import { DecodeError } from "./decode-event.ts";
 
 /** What a reflector is doing. */
@@ -79,8 +80,4 @@ function pauseAfterClose(isEarly: boolean): Step["pause"] {
 
 function isUnanswered(error: unknown): boolean {
   return error instanceof ApiError && error.status === undefined;
-}
-
-function unreachable(value: never): never {
-  throw new TypeError(`unexpected ${String(value)}`);
 }

@@ -1,5 +1,5 @@
-import { unreachable } from "../reconcile/unreachable.ts";
 import { parseJson, stringifyJson } from "../transport/json.ts";
+import { unreachable } from "../unreachable.ts";
 import { admissionAnswer, type DecideAdmission, readAdmission } from "./admission.ts";
 import { conversionAnswer, type ConvertObject, readConversion } from "./conversion.ts";
 import { isTooDeep } from "./is-too-deep.ts";
