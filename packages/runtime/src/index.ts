@@ -16,6 +16,8 @@ export type {
 } from "./client/client.ts";
 export { createClient } from "./client/create-client.ts";
 export type { ClientOptions } from "./client/create-client.ts";
+export { Discovery } from "./client/discovery.ts";
+export type { KindName, ServedKind } from "./client/discovery.ts";
 export type { ClusterConfig } from "./config/cluster-config.ts";
 export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
@@ -47,10 +49,10 @@ export type { KubeObject, ObjectKey, ObjectMeta, ObjectRef, OwnerReference } fro
 export type { Condition } from "./reconcile/conditions.ts";
 export { silentLog } from "./reconcile/log.ts";
 export type { Log, LogFields } from "./reconcile/log.ts";
-export { settled, stalled, waiting } from "./reconcile/outcome.ts";
-export type { Outcome, Verdict, Why } from "./reconcile/outcome.ts";
+export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
+export type { Claim, CleanUpEnd, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
 export { reasons } from "./reconcile/reasons.ts";
-export type { Context, PassEvent, PassEvents, Recipe } from "./reconcile/recipe.ts";
+export type { Context, PassEvent, PassEvents, Recipe, Tracked } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
 export { unreachable } from "./unreachable.ts";

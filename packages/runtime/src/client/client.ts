@@ -36,6 +36,8 @@ export interface WriteOptions extends CallOptions {
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   readonly force: boolean;
+  /** Called before the answer is given when there was no such object and the apply made it. */
+  readonly onCreated?: () => void;
 }
 
 /** A delete that names exactly which object it means. */

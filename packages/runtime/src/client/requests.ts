@@ -42,6 +42,7 @@ interface AppliedObject {
 /** Server-side apply. */
 export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
   const { name, namespace } = object.metadata;
+  const { onCreated } = options;
   const ref = namespace === undefined ? { name } : { name, namespace };
   const query = { ...writeQuery(options), ...(options.force ? { force: "true" } : {}) };
   return {
@@ -50,6 +51,7 @@ export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<App
     path: withQuery(objectPath(kind, ref, options.subresource), query),
     body: object,
     contentType: "application/apply-patch+yaml",
+    ...(onCreated === undefined ? {} : { onStatus: (status) => (status === 201 ? onCreated() : undefined) }),
     ...about(kind, ref),
     ...limitsOf(options),
   };

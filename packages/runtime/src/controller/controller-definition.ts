@@ -32,6 +32,8 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly watches?: readonly MappedSource[];
   /** Kinds whose objects a pass may follow one by one; see `Context.follow`. */
   readonly follows?: readonly Source[];
+  /** Whom a change of an object behind `Context.track` brings back; told of what it was and of what it is. */
+  readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
   /** Which events of our own kind matter; changes of the declaration unless told. */

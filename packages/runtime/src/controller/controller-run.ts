@@ -57,8 +57,20 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     this.#sources = new SourceSet(definition, host.pool);
     const references = new ReferenceTracker();
     const objects = this.#sources.own.store;
+    const { tracked } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);
-    const settings = { name, kind, recipe, host, deadlineMs, writesStatus, objects, references, storeOf };
+    const settings = {
+      name,
+      kind,
+      recipe,
+      host,
+      deadlineMs,
+      writesStatus,
+      objects,
+      references,
+      tracked,
+      storeOf,
+    };
     this.#passes = new Passes(settings);
     this.#sources.wire({
       enqueue: (key, priority) => {

@@ -5,7 +5,7 @@ import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
 import { FencedClient } from "../reconcile/fenced-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
-import type { Outcome } from "../reconcile/outcome.ts";
+import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
 import { type PassEnd, runRecipe } from "../reconcile/runner.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
@@ -13,6 +13,7 @@ import type { ReadStore } from "../store/read-store.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import type { ReferenceTracker } from "./reference-tracker.ts";
+import type { TrackedSources } from "./tracked-sources.ts";
 
 /** What the queue is to do with the key now. */
 export type Next =
@@ -35,6 +36,7 @@ export interface PassSettings<Obj extends KubeObject, Seen, Action> {
   readonly objects: ReadStore<Obj>;
   readonly storeOf: <O extends KubeObject>(kind: Kind<O>) => ReadStore<O>;
   readonly references: ReferenceTracker;
+  readonly tracked: TrackedSources;
 }
 
 /** Runs single passes: recipe, deadline, status, log. Never throws. */
@@ -51,7 +53,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   async run(key: ObjectKey, term: AbortSignal): Promise<Next> {
     const object = this.#settings.objects.getByKey(key);
     if (object === undefined) {
-      this.#settings.references.forget(key);
+      this.#drop(key);
       return { kind: "rest" };
     }
     const log = this.#log(object);
@@ -66,38 +68,46 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 
   /** The object is gone for good. */
   forget({ metadata }: KubeObject): void {
-    this.#settings.references.forget(keyOf(metadata));
+    this.#drop(keyOf(metadata));
     this.#statuses.forget(metadata.uid);
   }
 
+  #drop(key: ObjectKey): void {
+    this.#settings.references.forget(key);
+    this.#settings.tracked.forget(key);
+  }
+
   async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<PassEnd> {
-    const { recipe, kind, host, deadlineMs, references } = this.#settings;
+    const { recipe, kind, host, deadlineMs, references, tracked } = this.#settings;
     const { system } = host;
     const following = references.begin(keyOf(object.metadata));
+    const tracking = tracked.begin(keyOf(object.metadata));
     const end = await withDeadline(
       async (signal) => {
         const client = this.#client(signal);
-        const ctx = this.#context(object, { client, log, signal, following });
+        const ctx = this.#context(object, { client, log, signal, following, tracking });
         return await runRecipe(recipe, object, { kind, client, ctx, now: new Date(system.wallMs()) });
       },
       { system, limitMs: deadlineMs, outer: term },
     );
     following.end();
+    tracking.end();
     return end;
   }
 
   /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(object: Obj, { stage, outcome, status }: PassEnd, term: AbortSignal): Promise<Next> {
+  async #conclude(object: Obj, { stage, ...end }: PassEnd, term: AbortSignal): Promise<Next> {
+    const { outcome } = end;
     switch (stage) {
       case "unclaimed":
         return { kind: "again" };
       case "gone":
         return { kind: "rest" };
       case "leaving":
-        if (outcome.kind !== "settled") await this.#writeStatus(object, { outcome, content: status }, term);
+        if (outcome.kind !== "settled") await this.#writeStatus(object, end, term);
         return nextAfter(outcome);
       case "claimed":
-        await this.#writeStatus(object, { outcome, content: status }, term);
+        await this.#writeStatus(object, end, term);
         return nextAfter(outcome);
       default:
         return unreachable(stage);
@@ -116,7 +126,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     else if (shown === undefined) log.debug("pass will be repeated", { code, err: error });
     else log.warn("pass failed", { code, err: error });
     try {
-      if (shown !== undefined) await this.#writeStatus(object, { outcome: shown, content: undefined }, term);
+      if (shown !== undefined) await this.#writeStatus(object, { outcome: shown }, term);
     } catch (statusError) {
       if (term.aborted) return { kind: "abandoned" };
       log.debug("status could not be written", { code: classify(statusError) });
@@ -127,12 +137,14 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 
   async #writeStatus(
     object: Obj,
-    { outcome, content }: { readonly outcome: Outcome; readonly content: object | undefined },
+    { outcome, status: content, conditions: claims = [] }: CleanUpEnd,
     term: AbortSignal,
   ): Promise<void> {
-    if (!this.#settings.writesStatus) return;
-    const now = new Date(this.#settings.host.system.wallMs());
-    await this.#statuses.write(this.#client(term), object, { outcome, content, now });
+    const { writesStatus, host, recipe } = this.#settings;
+    if (!writesStatus) return;
+    const now = new Date(host.system.wallMs());
+    const { conditionTypes: ownTypes = [] } = recipe;
+    await this.#statuses.write(this.#client(term), object, { outcome, content, claims, ownTypes, now });
   }
 
   #client(signal: AbortSignal): FencedClient {
@@ -157,6 +169,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
         },
       },
       store: storeOf,
+      track: (request) => pass.tracking.track(request),
       follow: (target, ref) => {
         pass.following.follow(nameOfKind(target), keyOf(ref));
         return storeOf(target).get(ref);
@@ -176,6 +189,7 @@ interface Pass {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly following: ReturnType<ReferenceTracker["begin"]>;
+  readonly tracking: ReturnType<TrackedSources["begin"]>;
 }
 
 function nextAfter(outcome: Outcome): Next {
@@ -184,8 +198,11 @@ function nextAfter(outcome: Outcome): Next {
       const { recheckAfterMs } = outcome;
       return recheckAfterMs === undefined ? { kind: "rest" } : { kind: "after", delayMs: recheckAfterMs };
     }
-    case "stalled":
+    case "held":
       return { kind: "rest" };
+    case "stalled":
+      if (outcome.retryAfterMs === undefined) return { kind: "rest" };
+      return { kind: "after", delayMs: outcome.retryAfterMs };
     case "waiting":
       return { kind: "after", delayMs: outcome.retryAfterMs };
     default:

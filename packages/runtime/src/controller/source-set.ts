@@ -8,6 +8,7 @@ import { type ControllerDefinition, requestOf, type Source } from "./controller-
 import { controllingOwner } from "./owner-ref.ts";
 import { declarationChanged, passes, type Predicate } from "./predicate.ts";
 import type { ReferenceTracker } from "./reference-tracker.ts";
+import { TrackedSources } from "./tracked-sources.ts";
 
 /** A controller's definition as far as it says what to watch. */
 type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, never, never>, "recipe">;
@@ -23,9 +24,12 @@ export interface SourceWiring<Obj extends KubeObject> {
 /** The informers of one controller. */
 export class SourceSet<Obj extends KubeObject> {
   readonly own: InformerHandle<Obj>;
+  /** What passes asked for. */
+  readonly tracked: TrackedSources;
   readonly #definition: SourceDefinition<Obj>;
   readonly #pool: InformerPool;
   readonly #handles = new Map<string, InformerHandle>();
+  #enqueue: SourceWiring<Obj>["enqueue"] | undefined;
 
   constructor(definition: SourceDefinition<Obj>, pool: InformerPool) {
     this.#definition = definition;
@@ -34,6 +38,10 @@ export class SourceSet<Obj extends KubeObject> {
     this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
     for (const source of [...owns, ...watches.map((watch) => watch.source), ...follows, ...reads])
       this.#acquire(source);
+    this.tracked = new TrackedSources(pool, (event) => {
+      for (const object of statesOf(event))
+        for (const ref of definition.tracks?.(object) ?? []) this.#enqueue?.(keyOf(ref), priorityOf(event));
+    });
   }
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
@@ -42,6 +50,7 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   async release(): Promise<void> {
+    await this.tracked.release();
     await Promise.all([...this.#handles.values()].map(async (handle) => await handle[Symbol.asyncDispose]()));
   }
 
@@ -57,6 +66,7 @@ export class SourceSet<Obj extends KubeObject> {
   /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
   wire({ enqueue, references, onGone }: SourceWiring<Obj>): void {
     const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
+    this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
     this.own.addHandler((event) => {
       if (event.type === "deleted") onGone(event.old);

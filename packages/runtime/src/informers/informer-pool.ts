@@ -83,7 +83,7 @@ export class InformerPool implements AsyncDisposable {
   /** A share in the informer for the request; the first one starts it. */
   acquire<O extends KubeObject>(request: InformerRequest<O>): InformerHandle<O> {
     if (this.#isClosed) throw new TypeError("the informers have been stopped");
-    const id = identityOf(request);
+    const id = informerId(request);
     const shared = this.#shared.get(id) ?? this.#start(id, request);
     shared.take();
     return this.#handle<O>(id, shared);
@@ -192,7 +192,14 @@ export class InformerPool implements AsyncDisposable {
   }
 }
 
-function identityOf({ kind, namespace, labelSelector, fieldSelector, ...view }: InformerRequest): string {
+/** Requests with one id share one informer. */
+export function informerId({
+  kind,
+  namespace,
+  labelSelector,
+  fieldSelector,
+  ...view
+}: InformerRequest): string {
   const scope = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector];
   const { isMetadataOnly = false, keepManagedFields = false, internStrings = false, projection } = view;
   return JSON.stringify([...scope, isMetadataOnly, keepManagedFields, internStrings, projection?.name]);

@@ -1,13 +1,9 @@
 import { unreachable } from "../unreachable.ts";
-import type { Outcome, Why } from "./outcome.ts";
+import type { Claim, Outcome, Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
 
 /** A condition as Kubernetes writes it. */
-export interface Condition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
+export interface Condition extends Claim {
   readonly lastTransitionTime: string;
   readonly observedGeneration?: number;
 }
@@ -15,6 +11,8 @@ export interface Condition {
 /** What the conditions are made from. */
 export interface ConditionFacts {
   readonly outcome: Outcome;
+  /** What the domain states besides. */
+  readonly claims?: readonly Claim[];
   readonly generation: number | undefined;
   /** Those that are there now; a condition whose status stays keeps its time. */
   readonly previous: readonly Condition[];
@@ -22,13 +20,20 @@ export interface ConditionFacts {
   readonly now: string;
 }
 
-/** Ready, Reconciling and Stalled for an outcome, in this order; kstatus and `kubectl wait` read them. */
-export function conditionsFor({ outcome, generation, previous, now }: ConditionFacts): readonly Condition[] {
+/** Ready, Reconciling and Stalled for an outcome, in this order, then the domain's own; kstatus and `kubectl wait` read them. */
+export function conditionsFor({
+  outcome,
+  claims = [],
+  generation,
+  previous,
+  now,
+}: ConditionFacts): readonly Condition[] {
   const { ready, reconciling, stalled } = meaningOf(outcome);
   return [
     { type: "Ready", ...ready },
     { type: "Reconciling", ...reconciling },
     { type: "Stalled", ...stalled },
+    ...claims,
   ].map((condition) => {
     const before = previous.find(({ type }) => type === condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
@@ -40,12 +45,12 @@ export function conditionsFor({ outcome, generation, previous, now }: ConditionF
   });
 }
 
-type Claim = Pick<Condition, "status" | "reason" | "message">;
+type Answer = Omit<Claim, "type">;
 
 interface Meaning {
-  readonly ready: Claim;
-  readonly reconciling: Claim;
-  readonly stalled: Claim;
+  readonly ready: Answer;
+  readonly reconciling: Answer;
+  readonly stalled: Answer;
 }
 
 function meaningOf(outcome: Outcome): Meaning {
@@ -54,6 +59,8 @@ function meaningOf(outcome: Outcome): Meaning {
       return { ready: isTrue(allDone), reconciling: isFalse(allDone), stalled: isFalse(allDone) };
     case "waiting":
       return { ready: isFalse(outcome.why), reconciling: isTrue(outcome.why), stalled: isFalse(inProgress) };
+    case "held":
+      return { ready: isFalse(outcome.why), reconciling: isFalse(outcome.why), stalled: isFalse(inProgress) };
     case "stalled":
       return { ready: isFalse(outcome.why), reconciling: isFalse(atRest), stalled: isTrue(outcome.why) };
     default:
@@ -71,10 +78,10 @@ const atRest: Why = {
   message: "Nothing is under way; a change of the spec is needed.",
 };
 
-function isTrue(why: Why): Claim {
+function isTrue(why: Why): Answer {
   return { status: "True", ...why };
 }
 
-function isFalse(why: Why): Claim {
+function isFalse(why: Why): Answer {
   return { status: "False", ...why };
 }

@@ -3,8 +3,10 @@ export type Outcome =
   /** Wait for an event; with `recheckAfterMs`, also look again then: certificates and licences run out without one. */
   | { readonly kind: "settled"; readonly recheckAfterMs?: number }
   | { readonly kind: "waiting"; readonly why: Why; readonly retryAfterMs: number }
-  /** Only a change of the spec can help. */
-  | { readonly kind: "stalled"; readonly why: Why };
+  /** Not as declared, and nobody acts on it: a switch of the spec says so. Events bring it back. */
+  | { readonly kind: "held"; readonly why: Why }
+  /** Only a change of the spec, or of what it depends on, can help; with `retryAfterMs` we try again all the same. */
+  | { readonly kind: "stalled"; readonly why: Why; readonly retryAfterMs?: number };
 
 /** What a user is told. */
 export interface Why {
@@ -18,9 +20,24 @@ export interface Why {
 export interface Verdict<Action> {
   readonly actions: readonly Action[];
   readonly outcome: Outcome;
+  /** How many actions are performed at a time; 1 unless told, which also keeps their order. */
+  readonly inFlight?: number;
   /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
   readonly status?: object;
+  /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */
+  readonly conditions?: readonly Claim[];
 }
+
+/** A condition as a domain states it; the runtime adds times and the generation. */
+export interface Claim {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** How a clean-up stands: an outcome, and what the status says meanwhile. */
+export type CleanUpEnd = Pick<Verdict<never>, "outcome" | "status" | "conditions">;
 
 /** Everything is as declared. Looks again by itself only when told after how long. */
 export function settled(recheckAfterMs?: number): Outcome {
@@ -32,7 +49,12 @@ export function waiting(why: Why, retryAfterMs: number): Outcome {
   return { kind: "waiting", why, retryAfterMs };
 }
 
-/** The declaration cannot be carried out as it stands. */
-export function stalled(why: Why): Outcome {
-  return { kind: "stalled", why };
+/** Not as declared, by the user's own wish. */
+export function held(why: Why): Outcome {
+  return { kind: "held", why };
+}
+
+/** The declaration cannot be carried out as it stands. Tries again by itself only when told after how long. */
+export function stalled(why: Why, retryAfterMs?: number): Outcome {
+  return retryAfterMs === undefined ? { kind: "stalled", why } : { kind: "stalled", why, retryAfterMs };
 }

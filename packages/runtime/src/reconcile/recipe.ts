@@ -1,9 +1,11 @@
 import type { Client } from "../client/client.ts";
+import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/read-store.ts";
+import type { WatchState } from "../watch/watch-state.ts";
 import type { Log } from "./log.ts";
-import type { Outcome } from "./outcome.ts";
+import type { CleanUpEnd, Outcome } from "./outcome.ts";
 import type { Rule } from "./rule.ts";
 
 /**
@@ -15,6 +17,8 @@ import type { Rule } from "./rule.ts";
 export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** Set on an object before anything is made for it. Left out, objects are not claimed and `cleanUp` never runs. */
   readonly finalizer?: string;
+  /** Types of conditions that this recipe states besides Ready, Reconciling and Stalled. */
+  readonly conditionTypes?: readonly string[];
   /** First answer wins: this list is the table of contents. */
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
@@ -22,7 +26,7 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
   /** Tolerates never having run before, and having run already. */
-  cleanUp(obj: Obj, ctx: Context): Promise<Outcome>;
+  cleanUp(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
 }
 
 /** What a recipe works with. It ends with the pass: calls made after the signal aborted are refused. */
@@ -39,6 +43,20 @@ export interface Context {
    * longer asks for it. Undefined while there is none; its creation counts as a change.
    */
   follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
+  /**
+   * Objects of a kind that only the pass can name. The watch is shared and runs until no object's last pass asked for it;
+   * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come
+   * to life by themselves.
+   */
+  track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
+}
+
+/** A share in a watch that a pass asked for. */
+export interface Tracked<O extends KubeObject = KubeObject> {
+  readonly store: ReadStore<O>;
+  readonly state: WatchState;
+  /** Resolves once the first picture is complete or the kind turned out not to be served. */
+  readonly settled: Promise<void>;
 }
 
 /** Tells users what happened to the object of the pass. Never fails and never waits. */

@@ -4,7 +4,7 @@ import type { KubeObject } from "../object/kube-object.ts";
 import { unreachable } from "../unreachable.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { lifecycle, type Stage } from "./lifecycle.ts";
-import { type Outcome, settled } from "./outcome.ts";
+import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
 import type { Context, Recipe } from "./recipe.ts";
 import { firstAnswer } from "./rule.ts";
 
@@ -17,12 +17,9 @@ export interface RunnerOptions<Obj extends KubeObject> {
 }
 
 /** How a pass went that did not throw. */
-export interface PassEnd {
+export interface PassEnd extends CleanUpEnd {
   /** Where the object was when the pass began. */
   readonly stage: Stage;
-  readonly outcome: Outcome;
-  /** What the status says besides conditions; undefined leaves it as it is. */
-  readonly status?: object;
 }
 
 /** Runs the recipe on one object, as its stage of life asks for. */
@@ -39,10 +36,10 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
       await addFinalizer(options.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
     case "leaving": {
-      const outcome = await recipe.cleanUp(object, options.ctx);
-      if (outcome.kind === "settled")
+      const end = endOf(await recipe.cleanUp(object, options.ctx));
+      if (end.outcome.kind === "settled")
         await removeFinalizer(options.client, options.kind, { object, finalizer });
-      return { stage, outcome };
+      return { stage, ...end };
     }
     case "gone":
       return { stage, outcome: settled() };
@@ -57,14 +54,38 @@ async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Obj,
   { ctx, now }: RunnerOptions<Obj>,
-): Promise<Omit<PassEnd, "stage">> {
+): Promise<CleanUpEnd> {
   const seen = await recipe.observe(object, ctx);
   const { rule, verdict } = firstAnswer(recipe.rules, seen, now);
   ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
-  for (const action of verdict.actions) {
-    ctx.signal.throwIfAborted();
-    await recipe.perform(action, ctx);
-  }
-  const { outcome, status } = verdict;
-  return status === undefined ? { outcome } : { outcome, status };
+  await performAll(recipe, verdict, ctx);
+  const { actions: _actions, inFlight: _inFlight, ...end } = verdict;
+  return end;
+}
+
+/** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
+async function performAll<Obj extends KubeObject, Seen, Action>(
+  recipe: Recipe<Obj, Seen, Action>,
+  { actions, inFlight = 1 }: Verdict<Action>,
+  ctx: Context,
+): Promise<void> {
+  const waitingActions = actions.values();
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    for (const action of waitingActions) {
+      if (failures.length > 0) return;
+      try {
+        ctx.signal.throwIfAborted();
+        await recipe.perform(action, ctx);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(inFlight, actions.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
+function endOf(end: Outcome | CleanUpEnd): CleanUpEnd {
+  return "outcome" in end ? end : { outcome: end };
 }

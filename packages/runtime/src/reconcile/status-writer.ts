@@ -3,18 +3,13 @@ import { classify } from "../errors.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { Outcome } from "./outcome.ts";
-import { isStatusCurrent, statusFor } from "./status.ts";
+import { isStatusCurrent, statusFor, type StatusFacts } from "./status.ts";
 
 /** Conflicts in a row after which the whole pass is repeated instead. */
 const tries = 5;
 
 /** What the status of an object should come to. */
-export interface StatusWish {
-  readonly outcome: Outcome;
-  readonly content: object | undefined;
-  readonly now: Date;
-}
+export type StatusWish = Omit<StatusFacts, "object">;
 
 interface Written {
   readonly wanted: object;

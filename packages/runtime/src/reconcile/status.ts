@@ -1,7 +1,7 @@
 import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type Condition, conditionsFor } from "./conditions.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Claim, Outcome } from "./outcome.ts";
 
 /** What a status is made from. */
 export interface StatusFacts {
@@ -9,25 +9,38 @@ export interface StatusFacts {
   readonly outcome: Outcome;
   /** What the domain says; undefined keeps what is there. */
   readonly content: object | undefined;
+  /** What the domain states besides Ready, Reconciling and Stalled. */
+  readonly claims?: readonly Claim[];
+  /** The types of conditions that are the domain's; what is not claimed anew stays. */
+  readonly ownTypes?: readonly string[];
   readonly now: Date;
 }
 
 /** The whole status that the object should have. */
-export function statusFor({ object, outcome, content, now }: StatusFacts): object {
+export function statusFor({ object, outcome, content, now, ...own }: StatusFacts): object {
   const { generation } = object.metadata;
   const current = currentStatus(object);
-  const conditions = conditionsFor({
-    outcome,
-    generation,
-    previous: conditionsOf(current),
-    now: now.toISOString().replace(/\.\d+Z$/, "Z"),
-  });
+  const previous = conditionsOf(current);
+  const { claims = [], ownTypes = [] } = own;
+  const kept = previous.filter(
+    ({ type }) => ownTypes.includes(type) && !claims.some((claim) => claim.type === type),
+  );
+  const conditions = [
+    ...conditionsFor({
+      outcome,
+      claims,
+      generation,
+      previous,
+      now: now.toISOString().replace(/\.\d+Z$/, "Z"),
+    }),
+    ...kept,
+  ];
   const {
     conditions: _conditions,
     observedGeneration: _generation,
-    ...kept
+    ...rest
   } = content === undefined ? current : readStatus(content);
-  return { ...kept, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
+  return { ...rest, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
 }
 
 /** Whether the object says already what the status should say. Conditions of other types are not ours to judge. */

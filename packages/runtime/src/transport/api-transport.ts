@@ -105,6 +105,7 @@ export class ApiTransport implements Transport {
     this.#report(request, wire, { code, startMs, responseBytes });
     if (result.kind === "failure") return failureError(request, result);
     if (result.status >= 300) return answerError(request, result, this.#system.wallMs());
+    request.onStatus?.(result.status);
     return readAnswer(request, result);
   }
 

@@ -15,6 +15,8 @@ export interface ApiRequest {
   /** Name, value, name, value … in addition to what every request has. */
   readonly headers?: readonly string[];
   readonly signal?: AbortSignal;
+  /** Told the status of the answer, when it is a good one. */
+  readonly onStatus?: (status: number) => void;
   /** 30 s unless told; over all attempts. */
   readonly timeoutMs?: number;
 }

@@ -46,6 +46,7 @@ export function describeOutcome(outcome: Outcome): string {
       return "settled";
     case "waiting":
       return outcome.why.reason;
+    case "held":
     case "stalled":
       return outcome.why.message;
     default:
