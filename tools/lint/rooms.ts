@@ -16,7 +16,7 @@ const foundation = ["api", "runtime"];
 export const rooms: readonly Room[] = [
   { folder: "packages/runtime", mayImport: [], entries: ["schema", "testing"] },
   { folder: "packages/api", mayImport: ["runtime"] },
-  { folder: "packages/install-plan", mayImport: foundation },
+  { folder: "packages/install-plan", mayImport: foundation, entries: ["health", "pack"] },
   { folder: "packages/subscription", mayImport: foundation },
   { folder: "packages/licensing", mayImport: foundation },
   { folder: "packages/search", mayImport: foundation },

@@ -1,0 +1,34 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+/** Which object is meant, by what it says of itself. `namespace` is left out for cluster-wide kinds. */
+export interface Identity {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** Two versions of one kind are one object: the key names group, kind, namespace and name. */
+export type IdentityKey = string & { readonly brand: "IdentityKey" };
+
+/** The key under which an object is known within a plan. */
+export function identityKey({ apiVersion, kind, namespace = "", name }: Identity): IdentityKey {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made here and nowhere else
+  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}` as IdentityKey;
+}
+
+/** The identity that an object has. */
+export function identityOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Identity {
+  return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
+}
+
+/** For people: `ConfigMap shop/settings`. */
+export function describeIdentity({ kind, namespace, name }: Identity): string {
+  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+/** The group of an apiVersion; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? "" : apiVersion.slice(0, slash);
+}

@@ -1,0 +1,33 @@
+import type { Identity } from "./identity.ts";
+
+/** What can be wrong with a plan's content, from a closed list. */
+export type IssueReason =
+  /** The object as such: fields missing or forbidden, two that differ under one name, outside the plan's scope. */
+  | "InvalidManifest"
+  /** No kind of this name is served and no CRD of the plan provides it. */
+  | "KindMissing"
+  | "NamespaceMissing"
+  | "InvalidTransformation"
+  | "InvalidJob"
+  /** The server refused the object in a dry run. */
+  | "Rejected"
+  /** Somebody else's object stands in the way. */
+  | "Collision"
+  | "ImmutableField"
+  | "UnsafeCRD"
+  | "ReplaceConflict"
+  | "ReplaceCycle";
+
+/** One fault of a plan, with the place where its author finds it. Never holds a value of a Secret. */
+export interface Issue {
+  readonly reason: IssueReason;
+  /** Name of the stage; left out for what concerns the plan as a whole. */
+  readonly stage?: string;
+  /** Index in the stage's resources. */
+  readonly index?: number;
+  readonly object?: Identity;
+  /** Path within the object or the plan, e.g. `metadata.ownerReferences`. */
+  readonly field?: string;
+  /** One sentence: what is wrong and what to do. */
+  readonly message: string;
+}
