@@ -101,6 +101,13 @@ export const installPlanStatus = z.strictObject({
   stage: z.string().optional().describe("The stage being worked on."),
   startedAt: timestamp().optional(),
   finishedAt: timestamp().optional(),
+  revision: int32()
+    .optional()
+    .describe("One more than the highest revision among the plans that this one replaces."),
+  serviceAccountUid: z
+    .string()
+    .optional()
+    .describe("The account that the rights were checked for; another one of its name is not trusted."),
   contentDigest: z.string().optional().describe("Digest over all manifests, fixed at the first attempt."),
   counts: counts.optional().describe("Exact numbers of resources by state."),
   states: atomicList(z.string())

@@ -24,7 +24,7 @@ const accept = ["v2", "v2beta1"]
 export class Discovery {
   readonly #transport: Transport;
   readonly #system: System;
-  #known: Promise<readonly ServedGroupVersion[]> | undefined;
+  #known: Promise<Offer> | undefined;
   #readAtMs = 0;
 
   constructor(transport: Transport, system: System) {
@@ -32,9 +32,9 @@ export class Discovery {
     this.#system = system;
   }
 
-  /** All kinds, preferred versions first within each group. */
+  /** All kinds, preferred versions first within each group; the same list until the server was asked again. */
   async all(options: CallOptions = {}): Promise<readonly ServedKind[]> {
-    return (await this.#groups(options)).flatMap(({ kinds }) => kinds);
+    return (await this.#offer(options)).kinds;
   }
 
   /** The kind of exactly this apiVersion and name; throws `notFound` when it is not served even after a fresh look. */
@@ -64,13 +64,13 @@ export class Discovery {
     const found = (await this.all(options)).find(matches);
     if (found !== undefined) return found;
     if (this.#system.monotonicMs() - this.#readAtMs >= shortestAgeMs) this.invalidate();
-    const groups = await this.#groups(options);
-    const foundNow = groups.flatMap(({ kinds }) => kinds).find(matches);
+    const { groups, kinds } = await this.#offer(options);
+    const foundNow = kinds.find(matches);
     if (foundNow === undefined) throw unknownKind(wanted, groups);
     return foundNow;
   }
 
-  async #groups(options: CallOptions): Promise<readonly ServedGroupVersion[]> {
+  async #offer(options: CallOptions): Promise<Offer> {
     if (this.#known === undefined) {
       const reading = this.#read();
       this.#known = reading;
@@ -83,7 +83,7 @@ export class Discovery {
   }
 
   /** Shared by all who ask at the same time, hence without the signal of one of them; the transport's limit holds. */
-  async #read(): Promise<readonly ServedGroupVersion[]> {
+  async #read(): Promise<Offer> {
     const answers = await Promise.all(
       ["/api", "/apis"].map(
         async (path) =>
@@ -91,8 +91,14 @@ export class Discovery {
       ),
     );
     this.#readAtMs = this.#system.monotonicMs();
-    return answers.flatMap(readGroups);
+    const groups = answers.flatMap(readGroups);
+    return { groups, kinds: groups.flatMap(({ kinds }) => kinds) };
   }
+}
+
+interface Offer {
+  readonly groups: readonly ServedGroupVersion[];
+  readonly kinds: readonly ServedKind[];
 }
 
 /** A kind as objects name it. */

@@ -22,6 +22,8 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
   readonly ownerReferences?: readonly OwnerReference[];
+  /** Who owns which field; only where a watch was told to keep it. */
+  readonly managedFields?: readonly unknown[];
 }
 
 /** Points from a dependent to its owner. */

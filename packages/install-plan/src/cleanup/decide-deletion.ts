@@ -1,0 +1,75 @@
+import type { InstallPlan } from "@quartermaster/api";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+
+import { identityOf } from "../identity.ts";
+import type { PlanAction } from "../plan-action.ts";
+import type { PlanStatus } from "../progress.ts";
+import type { Entry } from "../world/inventory.ts";
+
+/** An object of the plan that is still there and still bears its marks. */
+export interface Remaining extends Entry {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  /** An object of a CRD that the plan brought: goes before everything else, while its controller still runs. */
+  readonly isCustomResource: boolean;
+  /** Holds what others put there; undefined when nothing speaks against deleting it. */
+  readonly protectedBy?: string;
+}
+
+/** What a deletion is decided upon. */
+export interface DeletionFacts {
+  readonly plan: InstallPlan;
+  readonly remaining: readonly Remaining[];
+  /** `kubectl delete --cascade=orphan`, or the time for deleting has run out. */
+  readonly isReleasing: boolean;
+}
+
+/** The next step of a deletion. */
+export interface DeletionStep {
+  readonly actions: readonly PlanAction[];
+  readonly inFlight: number;
+  readonly blockedBy: NonNullable<NonNullable<PlanStatus["deletion"]>["blockedBy"]>;
+  /** Nothing of the plan is left. */
+  readonly isDone: boolean;
+}
+
+/**
+ * Takes objects away in the reverse of the order in which they were made, a stage at a time: what a later stage needs stays
+ * until that stage is gone. What is to be kept loses only its marks.
+ */
+export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts): DeletionStep {
+  const rank = Math.max(-1, ...remaining.map(rankOf));
+  const group = remaining.filter((entry) => rankOf(entry) === rank).toReversed();
+  const actions = group
+    .filter((entry) => isKept(entry, isReleasing) || entry.live.metadata.deletionTimestamp === undefined)
+    .map((entry) => actionFor(entry, plan, isReleasing));
+  return {
+    actions,
+    inFlight: plan.spec.stages[rank]?.concurrency ?? 1,
+    blockedBy: group.flatMap(blockerOf),
+    isDone: remaining.length === 0,
+  };
+}
+
+function actionFor(entry: Remaining, plan: InstallPlan, isReleasing: boolean): PlanAction {
+  const { kind, live } = entry;
+  if (isKept(entry, isReleasing)) return { kind: "release", plan, target: { kind, live } };
+  return { kind: "delete", plan, target: { kind, live }, propagation: "Background" };
+}
+
+function isKept({ lifecycle, protectedBy }: Remaining, isReleasing: boolean): boolean {
+  return isReleasing || lifecycle.cleanup === "Orphan" || protectedBy !== undefined;
+}
+
+/** Above all stages: custom resources of the plan's own CRDs. */
+const beforeStages = Number.MAX_SAFE_INTEGER;
+
+function rankOf({ stageIndex, isCustomResource }: Remaining): number {
+  return isCustomResource ? beforeStages : stageIndex;
+}
+
+function blockerOf({ live }: Remaining): DeletionStep["blockedBy"] {
+  const { deletionTimestamp, finalizers = [] } = live.metadata;
+  if (deletionTimestamp === undefined || finalizers.length === 0) return [];
+  return [{ object: identityOf(live), finalizers: [...finalizers], since: deletionTimestamp }];
+}

@@ -1,0 +1,53 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { fieldManager } from "../marks.ts";
+
+/** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a leaf. */
+export interface FieldSet {
+  readonly [key: string]: FieldSet;
+}
+
+/** One manager's share in an object. */
+export interface ManagerEntry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+/** Who owns what of an object, as far as the server tells. */
+export function managersOf({ metadata }: KubeObject): readonly ManagerEntry[] {
+  const entries: unknown = metadata.managedFields;
+  return Array.isArray(entries) ? entries.flatMap((entry: unknown) => readEntry(entry)) : [];
+}
+
+/** The fields that our applies own. */
+export function ourFields(object: KubeObject): FieldSet | undefined {
+  return managersOf(object).find(isOurs)?.fields;
+}
+
+/** Whether an entry is that of our applies. */
+export function isOurs({ manager, operation, subresource }: ManagerEntry): boolean {
+  return manager === fieldManager && operation === "Apply" && subresource === undefined;
+}
+
+function readEntry(entry: unknown): readonly ManagerEntry[] {
+  if (!isRecord(entry)) return [];
+  const { manager, operation, subresource, time, fieldsV1 } = entry;
+  if (typeof manager !== "string" || typeof operation !== "string" || !isRecord(fieldsV1)) return [];
+  return [
+    {
+      manager,
+      operation,
+      ...(typeof subresource === "string" && subresource !== "" ? { subresource } : {}),
+      ...(typeof time === "string" ? { time } : {}),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing but nested objects stands in fieldsV1; readers ask for each key
+      fields: fieldsV1 as unknown as FieldSet,
+    },
+  ];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,67 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { canonicalJson } from "../manifest/canonical-json.ts";
+import { isExactNumber } from "../manifest/exact-number.ts";
+import type { Readiness } from "../member.ts";
+import { whyNotTrue } from "./expression.ts";
+import { atPointer } from "./json-pointer.ts";
+import { conditionOf } from "./object-parts.ts";
+
+type Check = NonNullable<Readiness["checks"]>[number];
+
+/** Why the first check that does not hold does not; undefined when all hold. Never throws, never tells a value. */
+export function unmetCheck(object: KubeObject, checks: readonly Check[]): string | undefined {
+  for (const check of checks) {
+    const unmet = whyUnmet(object, check);
+    if (unmet !== undefined) return unmet;
+  }
+  return undefined;
+}
+
+function whyUnmet(
+  object: KubeObject,
+  { condition, fieldEquals, fieldsEqual, cel }: Check,
+): string | undefined {
+  if (condition !== undefined) return unmetCondition(object, condition);
+  if (fieldsEqual !== undefined) return unequalFields(object, fieldsEqual);
+  if (fieldEquals !== undefined) return otherValue(object, fieldEquals);
+  if (cel !== undefined) return unmetExpression(object, cel.expression);
+  return "A check of the plan says nothing.";
+}
+
+function unmetCondition(
+  object: KubeObject,
+  { type, status }: NonNullable<Check["condition"]>,
+): string | undefined {
+  const found = conditionOf(object, type)?.status;
+  if (found === status) return undefined;
+  return `Condition ${type} is ${found ?? "not there"}, not ${status}.`;
+}
+
+function unequalFields(object: KubeObject, { a, b }: NonNullable<Check["fieldsEqual"]>): string | undefined {
+  const [one, other] = [atPointer(object, a), atPointer(object, b)];
+  if (one === undefined) return `There is no field ${a}.`;
+  if (other === undefined) return `There is no field ${b}.`;
+  return canonicalJson(one) === canonicalJson(other) ? undefined : `Fields ${a} and ${b} differ.`;
+}
+
+function otherValue(
+  object: KubeObject,
+  { path, value }: NonNullable<Check["fieldEquals"]>,
+): string | undefined {
+  const found = atPointer(object, path);
+  if (found === undefined) return `There is no field ${path}.`;
+  return textOfScalar(found) === value ? undefined : `Field ${path} has another value.`;
+}
+
+/** Numbers and booleans are compared as they are written; objects and lists equal no text. */
+function textOfScalar(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  return isExactNumber(value) ? value.rawJSON : undefined;
+}
+
+function unmetExpression(object: KubeObject, expression: string): string | undefined {
+  const why = whyNotTrue(expression, object);
+  return why === undefined ? undefined : `An expression of the plan does not hold: ${why}.`;
+}

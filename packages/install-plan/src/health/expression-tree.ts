@@ -1,0 +1,85 @@
+import type { parse } from "@bufbuild/cel";
+
+import { itemsMeter, valueMeter } from "./expression-allowance.ts";
+
+/** A node of a parsed expression: plain data. */
+export type Expression = NonNullable<ReturnType<typeof parse>["expr"]>;
+
+/** Names that stand for types. */
+const typeNames = "bool bytes double dyn int list map null_type string type uint".split(" ");
+
+/** A name or function that nothing stands behind; the library would tell only when it comes to evaluate it. */
+export function faultOf(expression: Expression, isFunction: (name: string) => boolean): string | undefined {
+  return faultBelow(expression, { isFunction, names: new Set(["self", ...typeNames]) });
+}
+
+/** The same expression, with every loop, call and comparison paying for what it is given. */
+export function meter(expression: Expression): Expression {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every node is rebuilt as the kind of node it was
+  return metered(expression) as Expression;
+}
+
+interface Known {
+  readonly isFunction: (name: string) => boolean;
+  readonly names: ReadonlySet<string>;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+function faultBelow(value: unknown, known: Known): string | undefined {
+  if (!isNode(value)) return undefined;
+  const fault = faultAt(value, known);
+  if (fault !== undefined) return fault;
+  const inner = { ...known, names: new Set([...known.names, ...loopNames(value)]) };
+  for (const child of Object.values(value)) {
+    const below = faultBelow(child, inner);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+function faultAt(node: Node, { isFunction, names }: Known): string | undefined {
+  const { $typeName: type, name, function: called } = node;
+  if (type === "cel.expr.Expr.Ident" && typeof name === "string" && !names.has(name)) {
+    return `there is no ${name}; the object is called self`;
+  }
+  if (type !== "cel.expr.Expr.Call" || typeof called !== "string") return undefined;
+  return /^[a-z]/i.test(called) && !isFunction(called) ? `there is no function ${called}` : undefined;
+}
+
+function loopNames({ $typeName: type, accuVar, iterVar }: Node): readonly string[] {
+  return type === "cel.expr.Expr.Comprehension" ? [String(accuVar), String(iterVar)] : [];
+}
+
+function metered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => metered(item));
+  if (!isNode(value)) return value;
+  const copy: Node = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, metered(child)]));
+  if (copy["$typeName"] === "cel.expr.Expr.Comprehension") {
+    return { ...copy, iterRange: paid(itemsMeter, copy["iterRange"]) };
+  }
+  const isCostly = copy["$typeName"] === "cel.expr.Expr.Call" && costly.test(String(copy["function"]));
+  return isCostly ? paidCall(copy) : copy;
+}
+
+/** Functions and methods with a name of their own, and the operators that look into what they are given. */
+const costly = /^(?:[a-z].*|@in|_(?:==|!=|<|<=|>|>=)_)$/i;
+
+function paidCall(call: Node): Node {
+  const { args, target } = call;
+  return {
+    ...call,
+    args: Array.isArray(args) ? args.map((argument: unknown) => paid(valueMeter, argument)) : [],
+    ...(target === undefined ? {} : { target: paid(valueMeter, target) }),
+  };
+}
+
+function paid(by: string, argument: unknown): unknown {
+  const value = { $typeName: "cel.expr.Expr.Call", function: by, args: [argument] };
+  return { $typeName: "cel.expr.Expr", id: 0n, exprKind: { case: "callExpr", value } };
+}
+
+/** Bytes and numbers are data of a node, not nodes. */
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !(value instanceof Uint8Array);
+}

@@ -1,0 +1,87 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { unmetCheck } from "./declared-checks.ts";
+import { failed, type Health, type HealthFacts, inProgress, ready, terminating } from "./health.ts";
+import { kindRuleOf } from "./kind-rules.ts";
+import { conditionOf, conditionsOf, observedGeneration, wordsOf } from "./object-parts.ts";
+
+/**
+ * Judges one object by itself, as kstatus does, with the differences of docs/reference/health.md. Pure: time comes in as
+ * `stateAgeMs`, and a verdict that time alone will change says when to look again.
+ *
+ * @example
+ * healthOf(deployment, { readiness: { mode: "Default" }, stateAgeMs: 4_000 }).state; // "InProgress"
+ */
+export function healthOf(object: KubeObject, facts: HealthFacts): Health {
+  return (
+    beingDeleted(object) ??
+    notWaitedFor(facts) ??
+    outOfDate(object) ??
+    abnormal(object) ??
+    unseenByController(object, facts) ??
+    declared(object, facts) ??
+    byKind(object, facts)
+  );
+}
+
+function beingDeleted({ metadata }: KubeObject): Health | undefined {
+  if ((metadata.deletionTimestamp ?? "") === "") return undefined;
+  const { finalizers = [] } = metadata;
+  if (finalizers.length === 0) return terminating("The object is being deleted.");
+  return terminating(`The object is being deleted and waits for ${finalizers.join(", ")}.`);
+}
+
+function notWaitedFor({ readiness }: HealthFacts): Health | undefined {
+  return readiness.mode === "Ignore" ? ready("The plan does not wait for this object.") : undefined;
+}
+
+function outOfDate(object: KubeObject): Health | undefined {
+  const { generation } = object.metadata;
+  const observed = observedGeneration(object);
+  if (generation === undefined || observed === undefined || generation === observed) return undefined;
+  return inProgress("LatestGenerationNotObserved", "Its controller has not seen the latest change yet.");
+}
+
+/** Conditions that are only there when something is out of the ordinary; the first one in the list decides. */
+function abnormal(object: KubeObject): Health | undefined {
+  for (const condition of conditionsOf(object)) {
+    if (condition.status !== "True") continue;
+    if (condition.type === "Reconciling") {
+      return inProgress(condition.reason || "Reconciling", wordsOf(condition, "Work is under way."));
+    }
+    if (condition.type === "Stalled") {
+      return failed(condition.reason || "Stalled", wordsOf(condition, "The object is stalled."));
+    }
+  }
+  return undefined;
+}
+
+/** A controller needs a moment to write its first status; without this a custom resource is ready before anybody saw it. */
+const graceMs = 3_000;
+
+function unseenByController(object: KubeObject, facts: HealthFacts): Health | undefined {
+  const { hasStatusSubresource = false, stateAgeMs } = facts;
+  const isSeen = conditionsOf(object).length > 0 || observedGeneration(object) !== undefined;
+  if (!hasStatusSubresource || isSeen || stateAgeMs >= graceMs) return undefined;
+  const waiting = inProgress("NotObserved", "No controller has said anything about it yet.");
+  return { ...waiting, recheckAfterMs: graceMs - stateAgeMs };
+}
+
+/** What the plan declares stands in place of the kind's rule; only a failure that the rule sees is still told. */
+function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
+  const { mode, checks = [] } = facts.readiness;
+  if (mode !== "Checks") return undefined;
+  const unmet = unmetCheck(object, checks);
+  if (unmet === undefined) return ready("All declared checks hold.");
+  const usual = byKind(object, facts);
+  return usual.state === "Failed" ? usual : inProgress("CheckNotMet", unmet);
+}
+
+function byKind(object: KubeObject, facts: HealthFacts): Health {
+  const rule = kindRuleOf(object);
+  if (rule !== undefined) return rule(object, facts);
+  const condition = conditionOf(object, "Ready");
+  if (condition === undefined) return ready("The object is there.");
+  if (condition.status === "True") return ready(wordsOf(condition, "The object is ready."));
+  return inProgress(condition.reason || "NotReady", wordsOf(condition, "The object is not ready."));
+}

@@ -1,0 +1,22 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { textOf } from "../manifest/json-object.ts";
+import { failed, type Health, type HealthFacts, inProgress, type KindRule, ready } from "./health.ts";
+import { partOf } from "./object-parts.ts";
+
+/** Claims of storage. */
+export const storageRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+  ["/PersistentVolumeClaim", claim],
+]);
+
+function claim(object: KubeObject, { isWaitForFirstConsumer }: HealthFacts): Health {
+  const phase = partOf(object, "status", "phase");
+  if (phase === "Bound") return ready("The claim is bound.");
+  if (phase === "Lost") return failed("VolumeLost", "The volume of the claim is gone.");
+  const storageClass = textOf(partOf(object, "spec"), "storageClassName");
+  // Such a claim binds when a pod uses it. The pod may be in a later stage, which would wait for this one for ever.
+  if (phase === "Pending" && isWaitForFirstConsumer?.(storageClass) === true) {
+    return ready("The claim binds as soon as a pod uses it.");
+  }
+  return inProgress("NotBound", "The claim is not bound to a volume.");
+}

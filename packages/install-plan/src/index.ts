@@ -1,0 +1,2 @@
+export { installPlanController } from "./install-plan-controller.ts";
+export type { InstallPlanOptions } from "./install-plan-controller.ts";

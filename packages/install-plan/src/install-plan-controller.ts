@@ -1,0 +1,116 @@
+import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
+import {
+  type Controller,
+  defineController,
+  type Discovery,
+  mappedFrom,
+  type ObjectRef,
+  type Recipe,
+  type System,
+} from "@quartermaster/runtime";
+
+import { cleanUpPlan } from "./cleanup/clean-up.ts";
+import { ownerMarkOf } from "./marks.ts";
+import { performAction } from "./perform/performer.ts";
+import type { PlanAction } from "./plan-action.ts";
+import { PlanMemories } from "./plan-memory.ts";
+import { planConditionTypes } from "./report/plan-conditions.ts";
+import { planRules } from "./rules/plan-rules.ts";
+import { type Matter, WaitingRoom } from "./waiting-room.ts";
+import { ContentReader } from "./world/content-reader.ts";
+import { accessKinds, customResourceDefinitions, namespaces, serviceAccounts } from "./world/kinds.ts";
+import { observePlan } from "./world/observe-plan.ts";
+import type { Seen } from "./world/seen.ts";
+
+/** What the domain needs of its process. */
+export interface InstallPlanOptions {
+  readonly system: System;
+  readonly discovery: Discovery;
+  /** Only plans of this namespace; all unless told. */
+  readonly namespace?: string;
+  /** Plans worked on at the same time; 4 unless told. */
+  readonly concurrency?: number;
+}
+
+/** Set on plans before anything is made for them. */
+const finalizer = "install.quartermaster.dev/clean-up";
+
+/**
+ * The controller of InstallPlans.
+ *
+ * @example
+ * const controllers = [installPlanController({ system, discovery })];
+ */
+export function installPlanController({
+  system,
+  discovery,
+  namespace,
+  concurrency = 4,
+}: InstallPlanOptions): Controller {
+  const room = new WaitingRoom();
+  const parts = { system, discovery, memories: new PlanMemories(), contents: new ContentReader() };
+  const recipe: Recipe<InstallPlan, Seen, PlanAction> = {
+    finalizer,
+    conditionTypes: planConditionTypes,
+    rules: planRules,
+    observe: async (plan, ctx) => {
+      const seen = await observePlan(plan, ctx, parts);
+      room.settle(plan.metadata, mattersOf(seen));
+      return seen;
+    },
+    perform: async (action, ctx) => {
+      await performAction(action, ctx, parts);
+    },
+    cleanUp: async (plan, ctx) => await cleanUpPlan(plan, ctx, parts),
+  };
+  const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.waitingFor(matter);
+  return defineController({
+    kind: installPlan.kind,
+    recipe,
+    concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    tracks: planOf,
+    follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
+    watches: [
+      mappedFrom(installPlan.kind, relatives, { changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy] }),
+      mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
+      mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
+        discovery.invalidate();
+        return room.waitingFor("kinds");
+      }),
+      ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
+    ],
+  });
+}
+
+/** The plan whose mark an object bears. */
+function planOf(object: Parameters<typeof ownerMarkOf>[0]): readonly ObjectRef[] {
+  const [namespace, name] = ownerMarkOf(object)?.plan.split("/") ?? [];
+  return namespace === undefined || name === undefined ? [] : [{ namespace, name }];
+}
+
+/** Plans that have to hear of a change of this one: those it replaces, and the one that replaces it. */
+function relatives({ metadata, spec, status }: InstallPlan): readonly ObjectRef[] {
+  const { namespace = "" } = metadata;
+  const names = [
+    ...(spec.replaces?.plans ?? []).map(({ name }) => name),
+    ...(status?.replaces ?? []).map(({ name }) => name),
+    ...(status?.replacedBy === undefined ? [] : [status.replacedBy.name]),
+  ];
+  return [...new Set(names)].map((name) => ({ namespace, name }));
+}
+
+function mattersOf({ content, members, account, clearance }: Seen): readonly Matter[] {
+  const lacksKind = content.issues.some(({ reason }) => reason === "KindMissing" || reason === "UnsafeCRD");
+  const lacksNamespace = content.issues.some(({ reason }) => reason === "NamespaceMissing");
+  const isBlocked = members.some(({ blockedBy }) => blockedBy !== undefined);
+  const lacksRights =
+    account.kind !== "present" ||
+    (clearance?.missingRights.length ?? 0) > 0 ||
+    members.some(({ trouble }) => trouble?.kind === "forbidden");
+  return [
+    ...(lacksKind || isBlocked ? (["kinds"] as const) : []),
+    ...(lacksNamespace || isBlocked ? (["namespaces"] as const) : []),
+    ...(lacksRights ? (["rights"] as const) : []),
+  ];
+}

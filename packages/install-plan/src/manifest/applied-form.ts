@@ -1,0 +1,94 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { fieldOf, isJsonObject, withoutFields, type JsonObject } from "./json-object.ts";
+import type { ObjectFault } from "./object-faults.ts";
+
+/** A manifest as it is sent to the server, with what was left out on the way. */
+export interface AppliedForm {
+  readonly manifest: KubeObject;
+  /** Fields that were dropped although they said something. */
+  readonly dropped: readonly string[];
+  readonly faults: readonly ObjectFault[];
+}
+
+/**
+ * The form in which a manifest without faults (see object-faults.ts) is applied: in `namespace`, or in none when that is
+ * undefined; without `status` and what only the server can fill in; a Secret's `stringData` as `data`.
+ */
+export function appliedForm(manifest: JsonObject, namespace: string | undefined): AppliedForm {
+  const faults = stringDataFaults(manifest);
+  const content = isSecret(manifest) && faults.length === 0 ? withEncodedData(manifest) : manifest;
+  const metadata = fieldOf(manifest, "metadata");
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- objectFaults has looked at apiVersion, kind and name
+    manifest: {
+      ...withoutFields(content, statusOnly),
+      metadata: appliedMetadata(isJsonObject(metadata) ? metadata : {}, namespace),
+    } as unknown as KubeObject,
+    dropped: droppedFields(manifest, namespace),
+    faults,
+  };
+}
+
+const statusOnly: ReadonlySet<string> = new Set(["status"]);
+
+/** Harmless leftovers of exported objects; those that could do harm are refused beforehand and are empty here. */
+const serverMetadata: ReadonlySet<string> = new Set([
+  "namespace",
+  "creationTimestamp",
+  "generation",
+  "selfLink",
+  "generateName",
+  "uid",
+  "resourceVersion",
+  "managedFields",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+]);
+
+function appliedMetadata(metadata: JsonObject, namespace: string | undefined): JsonObject {
+  return { ...withoutFields(metadata, serverMetadata), ...(namespace === undefined ? {} : { namespace }) };
+}
+
+function droppedFields(manifest: JsonObject, namespace: string | undefined): readonly string[] {
+  const metadata = fieldOf(manifest, "metadata");
+  const written = fieldOf(metadata, "namespace") ?? "";
+  return [
+    ...(saysNothing(fieldOf(manifest, "status")) ? [] : ["status"]),
+    ...(namespace === undefined && written !== "" ? ["metadata.namespace"] : []),
+    ...["creationTimestamp", "generation", "selfLink"]
+      .filter((field) => !saysNothing(fieldOf(metadata, field)))
+      .map((field) => `metadata.${field}`),
+  ];
+}
+
+function saysNothing(value: unknown): boolean {
+  return value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+function isSecret(manifest: JsonObject): boolean {
+  return fieldOf(manifest, "apiVersion") === "v1" && fieldOf(manifest, "kind") === "Secret";
+}
+
+function stringDataFaults(manifest: JsonObject): readonly ObjectFault[] {
+  const stringData = fieldOf(manifest, "stringData") ?? {};
+  if (!isSecret(manifest)) return [];
+  if (!isJsonObject(stringData)) return [{ field: "stringData", message: "must be an object" }];
+  return Object.entries(stringData)
+    .filter(([, value]) => typeof value !== "string")
+    .map(([key]) => ({ field: `stringData[${JSON.stringify(key.slice(0, 253))}]`, message: "must be text" }));
+}
+
+/** The server does the same, but would then report the field as its own and every comparison would find drift. */
+function withEncodedData(secret: JsonObject): JsonObject {
+  const stringData = fieldOf(secret, "stringData");
+  if (stringData === undefined) return secret;
+  const data = fieldOf(secret, "data");
+  const encoded = Object.entries(isJsonObject(stringData) ? stringData : {}).map(
+    ([key, value]): [string, unknown] => [key, Buffer.from(String(value)).toString("base64")],
+  );
+  const all: [string, unknown][] = [...Object.entries(isJsonObject(data) ? data : {}), ...encoded];
+  return { ...withoutFields(secret, new Set(["stringData"])), data: Object.fromEntries(all) };
+}

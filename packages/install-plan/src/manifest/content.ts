@@ -1,0 +1,39 @@
+import type { ResourceManifest } from "@quartermaster/api";
+
+import type { Issue } from "../issue.ts";
+import type { Member } from "../member.ts";
+import type { ProvidedKinds, ServedKind } from "./provided-kinds.ts";
+import type { ManifestSecret } from "./resolve-manifest.ts";
+
+/** What reading a plan's content needs to know of the cluster. Names belong to the plan's namespace. */
+export interface ContentSources {
+  readonly manifestOf: (name: string) => ResourceManifest | undefined;
+  readonly secretOf: (name: string) => ManifestSecret | undefined;
+  /** How the server serves a kind, by exact apiVersion and kind; undefined when it does not. */
+  readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
+  readonly hasNamespace: (name: string) => boolean;
+  /** What is wrong with a CEL expression for readiness; undefined when nothing is. Left out, expressions are not judged. */
+  readonly checkExpression?: (expression: string) => string | undefined;
+}
+
+/** A reference of the plan that leads to no content. */
+export interface Unresolved {
+  readonly reason: "ManifestMissing" | "ContentChanged" | "ManifestInvalid" | "SecretMissing";
+  /** Of the ResourceManifest. */
+  readonly name: string;
+  readonly message: string;
+  readonly stage: string;
+  readonly index: number;
+}
+
+/** Everything that a plan says, read once: what it would apply and everything that is wrong with it. */
+export interface Content {
+  /** In the order of the plan. Those with issues are here too as long as they can be named. */
+  readonly members: readonly Member[];
+  readonly issues: readonly Issue[];
+  readonly unresolved: readonly Unresolved[];
+  readonly warnings: readonly string[];
+  /** Over manifests, references and job templates as the plan writes them; the same whatever the cluster holds. */
+  readonly digest: string;
+  readonly provided: ProvidedKinds;
+}

@@ -1,0 +1,31 @@
+import { isExactNumber } from "./exact-number.ts";
+
+/** An object of foreign JSON. Its keys are anybody's: read them with `fieldOf`, never by plain access. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether the value is a JSON object: neither a list, nor null, nor a number kept as digits. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
+}
+
+/** An own field of a JSON object; undefined when it has none of this name, or is no object at all. */
+export function fieldOf(value: unknown, key: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The field as text; undefined when it is absent or something else. */
+export function textOf(value: unknown, key: string): string | undefined {
+  const text = fieldOf(value, key);
+  return typeof text === "string" ? text : undefined;
+}
+
+/** The field as a list; empty when it is absent or something else. */
+export function listOf(value: unknown, key: string): readonly unknown[] {
+  const list = fieldOf(value, key);
+  return Array.isArray(list) ? list : [];
+}
+
+/** The object without some of its fields; the rest stays as it was, in the same order. */
+export function withoutFields(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.has(key)));
+}

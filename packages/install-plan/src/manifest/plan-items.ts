@@ -1,0 +1,132 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import type { Issue } from "../issue.ts";
+import type { ContentSources, Unresolved } from "./content.ts";
+import { flattenList } from "./flatten-list.ts";
+import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
+import { objectFaults } from "./object-faults.ts";
+import { resolveManifest, type Resolved } from "./resolve-manifest.ts";
+
+type Stage = InstallPlan["spec"]["stages"][number];
+
+/** A resource as the plan writes it. */
+export type Resource = NonNullable<Stage["resources"]>[number];
+
+/** Where in the plan something stands. */
+export interface Place {
+  readonly stage: string;
+  readonly stageIndex: number;
+  readonly index: number;
+  readonly resource: Resource;
+}
+
+/** One object of the plan that can be named; not yet as it is applied. */
+export interface PlanItem extends Place {
+  readonly object: JsonObject;
+}
+
+/** What the resources of a plan hold. */
+export interface PlanItems {
+  readonly items: readonly PlanItem[];
+  readonly issues: readonly Issue[];
+  readonly unresolved: readonly Unresolved[];
+}
+
+/** Objects that a plan may hold, its Lists taken apart. */
+const itemLimit = 5_000;
+
+/** Follows the plan's references, takes Lists apart and keeps what is an object with a name of its own. */
+export function planItems({ spec }: InstallPlan, sources: ContentSources): PlanItems {
+  const readings = spec.stages
+    .flatMap(({ name: stage, resources = [] }, stageIndex) =>
+      resources.map((resource, index): Place => ({ stage, stageIndex, index, resource })),
+    )
+    .map((place) => readResource(place, sources));
+  const items = readings.flatMap((reading) => reading.items);
+  return {
+    items,
+    issues: [...readings.flatMap(({ issues }) => issues), ...sizeIssues(items.length)],
+    unresolved: readings.flatMap(({ unresolved }) => unresolved),
+  };
+}
+
+function sizeIssues(count: number): readonly Issue[] {
+  if (count <= itemLimit) return [];
+  const message = `the plan holds ${count} objects; ${itemLimit} are the most, split it into several plans`;
+  return [{ reason: "InvalidManifest", message }];
+}
+
+function readResource(place: Place, sources: ContentSources): PlanItems {
+  const { manifestRef, manifest } = place.resource;
+  if (manifestRef === undefined) return readObjects(place, manifest);
+  const resolved = resolveReference(manifestRef, sources);
+  if (resolved.kind === "ok") return readObjects(place, resolved.value);
+  const { stage, index } = place;
+  const { reason, message } = resolved;
+  return { items: [], issues: [], unresolved: [{ reason, name: manifestRef.name, message, stage, index }] };
+}
+
+type Reference =
+  | { readonly kind: "ok"; readonly value: unknown }
+  | { readonly kind: "unresolved"; readonly reason: Unresolved["reason"]; readonly message: string };
+
+function resolveReference(
+  { name, sha256 }: NonNullable<Resource["manifestRef"]>,
+  { manifestOf, secretOf }: ContentSources,
+): Reference {
+  const found = manifestOf(name);
+  if (found === undefined) {
+    return {
+      kind: "unresolved",
+      reason: "ManifestMissing",
+      message: `ResourceManifest ${name} is not there`,
+    };
+  }
+  if (found.spec.sha256 !== sha256) {
+    const message = `ResourceManifest ${name} holds other content than the plan refers to`;
+    return { kind: "unresolved", reason: "ContentChanged", message };
+  }
+  const resolved = resolveManifest(found, secretOf);
+  if (resolved.kind === "ok") return resolved;
+  return { kind: "unresolved", reason: reasons[resolved.kind], message: resolved.message };
+}
+
+const reasons = {
+  missing: "SecretMissing",
+  invalid: "ManifestInvalid",
+  changed: "ContentChanged",
+} as const satisfies Record<Exclude<Resolved["kind"], "ok">, Unresolved["reason"]>;
+
+function readObjects(place: Place, manifest: unknown): PlanItems {
+  const flattened = flattenList(manifest);
+  if (flattened.kind === "refused") return onlyIssues([issueAt(place, { message: flattened.message })]);
+  if (flattened.isList && place.resource.manifestRef !== undefined) {
+    return onlyIssues([issueAt(place, { message: "a ResourceManifest holds one object, not a list" })]);
+  }
+  const issues = flattened.items.map((object) => issuesOf(place, object));
+  return {
+    items: flattened.items
+      .filter((object, at): object is JsonObject => isJsonObject(object) && issues[at]?.length === 0)
+      .map((object) => ({ ...place, object })),
+    issues: issues.flat(),
+    unresolved: [],
+  };
+}
+
+function onlyIssues(issues: readonly Issue[]): PlanItems {
+  return { items: [], issues, unresolved: [] };
+}
+
+function issuesOf(place: Place, object: unknown): readonly Issue[] {
+  const title = `${textOf(object, "kind") ?? "object"} ${textOf(fieldOf(object, "metadata"), "name") ?? "without name"}`;
+  return objectFaults(object).map(({ field, message }) =>
+    issueAt(place, { field, message: `${title.slice(0, 320)}: ${field} ${message}` }),
+  );
+}
+
+function issueAt(
+  { stage, index }: Place,
+  { field, message }: { readonly field?: string; readonly message: string },
+): Issue {
+  return { reason: "InvalidManifest", stage, index, ...(field === undefined ? {} : { field }), message };
+}

@@ -1,0 +1,113 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import { describeIdentity, identityKey, identityOf, type Identity } from "../identity.ts";
+import type { Issue } from "../issue.ts";
+import type { Lifecycle, Member } from "../member.ts";
+import { appliedForm, type AppliedForm } from "./applied-form.ts";
+import { digestOf } from "./canonical-json.ts";
+import { fieldOf, textOf } from "./json-object.ts";
+import type { PlanItem } from "./plan-items.ts";
+import type { ServedKind } from "./provided-kinds.ts";
+
+/** A member with what was found while making it. */
+export interface MemberReading {
+  readonly member: Member;
+  readonly issues: readonly Issue[];
+  readonly warnings: readonly string[];
+}
+
+/** How a kind is served, by the cluster or by a CRD of the plan; undefined when nobody provides it. */
+export type FindKind = (apiVersion: string, kind: string) => ServedKind | undefined;
+
+/** Makes a member of an item: in its namespace, as it is applied, under the plan's lifecycle with its own words over it. */
+export function readMember(item: PlanItem, plan: InstallPlan, findKind: FindKind): MemberReading {
+  const kind = findKind(textOf(item.object, "apiVersion") ?? "", textOf(item.object, "kind") ?? "");
+  const form = appliedForm(item.object, namespaceFor(item, plan, kind));
+  const member = memberOf(item, plan, form);
+  const faults = [
+    ...form.faults.map(({ field, message }) => ({ field, message: `${field} ${message}` })),
+    ...scopeFaults(member.identity, plan, kind),
+    ...referenceFaults(item, member),
+  ];
+  const title = describeIdentity(member.identity);
+  return {
+    member,
+    issues: faults.map(({ field, message }) => issueFor(member, { field, message: `${title}: ${message}` })),
+    warnings: form.dropped.map((field) => `${title}: ${field} is not applied and was left out`),
+  };
+}
+
+/** An issue about a member, by default one of its manifest. */
+export function issueFor(
+  { stage, index, identity }: Member,
+  issue: Pick<Issue, "field" | "message"> & Partial<Pick<Issue, "reason">>,
+): Issue {
+  return { reason: "InvalidManifest", stage, index, object: identity, ...issue };
+}
+
+/** Of a kind that nobody knows the scope is not known either: what is written stays. */
+function namespaceFor(
+  { object }: PlanItem,
+  plan: InstallPlan,
+  kind: ServedKind | undefined,
+): string | undefined {
+  const written = textOf(fieldOf(object, "metadata"), "namespace") ?? "";
+  if (kind?.scope === "Cluster") return undefined;
+  if (written !== "") return written;
+  return kind === undefined ? undefined : plan.metadata.namespace;
+}
+
+function memberOf(
+  { stage, stageIndex, index, resource }: PlanItem,
+  plan: InstallPlan,
+  form: AppliedForm,
+): Member {
+  const identity = identityOf(form.manifest);
+  return {
+    stage,
+    stageIndex,
+    index,
+    identity,
+    key: identityKey(identity),
+    manifest: form.manifest,
+    digest: digestOf(form.manifest),
+    lifecycle: laidOver(plan.spec.lifecycle, resource.lifecycle),
+    readiness: resource.readiness ?? { mode: "Default" },
+  };
+}
+
+/** Field by field; what the resource leaves out is the plan's. */
+function laidOver(lifecycle: Lifecycle, own: PlanItem["resource"]["lifecycle"]): Lifecycle {
+  if (own === undefined) return lifecycle;
+  const said = Object.entries(own).filter(([, value]) => value !== undefined);
+  return { ...lifecycle, ...Object.fromEntries(said) };
+}
+
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+}
+
+function scopeFaults(identity: Identity, plan: InstallPlan, kind: ServedKind | undefined): readonly Fault[] {
+  if (plan.spec.scope === "Cluster" || kind === undefined) return [];
+  if (kind.scope === "Cluster") {
+    return [{ field: "kind", message: "is cluster-wide; the plan needs scope: Cluster for it" }];
+  }
+  if (identity.namespace === plan.metadata.namespace) return [];
+  const message = `is outside ${plan.metadata.namespace ?? "the plan's namespace"}; the plan needs scope: Cluster for it`;
+  return [{ field: "metadata.namespace", message }];
+}
+
+/** The reference is the inventory once the manifest is gone, so it must tell the truth. */
+function referenceFaults(
+  { resource: { manifestRef } }: PlanItem,
+  { identity, key }: Member,
+): readonly Fault[] {
+  if (manifestRef === undefined) return [];
+  const { namespace = "", ...rest } = manifestRef.object;
+  const isLeftOut = namespace === "" && identity.namespace !== undefined;
+  const told = { ...rest, namespace: isLeftOut ? (identity.namespace ?? "") : namespace };
+  if (identityKey(told) === key && told.apiVersion === identity.apiVersion) return [];
+  const message = `the reference to ${manifestRef.name} says that it holds ${describeIdentity({ ...rest, ...(namespace === "" ? {} : { namespace }) })}`;
+  return [{ field: "manifestRef.object", message }];
+}

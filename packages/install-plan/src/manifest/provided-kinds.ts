@@ -1,0 +1,55 @@
+import { groupOf, type IdentityKey } from "../identity.ts";
+import type { Member } from "../member.ts";
+import { fieldOf, listOf, textOf } from "./json-object.ts";
+
+/** Where a kind is served. */
+export interface ServedKind {
+  readonly plural: string;
+  readonly scope: "Namespaced" | "Cluster";
+}
+
+/** A kind that a CRD of the plan provides. */
+export interface ProvidedKind extends ServedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The CRD, as a member of the plan. */
+  readonly crd: IdentityKey;
+  readonly stageIndex: number;
+}
+
+/** The kinds of a plan's CRDs, by `kindKey`. */
+export type ProvidedKinds = ReadonlyMap<string, ProvidedKind>;
+
+/** The key of a kind in `ProvidedKinds`: resolved by exact group, version and kind, never by a short name or plural. */
+export function kindKey(apiVersion: string, kind: string): string {
+  return `${apiVersion}/${kind}`;
+}
+
+/** The kinds that the CRDs among the members provide: every version that is served. */
+export function providedKinds(
+  members: readonly Pick<Member, "key" | "manifest" | "stageIndex">[],
+): ProvidedKinds {
+  const kinds = members.filter(({ manifest }) => isCrd(manifest)).flatMap((member) => kindsOf(member));
+  return new Map(kinds.map((kind) => [kindKey(kind.apiVersion, kind.kind), kind]));
+}
+
+/** Whether the object is a CustomResourceDefinition. */
+export function isCrd({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return kind === "CustomResourceDefinition" && groupOf(apiVersion) === "apiextensions.k8s.io";
+}
+
+function kindsOf({
+  key,
+  manifest,
+  stageIndex,
+}: Pick<Member, "key" | "manifest" | "stageIndex">): readonly ProvidedKind[] {
+  const spec = fieldOf(manifest, "spec");
+  const names = fieldOf(spec, "names");
+  const [group, kind, plural] = [textOf(spec, "group"), textOf(names, "kind"), textOf(names, "plural")];
+  if (group === undefined || kind === undefined || plural === undefined) return [];
+  const scope = textOf(spec, "scope") === "Cluster" ? "Cluster" : "Namespaced";
+  return listOf(spec, "versions")
+    .filter((version) => fieldOf(version, "served") === true)
+    .map((version) => `${group}/${textOf(version, "name") ?? ""}`)
+    .map((apiVersion) => ({ apiVersion, kind, plural, scope, crd: key, stageIndex }));
+}

@@ -1,0 +1,124 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import type { Issue } from "../issue.ts";
+import type { Member } from "../member.ts";
+import { digestOf } from "./canonical-json.ts";
+import type { Content, ContentSources } from "./content.ts";
+import { jobFaults } from "./job-faults.ts";
+import { mergeDuplicates } from "./merge-duplicates.ts";
+import { missingProviders } from "./missing-providers.ts";
+import { planItems, type PlanItem } from "./plan-items.ts";
+import { issueFor, readMember, type FindKind, type MemberReading } from "./plan-members.ts";
+import { isCrd, kindKey, providedKinds, type ProvidedKinds } from "./provided-kinds.ts";
+import { transformationFaults } from "./transformation-faults.ts";
+
+/**
+ * Reads everything a plan says and checks what can be checked without asking the server: all faults at once, nothing thrown.
+ * While references are unresolved, faults that the missing content may mend (kinds, namespaces, transformations) are not
+ * reported.
+ */
+export function readContent(plan: InstallPlan, sources: ContentSources): Content {
+  const { items, issues, unresolved } = planItems(plan, sources);
+  const { readings, provided, findKind } = readMembers(items, plan, sources);
+  const merged = mergeDuplicates(readings.map(({ member }) => member));
+  const isWhole = unresolved.length === 0;
+  return {
+    members: merged.members,
+    issues: [
+      ...issues,
+      ...readings.flatMap((reading) => reading.issues),
+      ...merged.issues,
+      ...(isWhole ? leaningIssues(plan, merged.members, { sources, provided, findKind }) : []),
+      ...jobIssues(plan),
+      ...merged.members.flatMap((member) => readinessIssues(member, sources)),
+    ],
+    unresolved,
+    warnings: [...readings.flatMap(({ warnings }) => warnings), ...merged.warnings],
+    digest: contentDigest(plan),
+    provided,
+  };
+}
+
+interface Kinds {
+  readonly provided: ProvidedKinds;
+  readonly findKind: FindKind;
+}
+
+/** CRDs come first, because they tell the scope of their objects. */
+function readMembers(
+  items: readonly PlanItem[],
+  plan: InstallPlan,
+  sources: ContentSources,
+): Kinds & { readonly readings: readonly MemberReading[] } {
+  const crds = items.filter(({ object }) =>
+    isCrd({ apiVersion: String(object["apiVersion"]), kind: String(object["kind"]) }),
+  );
+  const clusterWide: FindKind = () => ({ plural: "customresourcedefinitions", scope: "Cluster" });
+  const provided = providedKinds(crds.map((crd) => readMember(crd, plan, clusterWide).member));
+  const findKind = kindFinder(provided, sources.kindOf);
+  return { readings: items.map((item) => readMember(item, plan, findKind)), provided, findKind };
+}
+
+/** How kinds are found in a plan: what its own CRDs say goes before what is served today. */
+export function kindFinder(provided: ProvidedKinds, kindOf: ContentSources["kindOf"]): FindKind {
+  return (apiVersion, kind) => provided.get(kindKey(apiVersion, kind)) ?? kindOf(apiVersion, kind);
+}
+
+function leaningIssues(
+  plan: InstallPlan,
+  members: readonly Member[],
+  { sources, provided, findKind }: Kinds & { readonly sources: ContentSources },
+): readonly Issue[] {
+  const { kindOf, hasNamespace } = sources;
+  const scopeOf = (apiVersion: string, kind: string): "Namespaced" | "Cluster" | undefined =>
+    findKind(apiVersion, kind)?.scope;
+  return [
+    ...missingProviders(members, { kindOf, hasNamespace, provided, namespace: plan.metadata.namespace }),
+    ...(plan.spec.transformations ?? []).flatMap((rule) =>
+      transformationFaults(rule, { plan, members, scopeOf }).map(({ field, message }): Issue => {
+        const path = `transformations[${rule.name}].${field}`;
+        return {
+          reason: "InvalidTransformation",
+          field: path,
+          message: `transformation ${rule.name}: ${field} ${message}`,
+        };
+      }),
+    ),
+  ];
+}
+
+function jobIssues({ spec }: InstallPlan): readonly Issue[] {
+  return spec.stages.flatMap(({ name: stage, jobs = [] }) =>
+    jobs.flatMap((job) =>
+      jobFaults(job.template, spec.serviceAccountName).map(({ field, message }): Issue => {
+        const path = `jobs[${job.name}].template.${field}`;
+        return {
+          reason: "InvalidJob",
+          stage,
+          field: path,
+          message: `job ${job.name} of stage ${stage}: ${field} ${message}`,
+        };
+      }),
+    ),
+  );
+}
+
+function readinessIssues(member: Member, { checkExpression }: ContentSources): readonly Issue[] {
+  return (member.readiness.checks ?? []).flatMap(({ cel }, index) => {
+    const problem = cel === undefined ? undefined : checkExpression?.(cel.expression);
+    if (problem === undefined) return [];
+    const field = `readiness.checks[${index}].cel.expression`;
+    return [issueFor(member, { field, message: `${field}: ${problem}` })];
+  });
+}
+
+/** Neither lifecycle nor anything the server defaults: an upgrade that adds a default must not look like new content. */
+function contentDigest({ spec }: InstallPlan): string {
+  return digestOf(
+    spec.stages.map(({ name, resources = [], jobs = [] }) => ({
+      name,
+      resources: resources.map(({ manifest, manifestRef }) => manifest ?? manifestRef?.sha256),
+      jobs: jobs.map((job) => ({ name: job.name, template: job.template })),
+    })),
+  );
+}

@@ -1,0 +1,133 @@
+import { Composer, Lexer, LineCounter, Parser, type CST, type Document } from "yaml";
+
+import { depthLimit, readJson } from "./read-json.ts";
+import { describeYamlError, type YamlFault } from "./yaml-fault.ts";
+import { yamlValue } from "./yaml-value.ts";
+
+/** What a YAML stream holds, and everything that is wrong with it. */
+export interface YamlReading {
+  /** Documents without content are left out; `index` counts them. */
+  readonly documents: readonly YamlDocument[];
+  readonly issues: readonly YamlIssue[];
+}
+
+/** One document as JSON. */
+export interface YamlDocument {
+  readonly value: unknown;
+  /** Place in the stream, from 0. */
+  readonly index: number;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** One fault; the message names file, document and line and never quotes a value. */
+export interface YamlIssue {
+  readonly index: number;
+  readonly line: number;
+  readonly message: string;
+}
+
+/**
+ * Reads manifests written in YAML 1.2 or JSON, hostile ones too: depth and aliases are limited before anything is built,
+ * duplicate keys, unknown tags, merge keys, NUL and byte order marks are refused. Never throws. Two things are read as
+ * `kubectl` reads them: keys are text, and `0644` is octal.
+ */
+export function readYaml(text: string, { file = "manifest" }: { readonly file?: string } = {}): YamlReading {
+  const fast = /^\s*[{[]/.test(text) ? readJson(text) : undefined;
+  if (fast?.kind === "read") {
+    return { documents: [{ value: fast.value, index: 0, line: 1 }], issues: [] };
+  }
+  const early = findForbidden(text);
+  const { documents, faults } = early === undefined ? readStream(text) : { documents: [], faults: [early] };
+  return { documents, issues: faults.map((fault) => issueOf(file, fault)) };
+}
+
+function issueOf(file: string, { index, line, message }: YamlFault): YamlIssue {
+  return { index, line, message: `${file}, document ${index + 1}, line ${line}: ${message}` };
+}
+
+function findForbidden(text: string): YamlFault | undefined {
+  if (text.startsWith("\u{FEFF}")) {
+    return { index: 0, line: 1, message: "starts with a byte order mark; save it without" };
+  }
+  const nul = text.indexOf("\0");
+  if (nul === -1) return undefined;
+  return { index: 0, line: text.slice(0, nul).split("\n").length, message: "holds a NUL byte" };
+}
+
+/** Own check of uniqueness in yaml-value.ts: the library's is quadratic, 30 s for 40,000 keys. */
+const composing = {
+  version: "1.2",
+  schema: "core",
+  uniqueKeys: false,
+  stringKeys: true,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: "silent",
+} as const;
+
+interface StreamReading {
+  readonly documents: readonly YamlDocument[];
+  readonly faults: readonly YamlFault[];
+}
+
+function readStream(text: string): StreamReading {
+  const lines = new LineCounter();
+  const { tokens, deepAt } = tokenize(text, lines);
+  const parsed = [...new Composer(composing).compose(tokens)];
+  const readings = parsed.map((document, index) => readDocument({ document, index, lines }));
+  return {
+    documents: readings.flatMap(({ documents }) => documents),
+    faults: [
+      ...readings.flatMap(({ faults }) => faults),
+      ...(deepAt === undefined ? [] : [tooDeep(parsed.length, lines.linePos(deepAt).line)]),
+    ],
+  };
+}
+
+/** The composer is recursive, so it only sees what is known to be shallow; reading ends where the stream gets too deep. */
+function tokenize(
+  text: string,
+  lines: LineCounter,
+): { readonly tokens: readonly CST.Token[]; readonly deepAt?: number } {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    // The document and the scalar being read stand on the stack as well.
+    if (parser.stack.length > depthLimit + 2) return { tokens, deepAt: parser.offset };
+  }
+  tokens.push(...parser.end());
+  return { tokens };
+}
+
+function tooDeep(index: number, line: number): YamlFault {
+  return { index, line, message: `nested deeper than ${depthLimit} levels` };
+}
+
+interface Composed {
+  readonly document: Document.Parsed;
+  readonly index: number;
+  readonly lines: LineCounter;
+}
+
+function readDocument({ document, index, lines }: Composed): StreamReading {
+  const lineOf = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const problems = [...document.errors, ...document.warnings];
+  if (problems.length > 0) {
+    const faults = problems.map(({ code, pos }) => ({
+      index,
+      line: lineOf(pos[0]),
+      message: describeYamlError(code),
+    }));
+    return { documents: [], faults: faults.slice(0, faultLimit) };
+  }
+  const { value, problem } = yamlValue(document.contents);
+  const line = lineOf(problem?.offset ?? document.contents?.range[0] ?? 0);
+  if (problem !== undefined) return { documents: [], faults: [{ index, line, message: problem.message }] };
+  return { documents: value === null ? [] : [{ value, index, line }], faults: [] };
+}
+
+/** Broken text fails at every line that follows; the first few say it all. */
+const faultLimit = 10;

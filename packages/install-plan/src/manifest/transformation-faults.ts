@@ -1,0 +1,109 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import type { Member } from "../member.ts";
+import { matchesLabels, parseLabelSelector } from "./label-selector.ts";
+import { isPathSegment } from "./names.ts";
+import type { ObjectFault } from "./object-faults.ts";
+
+/** A transformation as the plan writes it. */
+export type Transformation = NonNullable<InstallPlan["spec"]["transformations"]>[number];
+
+/** What a transformation is judged by. */
+export interface TransformationFacts {
+  readonly plan: InstallPlan;
+  readonly members: readonly Member[];
+  /** Undefined when the kind is not known; it then has no objects either. */
+  readonly scopeOf: (apiVersion: string, kind: string) => "Namespaced" | "Cluster" | undefined;
+}
+
+/** What is wrong with a transformation, all of it. It deletes what the plan did not make, so doubt is refused. */
+export function transformationFaults(
+  rule: Transformation,
+  facts: TransformationFacts,
+): readonly ObjectFault[] {
+  return [...fromFaults(rule, facts), ...toFaults(rule, facts.members), ...strategyFaults(rule, facts.plan)];
+}
+
+/** The members that a transformation waits for: those named and those whose labels match. */
+export function transformationTargets(
+  { to }: Pick<Transformation, "to">,
+  members: readonly Member[],
+): readonly Member[] {
+  const demands = to.labelSelector === undefined ? undefined : parseLabelSelector(to.labelSelector);
+  return members.filter(
+    (member) =>
+      (to.resources ?? []).some((target) => isTarget(member, target)) ||
+      (demands !== undefined && matchesLabels(member.manifest, demands)),
+  );
+}
+
+type Target = NonNullable<Transformation["to"]["resources"]>[number];
+
+function isTarget({ stage, identity }: Member, target: Target): boolean {
+  return stage === target.stage && identity.kind === target.kind && identity.name === target.name;
+}
+
+function fromFaults(
+  { from }: Transformation,
+  { plan, scopeOf }: TransformationFacts,
+): readonly ObjectFault[] {
+  const { names = [], labelSelector, fieldSelector } = from;
+  const hasSelection = names.length > 0 || labelSelector !== undefined || fieldSelector !== undefined;
+  return [
+    ...(hasSelection ? [] : [{ field: "from", message: "must say which objects: names or a selector" }]),
+    ...names.flatMap((name, index) =>
+      isPathSegment(name) ? [] : [{ field: `from.names[${index}]`, message: "is no name of an object" }],
+    ),
+    ...selectorFaults("from.labelSelector", labelSelector),
+    ...(fieldSelector === undefined || isFieldSelector(fieldSelector)
+      ? []
+      : [{ field: "from.fieldSelector", message: "must be of the form field=value and not empty" }]),
+    ...(plan.spec.scope === "Namespace" ? namespaceFaults(from, { plan, scopeOf }) : []),
+  ];
+}
+
+function isFieldSelector(selector: string): boolean {
+  return selector.split(",").every((part) => /^\s*[\w.]+\s*(?:==?|!=)\s*[^=,\s]*\s*$/.test(part));
+}
+
+function namespaceFaults(
+  { apiVersion, kind, namespace = "" }: Transformation["from"],
+  { plan, scopeOf }: Pick<TransformationFacts, "plan" | "scopeOf">,
+): readonly ObjectFault[] {
+  const home = plan.metadata.namespace;
+  return [
+    ...(namespace === "" || namespace === home
+      ? []
+      : [{ field: "from.namespace", message: `must be ${home}: the plan's scope is Namespace` }]),
+    ...(scopeOf(apiVersion, kind) === "Cluster"
+      ? [{ field: "from.kind", message: `${kind} is cluster-wide and the plan's scope is Namespace` }]
+      : []),
+  ];
+}
+
+function toFaults({ to }: Transformation, members: readonly Member[]): readonly ObjectFault[] {
+  const malformed = selectorFaults("to.labelSelector", to.labelSelector);
+  const absent = (to.resources ?? [])
+    .map((target, index) => ({ target, field: `to.resources[${index}]` }))
+    .filter(({ target }) => !members.some((member) => isTarget(member, target)))
+    .map(({ target, field }) => ({
+      field,
+      message: `stage ${target.stage} has no ${target.kind} ${target.name}`,
+    }));
+  const faults = [...malformed, ...absent];
+  if (faults.length > 0 || transformationTargets({ to }, members).length > 0) return faults;
+  return [{ field: "to", message: "selects no resource of the plan" }];
+}
+
+/** What the server would take for "everything" is refused here: a slip must not delete a namespace's content. */
+function selectorFaults(field: string, selector: string | undefined): readonly ObjectFault[] {
+  if (selector === undefined || parseLabelSelector(selector) !== undefined) return [];
+  return [{ field, message: "must be a label selector that demands something" }];
+}
+
+function strategyFaults({ strategy, from }: Transformation, { spec }: InstallPlan): readonly ObjectFault[] {
+  if (strategy === "CreateBeforeDelete" || spec.approval === "Manual" || from.allowUnowned) return [];
+  return [
+    { field: "strategy", message: "DeleteBeforeCreate needs approval: Manual or from.allowUnowned: true" },
+  ];
+}

@@ -1,0 +1,25 @@
+export { describeIdentity, identityOf } from "../identity.ts";
+export type { Identity } from "../identity.ts";
+export type { Issue } from "../issue.ts";
+export { canonicalJson, digestOf } from "../manifest/canonical-json.ts";
+export { flattenList } from "../manifest/flatten-list.ts";
+export type { Flattened } from "../manifest/flatten-list.ts";
+export { objectFaults } from "../manifest/object-faults.ts";
+export type { ObjectFault } from "../manifest/object-faults.ts";
+export { resolveManifest } from "../manifest/resolve-manifest.ts";
+export type { ManifestSecret, Resolved } from "../manifest/resolve-manifest.ts";
+export { readYaml } from "../manifest/read-yaml.ts";
+export type { YamlDocument, YamlIssue, YamlReading } from "../manifest/read-yaml.ts";
+export { defaultStages } from "./default-stage.ts";
+export type { DefaultStage } from "./default-stage.ts";
+export { pack } from "./pack.ts";
+export type {
+  PackDocument,
+  Packed,
+  PackedManifest,
+  PackedPlan,
+  PackedResource,
+  PackedStage,
+  PackOptions,
+  WantedStage,
+} from "./packed.ts";

@@ -1,0 +1,108 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import type { Issue } from "../issue.ts";
+import { canonicalJson } from "../manifest/canonical-json.ts";
+import { arrangeStages } from "./arrange-stages.ts";
+import { type PackObject, readObjects } from "./pack-objects.ts";
+import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, PackOptions } from "./packed.ts";
+import { planScope } from "./plan-scope.ts";
+import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
+
+/** Below this the objects stand in the plan itself, which is then one object and easy to read. */
+const inlineLimitBytes = 256 * 1_024;
+const planStageLimit = 50;
+
+/**
+ * Turns a stream of manifests into a plan. Pure and repeatable: the same documents give the same plan. Whatever is wrong is
+ * told at once in `issues`.
+ *
+ * @example
+ * const { plan, issues } = pack([{ value: configMap, source: "shop.yaml" }], { name: "shop", serviceAccountName: "installer" });
+ */
+export function pack(documents: readonly PackDocument[], options: PackOptions): Packed {
+  const { namespace = "default", stages: wanted = [] } = options;
+  const { objects, warnings, issues } = readObjects(documents, namespace);
+  const store = storage(objects, options);
+  const stages = arrangeStages(objects, wanted).map((stage) => ({
+    name: stage.name,
+    stored: stage.objects.map((object) => store(object)),
+  }));
+  const stored = stages.flatMap((stage) => stage.stored);
+  return {
+    plan: planOf(objects, stages.map(packedStage), options),
+    manifests: onceByName(stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest]))),
+    secrets: onceByName(stored.flatMap(({ secret }) => (secret === undefined ? [] : [secret]))),
+    warnings: [...warnings, ...secretWarning(objects, options)],
+    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(stages.length)],
+  };
+}
+
+/** Where each object goes; decided by the size of all of them. */
+function storage(objects: readonly PackObject[], options: PackOptions): (object: PackObject) => StoredObject {
+  const { namespace = "default", secrets = "inline" } = options;
+  const sizeBytes = objects.reduce(
+    (sum, { manifest }) => sum + Buffer.byteLength(canonicalJson(manifest)),
+    0,
+  );
+  return (object) => {
+    if (secrets === "secretRef" && isSecret(object)) return storeInSecret(object, namespace);
+    return sizeBytes < inlineLimitBytes ? storeInline(object) : storeBeside(object, namespace);
+  };
+}
+
+function packedStage({
+  name,
+  stored,
+}: {
+  readonly name: string;
+  readonly stored: readonly StoredObject[];
+}): PackedStage {
+  return { name, resources: stored.map(({ resource }) => resource) };
+}
+
+function planOf(
+  objects: readonly PackObject[],
+  stages: readonly PackedStage[],
+  options: PackOptions,
+): PackedPlan {
+  const { name, namespace = "default", serviceAccountName, approval, replaces = [] } = options;
+  return {
+    apiVersion: "install.quartermaster.dev/v1alpha1",
+    kind: "InstallPlan",
+    metadata: { name, namespace },
+    spec: {
+      serviceAccountName,
+      scope: planScope(objects, namespace),
+      ...(approval === "Manual" ? { approval } : {}),
+      ...(replaces.length === 0 ? {} : { replaces: { plans: replaces.map((plan) => ({ name: plan })) } }),
+      stages,
+    },
+  };
+}
+
+/** Objects of the same content share one manifest. */
+function onceByName<O extends KubeObject | PackedManifest>(objects: readonly O[]): readonly O[] {
+  return [...new Map(objects.map((object) => [object.metadata.name, object])).values()];
+}
+
+function secretWarning(
+  objects: readonly PackObject[],
+  { secrets = "inline" }: PackOptions,
+): readonly string[] {
+  const count = objects.filter((object) => isSecret(object)).length;
+  if (count === 0 || secrets === "secretRef") return [];
+  return [
+    `${count} Secrets stand in the plan, where everybody who may read plans can read them; --secrets=secretRef keeps them in Secrets`,
+  ];
+}
+
+function isSecret({ identity: { apiVersion, kind } }: PackObject): boolean {
+  return apiVersion === "v1" && kind === "Secret";
+}
+
+function planIssues(stageCount: number): readonly Issue[] {
+  if (stageCount === 0) return [{ reason: "InvalidManifest", message: "there is no object to install" }];
+  if (stageCount <= planStageLimit) return [];
+  const message = `${stageCount} stages are more than the ${planStageLimit} a plan may have; split the objects over several plans`;
+  return [{ reason: "InvalidManifest", message }];
+}

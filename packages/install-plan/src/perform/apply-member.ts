@@ -1,0 +1,143 @@
+import { ApiError, type Client, classify, type Context, type Kind, type KubeObject, type System } from "@quartermaster/runtime";
+
+import { asAccount } from "../account.ts";
+import { ourFields } from "../fields/managed-fields.ts";
+import { unownedPaths } from "../fields/unowned-paths.ts";
+import { describeIdentity } from "../identity.ts";
+import { fieldManager } from "../marks.ts";
+import type { PlanAction } from "../plan-action.ts";
+import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
+import { reasons } from "../reasons.ts";
+import { appliedManifest } from "../world/applied-manifest.ts";
+import { canBeMade } from "../world/ask-server.ts";
+import { isImmutable, withVersion } from "../world/dry-run.ts";
+import { takeOverAdditions } from "./strict.ts";
+import { troubleFrom } from "./trouble.ts";
+
+/** What performing needs besides the pass. */
+export interface ApplyParts {
+  readonly memories: PlanMemories;
+  readonly system: System;
+}
+
+type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
+
+/** One object, one write. The first write of an object is never forced; on one that is ours only our fields are. */
+export async function applyMember(action: Apply, ctx: Context, { memories, system }: ApplyParts): Promise<void> {
+  const { view, plan } = action;
+  const { kind, member } = view;
+  if (kind === undefined) return;
+  const memory = memories.of(plan);
+  const client = asAccount(ctx.client, plan);
+  try {
+    const { written, isIntrusion } = await write(action, kind, client);
+    if (isIntrusion) {
+      await giveBack(kind, written, client);
+      memory.sightings.set(member.key, written);
+      if (!mayAdopt(action, written)) memory.troubles.set(member.key, collision(action));
+      return;
+    }
+    remember(action, written, memory);
+    if (action.isRepair) noteRepair(action, { ctx, memory, nowMs: system.monotonicMs() });
+  } catch (error) {
+    if (await replaceImmutable(error, action, client)) return;
+    await noteTrouble(error, action, { ctx, memory, nowMs: system.monotonicMs() });
+  }
+}
+
+interface Written {
+  readonly written: KubeObject;
+  /** Somebody made the object between our look and our write. */
+  readonly isIntrusion: boolean;
+}
+
+async function write({ view, marker }: Apply, kind: Kind, client: Client): Promise<Written> {
+  const { member, live, drift } = view;
+  const current =
+    live !== undefined && drift.additions.length > 0 ? await takeOverAdditions({ member, live, kind }, client) : live;
+  let isNew = false;
+  const written = await client.apply(kind, withVersion(appliedManifest(member, marker, current), current), {
+    fieldManager,
+    force: current !== undefined,
+    onCreated: () => {
+      isNew = true;
+    },
+  });
+  return { written, isIntrusion: current === undefined && !isNew };
+}
+
+/** Withdraws the fields that only we own; what the other one made stays as it was. */
+async function giveBack(kind: Kind, { apiVersion, kind: kindName, metadata }: KubeObject, client: Client): Promise<void> {
+  const { name, namespace } = metadata;
+  const bare = { apiVersion, kind: kindName, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  await client.apply(kind, bare, { fieldManager, force: false });
+}
+
+function mayAdopt({ view: { member } }: Apply, { metadata }: KubeObject): boolean {
+  const { adoption } = member.lifecycle;
+  const isControlled = metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
+  return adoption === "Always" || (adoption === "IfUnowned" && !isControlled);
+}
+
+function collision({ view: { member } }: Apply): ReturnType<typeof troubleFrom> {
+  return {
+    kind: "collision",
+    reason: reasons.collision,
+    message: `${describeIdentity(member.identity)} was made by somebody else meanwhile; adoption: IfUnowned takes it over.`,
+    count: 1,
+    notBeforeMs: 0,
+  };
+}
+
+/** Fields that the server did not give us although it took the object, it drops: they are no drift. */
+function remember({ view: { member }, marker }: Apply, written: KubeObject, memory: PlanMemory): void {
+  memory.troubles.delete(member.key);
+  memory.sightings.delete(member.key);
+  const paths = unownedPaths(appliedManifest(member, marker, written), ourFields(written) ?? {});
+  if (paths.length > 0) memory.dropped.set(member.key, { digest: member.digest, paths });
+  else memory.dropped.delete(member.key);
+}
+
+interface Notes {
+  readonly ctx: Context;
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+}
+
+function noteRepair({ view }: Apply, { ctx, memory, nowMs }: Notes): void {
+  const { member, drift, standing } = view;
+  const name = describeIdentity(member.identity);
+  if (standing.kind === "absent") {
+    ctx.events.record({ type: "Normal", reason: "Recreated", action: "Recreate", note: `${name} had been deleted and was made again.` });
+    return;
+  }
+  const { manager = "somebody" } = drift;
+  memory.noteRevert(member.key, { manager, atMs: nowMs });
+  const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
+  ctx.events.record({ type: "Normal", reason: "Reverted", action: "Revert", note: `${name} had been changed by ${manager}: ${paths}` });
+}
+
+/**
+ * The change needs a field that cannot be changed, and the plan allows a new object: the old one goes once a dry run has
+ * shown that the new one would be taken. The next pass makes it.
+ */
+async function replaceImmutable(error: unknown, { view, marker }: Apply, client: Client): Promise<boolean> {
+  const { member, kind, live } = view;
+  if (!isImmutable(error) || member.lifecycle.onImmutable !== "Recreate") return false;
+  if (kind === undefined || live?.metadata.uid === undefined) return false;
+  if (!(await canBeMade({ member, kind }, marker, client))) return false;
+  await client.delete(kind, live.metadata, { propagation: "Background", preconditions: { uid: live.metadata.uid } });
+  return true;
+}
+
+async function noteTrouble(error: unknown, { view, plan }: Apply, { ctx, memory, nowMs }: Notes): Promise<void> {
+  const errorClass = classify(error);
+  if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
+  const { member, kind, live } = view;
+  // Unforced, and somebody else's fields: the object is there without our mark.
+  if (errorClass === "conflict" && live === undefined && kind !== undefined)
+    memory.sightings.set(member.key, await ctx.client.find(kind, member.identity));
+  const before = memory.troubles.get(member.key);
+  memory.troubles.set(member.key, troubleFrom(error, { member, count: (before?.count ?? 0) + 1, nowMs }));
+  ctx.log.info("object not written", { object: describeIdentity(member.identity), code: errorClass, plan: plan.metadata.name });
+}

@@ -1,0 +1,100 @@
+import { resourceManifest } from "@quartermaster/api";
+import { classify, type Context, unreachable } from "@quartermaster/runtime";
+
+import { asAccount } from "../account.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { jobs } from "../world/kinds.ts";
+import { applyMember, type ApplyParts } from "./apply-member.ts";
+import { jobObject } from "./job-object.ts";
+import { releasePatch } from "./release.ts";
+
+/** Carries out one action. What the server refuses is remembered for the next pass; what may pass by itself, too. */
+export async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
+  switch (action.kind) {
+    case "apply":
+      await applyMember(action, ctx, parts);
+      return;
+    case "delete":
+      await unlessChanged(async () => await deleteTarget(action, ctx));
+      return;
+    case "release":
+      await unlessChanged(async () => await release(action, ctx));
+      return;
+    case "createJob":
+      await unlessThere(
+        async () => await asAccount(ctx.client, action.plan).create(jobs, jobObject(action), { fieldManager: "quartermaster" }),
+      );
+      return;
+    case "deleteJob":
+      await unlessChanged(async () => await deleteJob(action, ctx));
+      return;
+    case "claimManifest":
+      await claimManifest(action, ctx);
+      return;
+    case "forgetTroubles":
+      parts.memories.of(action.plan).troubles.clear();
+      return;
+    default:
+      unreachable(action);
+  }
+}
+
+type Of<K extends PlanAction["kind"]> = Extract<PlanAction, { readonly kind: K }>;
+
+/** Exactly the object that was seen: another one under its name is not ours to delete. */
+async function deleteTarget({ plan, target, propagation }: Of<"delete">, ctx: Context): Promise<void> {
+  const { uid, resourceVersion } = target.live.metadata;
+  await asAccount(ctx.client, plan).delete(target.kind, target.live.metadata, {
+    propagation,
+    preconditions: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+  });
+}
+
+async function release({ plan, target }: Of<"release">, ctx: Context): Promise<void> {
+  await asAccount(ctx.client, plan).patch(target.kind, target.live.metadata, {
+    patch: { kind: "merge", body: releasePatch(target.live) },
+  });
+}
+
+async function deleteJob({ plan, job }: Of<"deleteJob">, ctx: Context): Promise<void> {
+  const { live } = job;
+  if (live === undefined) return;
+  const { uid } = live.metadata;
+  await asAccount(ctx.client, plan).delete(jobs, live.metadata, {
+    propagation: "Background",
+    ...(uid === undefined ? {} : { preconditions: { uid } }),
+  });
+}
+
+/** With the resourceVersion: another plan may be claiming it at the same moment, and the list is replaced as a whole. */
+async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Context): Promise<void> {
+  const { apiVersion, kind, metadata } = plan;
+  const { name, uid = "" } = metadata;
+  const { resourceVersion, ownerReferences = [] } = manifest.metadata;
+  const body = {
+    metadata: { resourceVersion, ownerReferences: [...ownerReferences, { apiVersion, kind, name, uid }] },
+  };
+  await ctx.client.patch(resourceManifest.kind, manifest.metadata, { patch: { kind: "merge", body } });
+}
+
+/** Gone or changed meanwhile: the next pass sees it as it is then. */
+async function unlessChanged(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const errorClass = classify(error);
+    if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
+  }
+}
+
+/** There already: ours, from before a crash, because nobody else makes this name. */
+async function unlessThere(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (classify(error) !== "alreadyExists") throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { fieldManager, ownerAnnotation, planIdLabel } from "../marks.ts";
+
+/**
+ * A merge patch that gives an object up: our marks go, and our claim on its fields, while the fields stay. An apply of
+ * nothing would do the contrary: it removes what only we own.
+ */
+export function releasePatch({ metadata }: KubeObject): object {
+  const { uid, resourceVersion, managedFields = [] } = metadata;
+  const others = managedFields.filter((entry) => !isOurs(entry));
+  return {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: { [planIdLabel]: null },
+      annotations: { [ownerAnnotation]: null },
+      // An empty list would leave it as it is; one empty entry clears it.
+      managedFields: others.length === 0 ? [{}] : others,
+    },
+  };
+}
+
+function isOurs(entry: unknown): boolean {
+  return (
+    typeof entry === "object" &&
+    entry !== null &&
+    "manager" in entry &&
+    "operation" in entry &&
+    entry.manager === fieldManager &&
+    entry.operation === "Apply"
+  );
+}

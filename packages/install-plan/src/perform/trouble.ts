@@ -1,0 +1,42 @@
+import type { ApiError } from "@quartermaster/runtime";
+
+import { describeIdentity } from "../identity.ts";
+import type { Member } from "../member.ts";
+import type { Trouble } from "../plan-memory.ts";
+import { reasons } from "../reasons.ts";
+
+/** What a write that failed means, and when it may be tried again. */
+export function troubleFrom(
+  error: ApiError,
+  { member, count, nowMs }: { readonly member: Member; readonly count: number; readonly nowMs: number },
+): Trouble {
+  const name = describeIdentity(member.identity);
+  const said = error.message.replace(/^[^:]*: \d+ /, "");
+  const lasting = (kind: Trouble["kind"], reason: string): Trouble => ({
+    kind,
+    reason,
+    message: `${name} was refused: ${said}`,
+    count,
+    notBeforeMs: nowMs + longestMs,
+  });
+  switch (error.class) {
+    case "forbidden":
+      return lasting("forbidden", reasons.forbidden);
+    case "invalid":
+    case "tooLarge":
+      return lasting("rejected", reasons.rejected);
+    default: {
+      const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
+      return { kind: "transient", reason: reasons.retrying, message: `${name}: ${said}`, count, notBeforeMs: nowMs + delayMs };
+    }
+  }
+}
+
+const shortestMs = 1_000;
+const longestMs = 60_000;
+
+/** A conflict is settled by the next look at the object; everything else is given time. */
+function delayFor(errorClass: ApiError["class"], count: number): number {
+  if (errorClass === "conflict" && count <= 5) return 50;
+  return Math.min(longestMs, shortestMs * 2 ** Math.min(count - 1, 6));
+}

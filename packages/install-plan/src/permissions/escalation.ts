@@ -1,0 +1,115 @@
+import { groupOf } from "../identity.ts";
+import { fieldOf, textOf } from "../manifest/json-object.ts";
+import type { Member } from "../member.ts";
+import { parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
+import type { Right } from "./rights.ts";
+import { uncoveredRights } from "./rule-cover.ts";
+import { holdsRight, rulesIn, type RulesReviews } from "./rules-review.ts";
+
+/** A role that a binding points to. Without a namespace it is a ClusterRole. */
+export interface RoleRef {
+  readonly kind: "Role" | "ClusterRole";
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** What is needed to judge roles and bindings. */
+export interface EscalationFacts {
+  readonly reviews: RulesReviews;
+  /** The `rules` of a role in the cluster, as it stands there; undefined when there is none. The plan's own go first. */
+  readonly roleRules: (role: RoleRef) => unknown;
+}
+
+/** A role or binding that would give more than the account holds; the server refuses it. */
+export interface Escalation {
+  readonly member: Member;
+  /** What the role gives and the account lacks. */
+  readonly lacking: readonly Right[];
+  /** The right that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
+  readonly waivedBy: Right;
+}
+
+/**
+ * The members that the server's escalation check would refuse: a Role or ClusterRole with rules that the account does not
+ * hold in its place, and a binding to such a role, unless the account may `escalate` or `bind`.
+ */
+export function escalations(members: readonly Member[], facts: EscalationFacts): readonly Escalation[] {
+  const rbac = members.filter(isRbac);
+  const roles = new Map(rbac.map((member) => [roleKey(member.identity), fieldOf(member.manifest, "rules")]));
+  const roleRules = (role: RoleRef): unknown =>
+    roles.has(roleKey(role)) ? (roles.get(roleKey(role)) ?? []) : facts.roleRules(role);
+  return rbac
+    .flatMap((member) => judge(member, { ...facts, roleRules }))
+    .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsRight(waivedBy, facts.reviews));
+}
+
+/** The roles that bindings among the members point to and that the plan does not bring itself: those to look up. */
+export function boundRoles(members: readonly Member[]): readonly RoleRef[] {
+  const own = new Set(members.filter(isRbac).map(({ identity }) => roleKey(identity)));
+  const bound = members
+    .filter((member) => isRbac(member) && isBinding(member))
+    .map((member) => roleRefOf(member));
+  const foreign = bound.filter((role) => !own.has(roleKey(role)));
+  return [...new Map(foreign.map((role) => [roleKey(role), role])).values()];
+}
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+function isRbac({ identity }: Member): boolean {
+  return groupOf(identity.apiVersion) === rbacGroup;
+}
+
+function isBinding({ identity: { kind } }: Member): boolean {
+  return kind === "RoleBinding" || kind === "ClusterRoleBinding";
+}
+
+function roleKey({ kind, namespace = "", name }: { kind: string; namespace?: string; name: string }): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+function judge(member: Member, facts: EscalationFacts): readonly Escalation[] {
+  const { kind } = member.identity;
+  if (kind === "Role" || kind === "ClusterRole") return [judgeRole(member, facts)];
+  return isBinding(member) ? [judgeBinding(member, facts)] : [];
+}
+
+/** Whoever lets a role collect the rules of others must hold everything: nobody knows what will be in there. */
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
+];
+
+function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
+  const { kind, namespace, name } = member.identity;
+  const place = namespace === undefined ? {} : { namespace };
+  const isAggregated = (fieldOf(member.manifest, "aggregationRule") ?? null) !== null;
+  // Malformed rules are the server's to refuse in the dry run; they give nothing.
+  const rules = isAggregated ? everything : (parsePolicyRules(fieldOf(member.manifest, "rules")) ?? []);
+  const resource = kind === "Role" ? "roles" : "clusterroles";
+  return {
+    member,
+    lacking: uncoveredRights(rules, rulesIn(reviews, place), namespace),
+    waivedBy: { verb: "escalate", group: rbacGroup, resource, ...place, name },
+  };
+}
+
+/** A ClusterRole that is bound by a RoleBinding gives its rules in that namespace only, and is judged there. */
+function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): Escalation {
+  const { namespace } = member.identity;
+  const place = namespace === undefined ? {} : { namespace };
+  const role = roleRefOf(member);
+  const resource = role.kind === "Role" ? "roles" : "clusterroles";
+  const waivedBy = { verb: "bind", group: rbacGroup, resource, ...place, name: role.name };
+  const rules = parsePolicyRules(roleRules(role) ?? undefined);
+  // The server cannot check a role that is not there and then asks for the right to bind.
+  const isThere = roleRules(role) !== undefined && rules !== undefined;
+  const lacking = isThere ? uncoveredRights(rules, rulesIn(reviews, place), namespace) : [waivedBy];
+  return { member, lacking, waivedBy };
+}
+
+function roleRefOf({ manifest, identity: { namespace } }: Member): RoleRef {
+  const roleRef = fieldOf(manifest, "roleRef");
+  const name = textOf(roleRef, "name") ?? "";
+  if (textOf(roleRef, "kind") !== "Role" || namespace === undefined) return { kind: "ClusterRole", name };
+  return { kind: "Role", namespace, name };
+}

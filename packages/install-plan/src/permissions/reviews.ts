@@ -1,0 +1,87 @@
+import type { Client } from "@quartermaster/runtime";
+import { z } from "zod";
+
+import { parsePolicyRules } from "./policy-rule.ts";
+import type { Right } from "./rights.ts";
+import { wholeCluster, type RulesReview } from "./rules-review.ts";
+
+/**
+ * No namespace can have this name. The server does not look for the namespace it is asked about, so that the answer holds the
+ * rules of ClusterRoleBindings and nothing else: exactly what counts for cluster-wide objects.
+ */
+const noNamespace = "_";
+
+const rulesAnswer = z.object({
+  status: z.object({
+    resourceRules: z.unknown(),
+    nonResourceRules: z.unknown(),
+    incomplete: z.boolean().optional(),
+  }),
+});
+
+/** What the account that the client speaks as may do in a namespace, or cluster-wide with `wholeCluster`. */
+export async function reviewRules(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<RulesReview> {
+  const answer = await client.raw({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectRulesReview",
+      spec: { namespace: namespace === wholeCluster ? noNamespace : namespace },
+    },
+    signal,
+  });
+  const { status } = rulesAnswer.parse(answer);
+  const rules = parsePolicyRules(status.resourceRules);
+  const paths = parsePolicyRules(status.nonResourceRules);
+  return {
+    rules: [...(rules ?? []), ...(paths ?? [])],
+    isIncomplete: status.incomplete === true || rules === undefined || paths === undefined,
+  };
+}
+
+/** How many questions are under way at once. */
+const concurrency = 16;
+
+/** Those of the rights that the account the client speaks as does not have; one request each. */
+export async function reviewAccess(
+  client: Client,
+  rights: readonly Right[],
+  signal: AbortSignal,
+): Promise<readonly Right[]> {
+  const denied: Right[] = [];
+  for (let start = 0; start < rights.length; start += concurrency) {
+    const batch = rights.slice(start, start + concurrency);
+    const answers = await Promise.all(batch.map(async (right) => await isAllowed(client, right, signal)));
+    denied.push(...batch.filter((_right, index) => answers[index] !== true));
+  }
+  return denied;
+}
+
+const accessAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });
+
+async function isAllowed(client: Client, right: Right, signal: AbortSignal): Promise<boolean> {
+  const answer = await client.raw({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: attributesOf(right),
+    },
+    signal,
+  });
+  return accessAnswer.parse(answer).status.allowed;
+}
+
+function attributesOf({ resource: path, ...right }: Right): object {
+  if (path.startsWith("/")) return { nonResourceAttributes: { verb: right.verb, path } };
+  const [resource = "", subresource] = path.split("/");
+  return {
+    resourceAttributes: { ...right, resource, ...(subresource === undefined ? {} : { subresource }) },
+  };
+}

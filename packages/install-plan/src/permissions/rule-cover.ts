@@ -1,0 +1,38 @@
+import { namesObject, namesPath, namesResource, type PolicyRule } from "./policy-rule.ts";
+import { sortRights, type Right } from "./rights.ts";
+
+/**
+ * What `wanted` allows and `held` does not, broken down to single rights as the API server's escalation check does. A wildcard
+ * is covered by the same wildcard only: holding every verb there is today is not the same as holding `*`.
+ */
+export function uncoveredRights(
+  wanted: readonly PolicyRule[],
+  held: readonly PolicyRule[],
+  namespace?: string,
+): readonly Right[] {
+  const place = namespace === undefined ? {} : { namespace };
+  const resources = wanted
+    .flatMap((rule) => singleRights(rule))
+    .filter((right) => !held.some((rule) => namesResource(rule, right) && namesObject(rule, right.name)));
+  const paths = wanted
+    .flatMap((rule) => singlePaths(rule))
+    .filter(({ verb, path }) => !held.some((rule) => namesPath(rule, verb, path)))
+    .map(({ verb, path }) => ({ verb, group: "", resource: path === "*" ? "/*" : path }));
+  return sortRights([...resources, ...paths].map((right) => ({ ...right, ...place })));
+}
+
+function singleRights({ verbs, apiGroups, resources, resourceNames }: PolicyRule): readonly Right[] {
+  const names = resourceNames.length === 0 ? [{}] : resourceNames.map((name) => ({ name }));
+  return verbs.flatMap((verb) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => names.map((name) => ({ verb, group, resource, ...name }))),
+    ),
+  );
+}
+
+function singlePaths({
+  verbs,
+  nonResourceURLs,
+}: PolicyRule): readonly { readonly verb: string; readonly path: string }[] {
+  return verbs.flatMap((verb) => nonResourceURLs.map((path) => ({ verb, path })));
+}

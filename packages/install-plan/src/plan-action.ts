@@ -1,0 +1,26 @@
+import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+
+import type { Marker } from "./marks.ts";
+import type { JobView } from "./world/job-view.ts";
+import type { MemberView } from "./world/seen.ts";
+
+/** One write, as plain data. */
+export type PlanAction =
+  /** Server-side apply with the account's rights; also heals what drifted. */
+  | { readonly kind: "apply"; readonly plan: InstallPlan; readonly marker: Marker; readonly view: MemberView; readonly isRepair: boolean }
+  | { readonly kind: "delete"; readonly plan: InstallPlan; readonly target: Target; readonly propagation: "Background" | "Foreground" | "Orphan" }
+  /** Our marks and fields are given up; the object stays. */
+  | { readonly kind: "release"; readonly plan: InstallPlan; readonly target: Target }
+  | { readonly kind: "createJob"; readonly plan: InstallPlan; readonly marker: Marker; readonly job: JobView }
+  | { readonly kind: "deleteJob"; readonly plan: InstallPlan; readonly job: JobView }
+  /** The plan becomes an owner of a manifest that it refers to. */
+  | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
+  /** What went wrong before is tried anew. */
+  | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
+
+/** A live object that a write means. */
+export interface Target {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+}

@@ -1,0 +1,107 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import type { IdentityKey } from "./identity.ts";
+import type { Issue } from "./issue.ts";
+
+/** Why the last write of an object did not succeed. */
+export interface Trouble {
+  readonly kind: "transient" | "forbidden" | "rejected" | "collision";
+  /** CamelCase, from the domain's closed list. */
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+  /** How often in a row, for the back-off. */
+  readonly count: number;
+  /** By the monotonic clock. */
+  readonly notBeforeMs: number;
+}
+
+/** What a dry run said. */
+export type DryRun =
+  | { readonly kind: "fine"; readonly isNew: boolean }
+  /** Cannot be asked yet: its kind, namespace or role comes with the plan. */
+  | { readonly kind: "deferred" }
+  | { readonly kind: "issue"; readonly issue: Issue }
+  | { readonly kind: "missingRight"; readonly message: string }
+  | { readonly kind: "transient"; readonly message: string; readonly retryAfterMs: number };
+
+/**
+ * What a process remembers of one plan between passes. Nothing in it is needed for the right outcome: a process that begins
+ * anew asks again what it does not know.
+ */
+export class PlanMemory {
+  readonly troubles = new Map<IdentityKey, Trouble>();
+  /** Objects that bear no mark, read one by one; undefined stands for a sure absence. */
+  readonly sightings = new Map<IdentityKey, KubeObject | undefined>();
+  /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */
+  readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
+  /** With the stamp of manifest and live object that they were made for. */
+  readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
+  /** When each thing that is waited for was first seen, by the monotonic clock. */
+  readonly #starts = new Map<string, number>();
+  readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
+
+  /** Milliseconds since the matter was first asked about. */
+  elapsedMs(matter: string, nowMs: number): number {
+    const startMs = this.#starts.get(matter);
+    if (startMs !== undefined) return nowMs - startMs;
+    this.#starts.set(matter, nowMs);
+    return 0;
+  }
+
+  /** The next question about these matters begins anew. */
+  restart(prefix: string): void {
+    for (const matter of this.#starts.keys()) if (matter.startsWith(prefix)) this.#starts.delete(matter);
+  }
+
+  noteRevert(key: IdentityKey, revert: Revert): void {
+    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => revert.atMs - atMs < fightWindowMs);
+    this.#reverts.set(key, [...recent, revert]);
+  }
+
+  /** Whether somebody keeps changing back what we restore, and when we try again. */
+  contestOver(key: IdentityKey, nowMs: number): Contest | undefined {
+    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => nowMs - atMs < fightMemoryMs);
+    const last = recent.at(-1);
+    if (last === undefined) return undefined;
+    const inWindow = recent.filter(({ manager, atMs }) => manager === last.manager && last.atMs - atMs < fightWindowMs);
+    if (inWindow.length <= revertsAllowed) return undefined;
+    const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (inWindow.length - revertsAllowed - 1));
+    return { manager: last.manager, notBeforeMs: last.atMs + pauseMs };
+  }
+}
+
+/** One restoration, and who had made it necessary. */
+export interface Revert {
+  readonly atMs: number;
+  readonly manager: string;
+}
+
+/** Somebody does not let go of a field. */
+export interface Contest {
+  readonly manager: string;
+  readonly notBeforeMs: number;
+}
+
+const fightWindowMs = 5 * 60_000;
+const fightMemoryMs = 20 * 60_000;
+const revertsAllowed = 5;
+const shortestPauseMs = 10_000;
+const longestPauseMs = 10 * 60_000;
+
+/** The memories of all plans of a process. */
+export class PlanMemories {
+  readonly #byUid = new Map<string, PlanMemory>();
+
+  of({ metadata: { uid = "" } }: KubeObject): PlanMemory {
+    const known = this.#byUid.get(uid);
+    if (known !== undefined) return known;
+    const fresh = new PlanMemory();
+    this.#byUid.set(uid, fresh);
+    return fresh;
+  }
+
+  forget({ metadata: { uid = "" } }: KubeObject): void {
+    this.#byUid.delete(uid);
+  }
+}

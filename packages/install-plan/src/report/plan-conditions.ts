@@ -1,0 +1,137 @@
+import type { Claim } from "@quartermaster/runtime";
+
+import { describeIdentity } from "../identity.ts";
+import type { Issue } from "../issue.ts";
+import { describeRight } from "../permissions/rights.ts";
+import { hasStarted } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { hasDrifted } from "../world/drift.ts";
+import type { MemberView, Seen } from "../world/seen.ts";
+
+/** The conditions that plans have besides Ready, Reconciling and Stalled. */
+export const planConditionTypes = [
+  "Resolved",
+  "Validated",
+  "Authorized",
+  "Approved",
+  "Applied",
+  "Drifted",
+  "Contested",
+  "Superseded",
+  "DeletionBlocked",
+] as const;
+
+/** What is seen, as conditions. */
+export function planConditions(seen: Seen): readonly Claim[] {
+  return [
+    resolved(seen),
+    validated(seen),
+    authorized(seen),
+    approved(seen),
+    applied(seen),
+    drifted(seen),
+    contested(seen),
+    superseded(seen),
+  ];
+}
+
+type Answer = readonly [status: Claim["status"], reason: string, message: string];
+
+function claim(type: (typeof planConditionTypes)[number], [status, reason, message]: Answer): Claim {
+  return { type, status, reason, message: message.slice(0, 1024) };
+}
+
+function resolved({ content }: Seen): Claim {
+  const [first] = content.unresolved;
+  if (first === undefined) return claim("Resolved", ["True", reasons.resolved, "Every manifest is at hand."]);
+  return claim("Resolved", ["False", first.reason, first.message]);
+}
+
+function validated(seen: Seen): Claim {
+  const issues = issuesOf(seen);
+  if (issues.length > 0) return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
+  const isKnown = hasStarted(seen.plan) || seen.clearance?.missingRights.length === 0;
+  if (!isKnown) return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
+  return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
+}
+
+function authorized({ account, clearance, plan, members }: Seen): Claim {
+  const { serviceAccountName } = plan.spec;
+  if (account.kind === "missing")
+    return claim("Authorized", ["False", reasons.serviceAccountMissing, `Service account ${serviceAccountName} does not exist.`]);
+  if (account.kind === "replaced")
+    return claim("Authorized", [
+      "False",
+      reasons.serviceAccountReplaced,
+      `Service account ${serviceAccountName} was deleted and made again; a new plan has to name it.`,
+    ]);
+  const missing = clearance?.missingRights ?? [];
+  if (missing.length > 0)
+    return claim("Authorized", ["False", reasons.permissionsMissing, `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`]);
+  const refused = members.find(({ trouble }) => trouble?.kind === "forbidden");
+  if (refused?.trouble !== undefined)
+    return claim("Authorized", ["False", reasons.forbidden, refused.trouble.message]);
+  if (clearance === undefined && !hasStarted(plan))
+    return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
+  return claim("Authorized", ["True", reasons.authorized, `Service account ${serviceAccountName} has every right that is needed.`]);
+}
+
+function approved({ plan }: Seen): Claim {
+  const { approval, approved: isApproved } = plan.spec;
+  if (approval === "Automatic") return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
+  if (hasStarted(plan) || isApproved) return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
+  return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
+}
+
+function applied({ members, content }: Seen): Claim {
+  const open = members.filter(({ standing }) => standing.kind !== "mine");
+  const total = members.length + content.unresolved.length;
+  if (open.length === 0 && total > 0)
+    return claim("Applied", ["True", reasons.applied, "Every object of the plan has been applied."]);
+  return claim("Applied", ["False", reasons.applying, "Objects of the plan have not been applied yet."]);
+}
+
+function drifted({ members }: Seen): Claim {
+  const found = members.filter(({ standing, drift }) => standing.kind === "mine" && hasDrifted(drift));
+  if (found.length === 0) return claim("Drifted", ["False", reasons.asApplied, "Objects are as they were applied."]);
+  return claim("Drifted", ["True", reasons.drifted, found.slice(0, 5).map(describeDrift).join("; ")]);
+}
+
+function describeDrift({ member, drift }: MemberView): string {
+  const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
+  const by = drift.manager === undefined ? "" : ` by ${drift.manager}`;
+  return `${describeIdentity(member.identity)} was changed${by}: ${paths}`;
+}
+
+function contested({ members }: Seen): Claim {
+  const found = members.flatMap(({ member, contest }) => (contest === undefined ? [] : [{ member, contest }]));
+  if (found.length === 0)
+    return claim("Contested", ["False", reasons.uncontested, "Nobody keeps changing objects of the plan."]);
+  const words = found.slice(0, 5).map(({ member, contest }) => `${contest.manager} keeps changing ${describeIdentity(member.identity)}`);
+  return claim("Contested", ["True", reasons.contested, `${words.join("; ")}.`]);
+}
+
+function superseded({ replacement: { successor } }: Seen): Claim {
+  if (successor === undefined) return claim("Superseded", ["False", reasons.inForce, "No other plan replaces this one."]);
+  if (successor.isDone) return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} has replaced this one.`]);
+  return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
+}
+
+/** Everything that is wrong with the plan, as far as it is known. */
+export function issuesOf({ content, replacement, clearance }: Seen): readonly Issue[] {
+  return [...content.issues, ...replacement.issues, ...(clearance?.issues ?? [])];
+}
+
+/** All issues in one text: where, which field, what. */
+export function describeIssues(issues: readonly Issue[]): string {
+  return issues.map(describeIssue).join(" ");
+}
+
+function describeIssue({ stage, index, field, message }: Issue): string {
+  const place = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    ...(index === undefined ? [] : [`resource ${index}`]),
+    ...(field === undefined ? [] : [field]),
+  ].join(", ");
+  return place === "" ? message : `${place}: ${message}`;
+}

@@ -1,0 +1,201 @@
+import type { Claim } from "@quartermaster/runtime";
+
+import { describeIdentity } from "../identity.ts";
+import type { ResourceState } from "../health/index.ts";
+import { worstFirst } from "../health/index.ts";
+import { attemptOf, type PlanStatus } from "../progress.ts";
+import type { JobRecord, JobView } from "../world/job-view.ts";
+import type { MemberView, Seen } from "../world/seen.ts";
+import { planConditions } from "./plan-conditions.ts";
+import { previewOf } from "./preview.ts";
+
+/** The word for where a plan stands. */
+export type Phase =
+  | "Resolving"
+  | "Validating"
+  | "Invalid"
+  | "Forbidden"
+  | "AwaitingApproval"
+  | "Applying"
+  | "RunningJobs"
+  | "Finishing"
+  | "Installed"
+  | "Failed"
+  | "Replacing"
+  | "Superseded"
+  | "Deleting";
+
+/** What a rule adds to what is seen. */
+export interface Change {
+  readonly phase: Phase;
+  readonly message: string;
+  /** Fields that outlast the pass. */
+  readonly progress?: Partial<PlanStatus>;
+}
+
+/** The status that a plan should have: what lasts from before, what is seen now, and what the rule says. */
+export function reportOn(
+  seen: Seen,
+  now: Date,
+  { phase, message, progress = {} }: Change,
+): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
+  const before = seen.plan.status ?? {};
+  const { startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy } = before;
+  const lasting = dropUndefined({ startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy });
+  const status = dropUndefined({
+    ...lasting,
+    phase,
+    message: message.slice(0, 1024),
+    attempt: attemptOf(seen.plan),
+    counts: countsOf(seen.members),
+    states: statesOf(seen),
+    details: detailsOf(seen, now),
+    jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => recordOf(job, before.jobs ?? [], now)),
+    preview: previewOf(seen) ?? before.preview,
+    permissions: permissionsOf(seen, now),
+    ...progress,
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
+  return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** RFC 3339 in whole seconds, as the API server writes times. */
+export function timestampOf(now: Date): string {
+  return now.toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+const counters = {
+  Ready: "ready",
+  Suspended: "suspended",
+  InProgress: "inProgress",
+  Failed: "failed",
+  Missing: "missing",
+  Drifted: "drifted",
+  Conflict: "conflict",
+  Terminating: "terminating",
+  Unknown: "unknown",
+  Waiting: "unknown",
+} as const satisfies Record<ResourceState, string>;
+
+/** Exact, however many there are. */
+export function countsOf(members: readonly MemberView[]): NonNullable<PlanStatus["counts"]> {
+  const counts = {
+    total: members.length,
+    ready: 0,
+    suspended: 0,
+    inProgress: 0,
+    failed: 0,
+    missing: 0,
+    drifted: 0,
+    conflict: 0,
+    terminating: 0,
+    unknown: 0,
+  };
+  for (const { state } of members) counts[counters[state]] += 1;
+  return counts;
+}
+
+const letters: Readonly<Record<ResourceState, string>> = {
+  Ready: "R",
+  Suspended: "S",
+  InProgress: "P",
+  Failed: "F",
+  Missing: "M",
+  Drifted: "D",
+  Conflict: "C",
+  Terminating: "T",
+  Unknown: "U",
+  Waiting: "-",
+};
+
+/** One letter per object, one text per stage. */
+function statesOf({ plan, members }: Seen): readonly string[] {
+  const states = plan.spec.stages.map(() => "");
+  for (const { member, state } of members) states[member.stageIndex] = (states[member.stageIndex] ?? "") + letters[state];
+  return states;
+}
+
+const detailLimit = 100;
+
+function detailsOf({ plan, members }: Seen, now: Date): PlanStatus["details"] {
+  const before = plan.status?.details ?? [];
+  const open = members.filter(({ state }) => state !== "Ready" && state !== "Waiting");
+  return worstFirst(open)
+    .slice(0, detailLimit)
+    .map((view) => {
+      const detail = detailOf(view);
+      const known = before.find(
+        (other) => other.stage === detail.stage && other.index === detail.index && other.object.name === detail.object.name && other.state === detail.state,
+      );
+      return { ...detail, since: known?.since ?? timestampOf(now) };
+    });
+}
+
+type Detail = NonNullable<PlanStatus["details"]>[number];
+
+function detailOf(view: MemberView): Detail {
+  const { member, state, live, trouble, drift, standing, contest } = view;
+  const fields = [...drift.paths, ...drift.additions].slice(0, 10);
+  const why = whyOf(view);
+  const otherManager = contest?.manager ?? drift.manager;
+  return {
+    stage: member.stage,
+    index: member.index,
+    object: member.identity,
+    state,
+    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
+    reason: why.reason,
+    message: why.message.slice(0, 256),
+    ...(otherManager === undefined || standing.kind !== "mine" ? {} : { otherManager }),
+    ...(fields.length === 0 || trouble !== undefined ? {} : { fields }),
+  };
+}
+
+/** Why an object is not ready, in one word and one sentence. */
+export function whyOf({ member, state, trouble, standing, health, drift, blockedBy }: MemberView): {
+  readonly reason: string;
+  readonly message: string;
+} {
+  const name = describeIdentity(member.identity);
+  if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
+  if (standing.kind === "foreign") return { reason: "Collision", message: `${name} belongs to ${standing.owner}.` };
+  if (state === "Missing") return { reason: "Missing", message: `${name} is not there.` };
+  if (state === "Drifted")
+    return { reason: "Drifted", message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its marks"}.` };
+  if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
+  return { reason: state, message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.` };
+}
+
+function recordOf(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
+  const known = before.find((record) => record.stage === job.stage && record.name === job.spec.name);
+  const isSameTry = known?.attempt === job.attempt;
+  const hasEnded = job.state === "Succeeded" || job.state === "Failed" || job.state === "TimedOut";
+  const startedAt = (isSameTry ? known?.startedAt : undefined) ?? (job.state === "Waiting" ? undefined : timestampOf(now));
+  const finishedAt = hasEnded ? ((isSameTry ? known?.finishedAt : undefined) ?? timestampOf(now)) : undefined;
+  return {
+    stage: job.stage,
+    name: job.spec.name,
+    jobName: job.jobName,
+    attempt: job.attempt,
+    state: job.state,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(job.message === undefined ? {} : { message: job.message }),
+  };
+}
+
+const missingLimit = 200;
+
+function permissionsOf({ clearance, plan }: Seen, now: Date): PlanStatus["permissions"] {
+  if (clearance === undefined) return plan.status?.startedAt === undefined ? plan.status?.permissions : undefined;
+  const missing = clearance.missingRights.slice(0, missingLimit);
+  const before = plan.status?.permissions;
+  const isSame = JSON.stringify(before?.missing ?? []) === JSON.stringify(missing);
+  const checkedAt = isSame && before?.checkedAt !== undefined ? before.checkedAt : timestampOf(now);
+  return { checkedAt, ...(missing.length === 0 ? {} : { missing }) };
+}
+
+function dropUndefined<T extends object>(value: T): Partial<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that are undefined
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
+}

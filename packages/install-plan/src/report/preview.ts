@@ -1,0 +1,29 @@
+import type { PlanStatus } from "../progress.ts";
+import type { PreviewAction, Seen } from "../world/seen.ts";
+
+const detailLimit = 100;
+type Preview = NonNullable<PlanStatus["preview"]>;
+
+/** What would be done, once the server was asked about all of it; undefined before. */
+export function previewOf({ clearance, members }: Seen): Preview | undefined {
+  if (clearance === undefined || clearance.missingRights.length > 0 || clearance.undecided.length > 0) return undefined;
+  const { actions, digest } = clearance;
+  const count = (wanted: PreviewAction): number => actions.filter((action) => action === wanted).length;
+  const details = members.flatMap(({ member }, index) => {
+    const action = actions[index] ?? "noop";
+    if (action === "noop") return [];
+    return [{ stage: member.stage, index: member.index, object: member.identity, action }];
+  });
+  return {
+    digest,
+    create: count("create"),
+    update: count("update"),
+    adopt: count("adopt"),
+    takeover: count("takeover"),
+    recreate: count("recreate"),
+    noop: count("noop"),
+    delete: count("delete"),
+    deferred: count("deferred"),
+    details: details.slice(0, detailLimit),
+  };
+}

@@ -1,0 +1,159 @@
+import { stalled, waiting } from "@quartermaster/runtime";
+
+import { opensGate } from "../health/index.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { timestampOf, whyOf } from "../report/plan-report.ts";
+import type { MemberView, Seen } from "../world/seen.ts";
+import { stageJobs } from "./jobs.ts";
+import { leftoversRemain } from "./leftovers.ts";
+import { tryAgainLater } from "./retry.ts";
+import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+import { dueWrites } from "./write-order.ts";
+
+/** So many writes per pass: progress shows in the status, and a pass stays within its deadline. */
+const writesPerPass = 500;
+const pollMs = 250;
+const minuteMs = 60_000;
+
+/** From the first write until every stage was passed once. */
+export const applying: readonly PlanRule[] = [
+  { name: "objectRefused", answer: whileApplying(objectRefused) },
+  { name: "writesDue", answer: whileApplying(writesDue) },
+  { name: "writesBlocked", answer: whileApplying(writesBlocked) },
+  { name: "gateClosed", answer: whileApplying(gateClosed) },
+  { name: "stageJobs", answer: whileApplying(stageJobs) },
+  { name: "stagePassed", answer: whileApplying(stagePassed) },
+  { name: "leftoversRemain", answer: whileApplying(leftoversRemain) },
+  { name: "finished", answer: whileApplying(finished) },
+];
+
+function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
+  return (seen, now) => (hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined);
+}
+
+/** The server refused an object for good: later stages do not begin, earlier ones stay as they are. */
+function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const refused = seen.members.find(
+    ({ member, trouble }) => member.stageIndex <= stageIndex && trouble !== undefined && trouble.kind !== "transient",
+  );
+  if (refused?.trouble === undefined) return undefined;
+  return tryAgainLater(seen, now, because(refused.trouble.reason, refused.trouble.message));
+}
+
+function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, marker } = seen;
+  const stageIndex = stageIndexOf(plan);
+  const { due } = dueWrites(seen, stageIndex);
+  if (due.length === 0) return undefined;
+  const { concurrency = 1 } = plan.spec.stages[stageIndex] ?? {};
+  const { phase, why } = applyingWords(seen);
+  return answer(seen, now, {
+    phase,
+    message: why.message,
+    actions: due.slice(0, writesPerPass).map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
+    inFlight: concurrency,
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+/** A kind that its CRD will bring, a namespace that is being made: a moment, or somebody else's job. */
+function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
+  if (blocked.length === 0) return undefined;
+  if (isLate(seen)) return stageTimedOut(seen, now, blocked.join("; "));
+  const why = because(reasons.waitingForKind, `Waits: ${blocked.slice(0, 5).join("; ")}.`);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    outcome: waiting(why, Math.max(retryInMs, pollMs)),
+  });
+}
+
+function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const stage = seen.plan.spec.stages[stageIndex];
+  if (stage === undefined || stage.wait === "Applied") return undefined;
+  const closed = seen.members.filter(({ member, state }) => member.stageIndex === stageIndex && !opensGate(state) && state !== "Drifted");
+  if (closed.length === 0) return undefined;
+  const failed = closed.find(({ state }) => state === "Failed");
+  if (failed !== undefined) return resourceFailed(seen, now, failed);
+  const words = closed.slice(0, 3).map((view) => whyOf(view).message);
+  if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
+  const why = because(reasons.waitingForStage, `Stage ${stage.name} waits. ${words.join(" ")}`);
+  const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
+  const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))),
+  });
+}
+
+/** It says itself that it has failed: no use in waiting for the stage's end. Its events bring us back. */
+function resourceFailed(seen: Seen, now: Date, view: MemberView): PlanVerdict {
+  const why = because(reasons.resourceFailed, whyOf(view).message);
+  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, 10 * minuteMs) });
+}
+
+function isLate({ plan, stageElapsedMs }: Seen): boolean {
+  const stage = plan.spec.stages[stageIndexOf(plan)];
+  return stage !== undefined && stageElapsedMs > stage.timeoutSeconds * 1000;
+}
+
+/** The plan is stalled but watches on: what becomes ready late still opens the gate. */
+function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
+  const stage = seen.plan.spec.stages[stageIndexOf(seen.plan)];
+  const why = because(
+    reasons.stageTimeout,
+    `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
+  );
+  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
+}
+
+function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan } = seen;
+  const stageIndex = stageIndexOf(plan);
+  if (stageIndex >= plan.spec.stages.length) return undefined;
+  const next = plan.spec.stages[stageIndex + 1];
+  const message = next === undefined ? "Every stage is passed." : `Goes on with stage ${next.name}.`;
+  const why = because(next === undefined ? reasons.finishing : reasons.applying, message);
+  return answer(seen, now, {
+    phase: next === undefined ? "Finishing" : "Applying",
+    message,
+    progress: { stage: next?.name ?? finishing },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+function finished(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, replacement } = seen;
+  const why = because(reasons.installed, "Every stage is passed.");
+  const last = plan.spec.stages.at(-1)?.name;
+  return answer(seen, now, {
+    phase: "Installed",
+    message: why.message,
+    progress: {
+      finishedAt: timestampOf(now),
+      attempt: attemptOf(plan),
+      ...(last === undefined ? {} : { stage: last }),
+      ...(replacement.predecessors.length === 0
+        ? {}
+        : {
+            replaces: replacement.predecessors.map(({ name, uid, state }) => ({
+              name,
+              uid,
+              state: state === "Gone" ? ("Gone" as const) : ("Superseded" as const),
+            })),
+          }),
+    },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+function applyingWords(seen: Seen): { readonly phase: "Applying" | "Failed"; readonly why: ReturnType<typeof because> } {
+  const name = seen.plan.spec.stages[stageIndexOf(seen.plan)]?.name ?? "";
+  if (isLate(seen)) return { phase: "Failed", why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`) };
+  return { phase: "Applying", why: because(reasons.applying, `Applies stage ${name}.`) };
+}

@@ -1,0 +1,153 @@
+import { stalled, waiting } from "@quartermaster/runtime";
+
+import { describeRight } from "../permissions/rights.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { hasStarted, type PlanStatus } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
+import { timestampOf } from "../report/plan-report.ts";
+import type { Seen } from "../world/seen.ts";
+import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+
+const minuteMs = 60_000;
+/** Discovery, CRDs and namespaces bring an invalid plan back; webhooks and quotas do not. */
+const invalidRetryMs = 10 * minuteMs;
+const forbiddenRetryMs = 30_000;
+
+/** Nothing is written before every one of these has passed. */
+export const beforeFirstWrite: readonly PlanRule[] = [
+  { name: "manifestsMissing", answer: manifestsMissing },
+  { name: "contentInvalid", answer: contentInvalid },
+  { name: "accountMissing", answer: accountMissing },
+  { name: "rightsMissing", answer: rightsMissing },
+  { name: "serverUndecided", answer: serverUndecided },
+  { name: "awaitingApproval", answer: awaitingApproval },
+  { name: "predecessorsHold", answer: predecessorsHold },
+  { name: "cleared", answer: cleared },
+];
+
+/** Somebody has to create the manifest, or restore it; its events bring us back. */
+function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [first] = seen.content.unresolved;
+  if (hasStarted(seen.plan) || first === undefined) return undefined;
+  const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
+  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
+  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, invalidRetryMs);
+  return answer(seen, now, { phase, message: why.message, outcome });
+}
+
+function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
+  const issues = issuesOf(seen);
+  if (hasStarted(seen.plan) || issues.length === 0) return undefined;
+  const why = because(issues[0]?.reason ?? "", describeIssues(issues));
+  return answer(seen, now, { phase: "Invalid", message: why.message, outcome: stalled(why, invalidRetryMs) });
+}
+
+function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { account, plan } = seen;
+  if (account.kind === "present") return undefined;
+  const name = plan.spec.serviceAccountName;
+  const why =
+    account.kind === "missing"
+      ? because(reasons.serviceAccountMissing, `Service account ${name} does not exist; create it.`)
+      : because(
+          reasons.serviceAccountReplaced,
+          `Service account ${name} was deleted and made again; make a new plan that names it.`,
+        );
+  return answer(seen, now, { phase: "Forbidden", message: why.message, outcome: stalled(why, forbiddenRetryMs) });
+}
+
+function rightsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const missing = seen.clearance?.missingRights ?? [];
+  if (missing.length === 0) return undefined;
+  const { serviceAccountName } = seen.plan.spec;
+  const why = because(
+    reasons.permissionsMissing,
+    `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
+  );
+  return answer(seen, now, { phase: "Forbidden", message: why.message, outcome: stalled(why, forbiddenRetryMs) });
+}
+
+/** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */
+function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { clearance, plan } = seen;
+  if (clearance === undefined || clearance.undecided.length === 0) return undefined;
+  const retryMs = Math.max(clearance.retryAfterMs, Math.min(minuteMs, 1000 + clearance.elapsedMs));
+  const [message = ""] = clearance.undecided.filter((text) => text !== "");
+  const limitMs = 1000 * (plan.spec.stages[0]?.timeoutSeconds ?? 600);
+  if (clearance.elapsedMs > limitMs) {
+    const why = because(reasons.timeout, `The server could not check the plan in time: ${message}`);
+    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, retryMs) });
+  }
+  const why = because(reasons.retrying, `The server could not check the plan just now: ${message}`);
+  return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
+}
+
+/** An approval that names a preview holds for exactly what that preview showed. */
+function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, clearance } = seen;
+  if (hasStarted(plan) || plan.spec.approval === "Automatic") return undefined;
+  const { approved, approvedPreview } = plan.spec;
+  const isForThis = approvedPreview === undefined || approvedPreview === clearance?.digest;
+  if (approved && isForThis) return undefined;
+  const message = approved
+    ? "The cluster has changed since the preview that was approved; look at the new one and approve that."
+    : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
+  const why = because(reasons.awaitingApproval, message);
+  return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
+}
+
+/** Our status asks the predecessors to stand back; the first write comes when theirs say that they do. */
+function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, replacement } = seen;
+  if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;
+  const isAnnounced = plan.status?.replaces !== undefined;
+  const holding = replacement.predecessors.filter(({ hasLetGo }) => !hasLetGo);
+  if (isAnnounced && holding.length === 0) return undefined;
+  const names = replacement.predecessors.map(({ name }) => name).join(", ");
+  const why = because(reasons.waitingForPredecessor, `Waits until ${names} stands back.`);
+  return answer(seen, now, {
+    phase: "Validating",
+    message: why.message,
+    progress: { replaces: releasing(seen), revision: replacement.revision },
+    outcome: waiting(why, isAnnounced ? minuteMs : atOnceMs),
+  });
+}
+
+function releasing({ replacement }: Seen): NonNullable<PlanStatus["replaces"]> {
+  return replacement.predecessors.map(({ name, uid, state }) => ({
+    name,
+    uid,
+    state: state === "Gone" ? ("Gone" as const) : ("Releasing" as const),
+  }));
+}
+
+/** Everything is checked and approved. That is written down before the first object is: a crash must not ask for approval again. */
+function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, content, replacement, account } = seen;
+  if (hasStarted(plan) || account.kind !== "present") return undefined;
+  const [first] = plan.spec.stages;
+  const why = because(reasons.applying, `Begins with stage ${first?.name ?? ""}.`);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    actions: claims(seen),
+    inFlight: 16,
+    progress: {
+      startedAt: timestampOf(now),
+      attempt: 1,
+      ...(first === undefined ? {} : { stage: first.name }),
+      revision: replacement.revision,
+      serviceAccountUid: account.uid,
+      contentDigest: content.digest,
+    },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+function claims({ plan, manifests }: Seen): readonly PlanAction[] {
+  return manifests
+    .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid))
+    .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
+}

@@ -1,0 +1,56 @@
+import { held, settled, waiting } from "@quartermaster/runtime";
+
+import { hasStarted } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../world/seen.ts";
+import { answer, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+
+/** A plan that another one replaces stands back: every knob is off. */
+export const replaced: readonly PlanRule[] = [
+  { name: "superseded", answer: superseded },
+  { name: "beingReplaced", answer: beingReplaced },
+  { name: "paused", answer: paused },
+];
+
+function superseded(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { successor } = seen.replacement;
+  const isOver = seen.plan.status?.phase === "Superseded";
+  if (!isOver && (successor === undefined || (!successor.isDone && hasStarted(seen.plan)))) return undefined;
+  const { name, uid } = successor ?? seen.plan.status?.replacedBy ?? { name: "", uid: "" };
+  const message = `Plan ${name} has replaced this one.`;
+  return answer(seen, now, {
+    phase: "Superseded",
+    message,
+    progress: { replacedBy: { name, uid, state: "Done" } },
+    outcome: settled(),
+  });
+}
+
+/** Who acts next is the successor; this status is what it waits for. */
+function beingReplaced(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { successor } = seen.replacement;
+  if (successor === undefined) return undefined;
+  const { name, uid } = successor;
+  const why = because(reasons.replacing, `Plan ${name} is taking over; this one touches nothing any more.`);
+  return answer(seen, now, {
+    phase: "Replacing",
+    message: why.message,
+    progress: { replacedBy: { name, uid, state: "InProgress" } },
+    outcome: waiting(why, 10 * 60_000),
+  });
+}
+
+function paused(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan } = seen;
+  if (!plan.spec.paused) return undefined;
+  const why = because(reasons.paused, "The plan is paused; nothing is written.");
+  // The phase is where it would go on; the preview and the states stay live.
+  const phase = phaseOf(plan.status?.phase);
+  return answer(seen, now, { phase, message: why.message, outcome: held(why) });
+}
+
+const phases = ["Applying", "RunningJobs", "Finishing", "Installed", "Failed", "Invalid", "Forbidden"] as const;
+
+function phaseOf(phase: string | undefined): (typeof phases)[number] | "Resolving" {
+  return phases.find((known) => known === phase) ?? "Resolving";
+}

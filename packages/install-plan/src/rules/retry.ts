@@ -1,0 +1,34 @@
+import { stalled, waiting, type Why } from "@quartermaster/runtime";
+
+import { attemptOf } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../world/seen.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
+
+/** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
+export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
+  const { plan } = seen;
+  const { maxAttempts, initialSeconds } = plan.spec.retry;
+  const isLast = maxAttempts > 0 && attemptOf(plan) >= maxAttempts;
+  const isNews = plan.status?.phase !== "Failed";
+  if (isLast) return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why) });
+  if (isNews || seen.retryInMs > 0) {
+    const delayMs = isNews ? initialSeconds * 1000 : seen.retryInMs;
+    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, delayMs) });
+  }
+  return nextAttempt(seen, now);
+}
+
+function nextAttempt(seen: Seen, now: Date): PlanVerdict {
+  const { plan } = seen;
+  const attempt = attemptOf(plan) + 1;
+  const [first] = plan.spec.stages;
+  const why = because(reasons.applying, `Begins attempt ${attempt}.`);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    actions: [{ kind: "forgetTroubles", plan }],
+    progress: { attempt, ...(first === undefined ? {} : { stage: first.name }) },
+    outcome: waiting(why, atOnceMs),
+  });
+}

@@ -1,0 +1,91 @@
+import { held, settled, stalled, waiting } from "@quartermaster/runtime";
+
+import { opensGate } from "../health/index.ts";
+import { isInstalled } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { whyOf } from "../report/plan-report.ts";
+import { hasDrifted } from "../world/drift.ts";
+import type { MemberView, Seen } from "../world/seen.ts";
+import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+
+/** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
+const fullCheckMs = 10 * 60 * 60_000;
+const repairsInFlight = 4;
+
+/** Once installed: repairs what the knobs say, and tells how everything is. */
+export const steady: readonly PlanRule[] = [
+  { name: "contentChanged", answer: whileInstalled(contentChanged) },
+  { name: "repairsDue", answer: whileInstalled(repairsDue) },
+  { name: "asInstalled", answer: standing },
+];
+
+function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
+  return (seen, now) => (isInstalled(seen.plan) ? rule(seen, now) : undefined);
+}
+
+/** Nobody can say any more what was to be installed: nothing is repaired until it is restored. */
+function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
+  const changed = seen.content.unresolved.find(({ reason }) => reason === "ContentChanged" || reason === "ManifestInvalid");
+  if (changed === undefined) return undefined;
+  const why = because(changed.reason, changed.message);
+  return answer(seen, now, { phase: "Installed", message: why.message, outcome: stalled(why) });
+}
+
+function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, marker } = seen;
+  const due = seen.members.filter((view) => isRepairDue(view, seen));
+  if (due.length === 0) return undefined;
+  const why = because(reasons.drifted, `Restores ${due.map((view) => whyOf(view).message).slice(0, 3).join(" ")}`);
+  return answer(seen, now, {
+    phase: "Installed",
+    message: why.message,
+    actions: inOrder(due).map((view) => ({ kind: "apply", plan, marker, view, isRepair: true })),
+    inFlight: repairsInFlight,
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+function inOrder(views: readonly MemberView[]): readonly MemberView[] {
+  const first = views.filter(({ member }) => /^(?:Namespace|CustomResourceDefinition)$/.test(member.identity.kind));
+  return first.length > 0 ? first : views;
+}
+
+/** By the knobs of the member; nothing is done to what is leaving, blocked, or was tried a moment ago. */
+function isRepairDue({ member, standing: whose, drift, blockedBy, trouble, contest, live }: MemberView, { nowMs }: Seen): boolean {
+  if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
+  if (Math.max(trouble?.notBeforeMs ?? 0, contest?.notBeforeMs ?? 0) > nowMs) return false;
+  if (whose.kind === "absent") return member.lifecycle.recreate;
+  if (whose.kind === "inherited") return true;
+  return whose.kind === "mine" && member.lifecycle.revert !== "Off" && hasDrifted(drift);
+}
+
+function standing(seen: Seen, now: Date): PlanVerdict {
+  const open = seen.members.filter(({ state }) => !opensGate(state));
+  const recheckMs = recheckAfterMs(seen);
+  if (open.length === 0)
+    return answer(seen, now, { phase: "Installed", message: "Everything is installed and ready.", outcome: settled(recheckMs) });
+  const [worst] = open;
+  const message = open.slice(0, 3).map((view) => whyOf(view).message).join(" ");
+  const why = because(worst === undefined ? reasons.degraded : whyOf(worst).reason, message);
+  const isWaitedFor = open.some((view) => isUnderWay(view));
+  return answer(seen, now, {
+    phase: "Installed",
+    message,
+    outcome: isWaitedFor ? waiting(why, recheckMs) : held(why),
+  });
+}
+
+/** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */
+function isUnderWay({ state, contest, trouble }: MemberView): boolean {
+  const isOurs = contest !== undefined || trouble !== undefined;
+  return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";
+}
+
+function recheckAfterMs({ members, nowMs }: Seen): number {
+  const times = members.flatMap(({ health, contest, trouble }) => [
+    ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
+    ...(contest === undefined ? [] : [contest.notBeforeMs - nowMs]),
+    ...(trouble === undefined ? [] : [trouble.notBeforeMs - nowMs]),
+  ]);
+  return Math.max(1, Math.min(fullCheckMs, ...times));
+}

@@ -1,0 +1,45 @@
+import type { MemberView, Seen } from "../world/seen.ts";
+import { needsWrite } from "../world/preview-action.ts";
+
+/** The writes of a stage that are due, and why the rest is not. */
+export interface DueWrites {
+  readonly due: readonly MemberView[];
+  /** What a write that is not due waits for. */
+  readonly blocked: readonly string[];
+  /** Until the first write that failed in passing may be tried again. */
+  readonly retryInMs?: number;
+}
+
+/** Namespaces and CRDs go before what needs them, whatever the author's order; otherwise the order is the author's. */
+export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
+  const open = seen.members.filter(({ member }) => member.stageIndex <= stageIndex).filter(isOpen);
+  const ordered = open.toSorted(
+    (one, other) => one.member.stageIndex - other.member.stageIndex || rankOf(one) - rankOf(other),
+  );
+  const isStrict = (seen.plan.spec.stages[stageIndex]?.concurrency ?? 1) === 1;
+  const firstHeld = ordered.findIndex((view) => heldBy(view, seen.nowMs) !== undefined);
+  const candidates = isStrict && firstHeld !== -1 ? ordered.slice(0, firstHeld) : ordered;
+  const due = candidates.filter((view) => heldBy(view, seen.nowMs) === undefined);
+  const delays = open.flatMap(({ trouble }) => (trouble === undefined ? [] : [trouble.notBeforeMs - seen.nowMs]));
+  return {
+    due,
+    blocked: [...new Set(ordered.flatMap((view) => heldBy(view, seen.nowMs) ?? []))],
+    ...(delays.length === 0 ? {} : { retryInMs: Math.max(0, Math.min(...delays)) }),
+  };
+}
+
+/** To be written, and not refused for good. An object on its way out is waited for. */
+function isOpen(view: MemberView): boolean {
+  const isRefused = view.trouble !== undefined && view.trouble.kind !== "transient";
+  return !isRefused && (needsWrite(view) || view.blockedBy !== undefined);
+}
+
+function heldBy({ blockedBy, trouble, live }: MemberView, nowMs: number): string | undefined {
+  if (blockedBy !== undefined) return blockedBy;
+  if (trouble !== undefined && trouble.notBeforeMs > nowMs) return trouble.message;
+  return live?.metadata.deletionTimestamp === undefined ? undefined : "an object is still being deleted";
+}
+
+function rankOf({ member: { identity } }: MemberView): number {
+  return identity.kind === "Namespace" || identity.kind === "CustomResourceDefinition" ? 0 : 1;
+}

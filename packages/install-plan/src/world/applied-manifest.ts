@@ -1,0 +1,55 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { ourFields } from "../fields/managed-fields.ts";
+import { touches } from "../fields/set-paths.ts";
+import { type Marker, marksFor } from "../marks.ts";
+import type { Member } from "../member.ts";
+
+/** What of a member is needed to write it. */
+export type Writable = Pick<Member, "identity" | "digest" | "manifest" | "lifecycle">;
+
+/**
+ * The manifest with the plan's marks in its top-level metadata. On an object that is there, the paths that the plan leaves
+ * to others are given only as long as we are still their owner: leaving out a field that we own would remove it.
+ */
+export function appliedManifest(member: Writable, marker: Marker, live?: KubeObject): KubeObject {
+  const { labels, annotations } = marksFor(marker, member);
+  const { metadata, ...content } = member.manifest;
+  const marked: KubeObject = {
+    ...content,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...labels },
+      annotations: { ...metadata.annotations, ...annotations },
+    },
+  };
+  if (live === undefined) return marked;
+  const owned = ourFields(live) ?? {};
+  const surrendered = (member.lifecycle.ignorePaths ?? []).filter((path) => !touches(owned, path));
+  return surrendered.reduce(withoutPath, marked);
+}
+
+/** The object without the value at a JSON pointer; the object itself where there is none. */
+function withoutPath(object: KubeObject, pointer: string): KubeObject {
+  const segments = pointer
+    .split("/")
+    .slice(1)
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- apiVersion, kind and metadata.name are refused in ignorePaths' reach below
+  return removeAt(object, segments) as KubeObject;
+}
+
+function removeAt(value: unknown, [head, ...rest]: readonly string[]): unknown {
+  if (head === undefined || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return removeItem(value, head, rest);
+  if (!Object.hasOwn(value, head)) return value;
+  const { [head]: child, ...others } = value as Readonly<Record<string, unknown>>;
+  return rest.length === 0 ? others : { ...others, [head]: removeAt(child, rest) };
+}
+
+function removeItem(items: readonly unknown[], head: string, rest: readonly string[]): readonly unknown[] {
+  const index = Number(head);
+  if (!Number.isInteger(index) || index >= items.length) return items;
+  if (rest.length === 0) return items.toSpliced(index, 1);
+  return items.with(index, removeAt(items[index], rest));
+}

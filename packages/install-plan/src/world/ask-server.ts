@@ -1,0 +1,103 @@
+import type { Client } from "@quartermaster/runtime";
+import { classify } from "@quartermaster/runtime";
+
+import type { Marker } from "../marks.ts";
+import type { Member } from "../member.ts";
+import type { DryRun, PlanMemory } from "../plan-memory.ts";
+import { appliedManifest } from "./applied-manifest.ts";
+import type { MemberFinding } from "./clearance.ts";
+import { crdIssues } from "./crd-safety.ts";
+import { dryRun } from "./dry-run.ts";
+import { inBatches } from "./in-batches.ts";
+import { previewAction } from "./preview-action.ts";
+import type { MemberView } from "./seen.ts";
+
+/** Questions under way at once. */
+const concurrency = 16;
+
+/** What is needed to ask about all members. */
+export interface ServerQuestion {
+  readonly views: readonly MemberView[];
+  readonly marker: Marker;
+  readonly memory: PlanMemory;
+  /** Speaks as the account. */
+  readonly account: Client;
+  /** Speaks as the operator; reads only. */
+  readonly operator: Client;
+  /** The view again, after a sighting was noted. */
+  readonly viewOf: (member: Member) => MemberView;
+}
+
+/** Asks the server about every object that would be written, once per manifest and version of the live object. */
+export async function askServer(question: ServerQuestion): Promise<readonly MemberFinding[]> {
+  return await inBatches(question.views, concurrency, async (view) => await ask(view, question));
+}
+
+async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFinding> {
+  const action = previewAction(view);
+  if (action === undefined || action === "noop" || action === "deferred") return { view };
+  const result = await rememberedDryRun(view, question);
+  if (result.kind === "fine" && !result.isNew && view.live === undefined) {
+    const seen = await sight(view, question);
+    // Gone again in between: the next pass asks anew.
+    if (seen.live === undefined) return { view: seen, dryRun: { kind: "transient", message: "", retryAfterMs: 0 } };
+    return await ask(seen, question);
+  }
+  if (result.kind === "issue" && result.issue.reason === "ImmutableField") return await recreation(view, result, question);
+  const unsafe = await crdIssues(view, question.operator);
+  return { view, dryRun: result, unsafe };
+}
+
+async function rememberedDryRun(view: MemberView, question: ServerQuestion): Promise<DryRun> {
+  const { member, kind, live } = view;
+  const { memory, marker, account, views } = question;
+  if (kind === undefined) return { kind: "deferred" };
+  const stamp = [marker.revision, member.digest, live?.metadata.resourceVersion ?? "none"].join("/");
+  const known = memory.dryRuns.get(member.key);
+  if (known?.stamp === stamp && known.result.kind === "fine") return known.result;
+  const isProvided = (namespace: string | undefined, name: string): boolean =>
+    views.some(
+      ({ member: { identity } }) =>
+        identity.name === name && identity.namespace === namespace && identity.kind.endsWith("Role"),
+    );
+  const result = await dryRun({ member, kind, live, marker, client: account, isProvided });
+  memory.dryRuns.set(member.key, { stamp, result });
+  return result;
+}
+
+/** The object bears no mark of ours, so that no watch shows it: read it. */
+async function sight({ member, kind }: MemberView, { memory, operator, viewOf }: ServerQuestion): Promise<MemberView> {
+  if (kind !== undefined) memory.sightings.set(member.key, await operator.find(kind, member.identity));
+  return viewOf(member);
+}
+
+/**
+ * A field that cannot be changed asks for a new object. The old one goes only if the server would take the new one: under
+ * another name, because the old one still has this one.
+ */
+async function recreation(
+  view: MemberView,
+  result: DryRun,
+  { account, marker }: ServerQuestion,
+): Promise<MemberFinding> {
+  const { member, kind } = view;
+  if (member.lifecycle.onImmutable !== "Recreate" || kind === undefined) return { view, dryRun: result };
+  return { view, dryRun: result, isRecreated: await canBeMade({ member, kind }, marker, account) };
+}
+
+/** Whether the server would take the object if it were new. */
+export async function canBeMade(
+  { member, kind }: Required<Pick<MemberView, "member" | "kind">>,
+  marker: Marker,
+  account: Client,
+): Promise<boolean> {
+  const manifest = appliedManifest(member, marker);
+  const name = `${member.identity.name.slice(0, 50)}-qm-try`;
+  try {
+    await account.create(kind, { ...manifest, metadata: { ...manifest.metadata, name } }, { dryRun: true });
+    return true;
+  } catch (error) {
+    if (classify(error) === "invalid") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { digestOf } from "../manifest/canonical-json.ts";
+import { describeIdentity } from "../identity.ts";
+import type { Issue } from "../issue.ts";
+import type { Member } from "../member.ts";
+import type { Right } from "../permissions/rights.ts";
+import type { DryRun } from "../plan-memory.ts";
+import { previewAction } from "./preview-action.ts";
+import type { Clearance, MemberView, PreviewAction } from "./seen.ts";
+
+/** What the server answered about one member. */
+export interface MemberFinding {
+  readonly view: MemberView;
+  /** Undefined where nothing had to be asked. */
+  readonly dryRun?: DryRun;
+  /** The object has to be made anew, and a dry run showed that it can be. */
+  readonly isRecreated?: boolean;
+  readonly unsafe?: readonly Issue[];
+}
+
+/** All answers together, as one decision needs them. */
+export function clearanceFrom(
+  findings: readonly MemberFinding[],
+  { missingRights, elapsedMs }: { readonly missingRights: readonly Right[]; readonly elapsedMs: number },
+): Clearance {
+  const actions = findings.map(actionOf);
+  const transients = findings.flatMap(({ dryRun }) => (dryRun?.kind === "transient" ? [dryRun] : []));
+  return {
+    issues: findings.flatMap(issuesOf),
+    missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
+    undecided: transients.map(({ message }) => message),
+    retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
+    actions,
+    digest: digestOf(findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop"))),
+    elapsedMs,
+  };
+}
+
+function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): PreviewAction {
+  return isRecreated ? "recreate" : (previewAction(view, dryRun) ?? "noop");
+}
+
+function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
+  const refused = dryRun?.kind === "issue" && !isRecreated ? [dryRun.issue] : [];
+  return [...collisionOf(view), ...refused, ...unsafe];
+}
+
+/** Somebody's object stands under the name, and the policy does not allow to take it over. */
+function collisionOf(view: MemberView): readonly Issue[] {
+  if (previewAction(view) !== undefined) return [];
+  const { member, standing } = view;
+  const owner = standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
+  const remedy =
+    standing.kind === "foreign" ? "adoption: Always takes it over" : "adoption: IfUnowned takes it over";
+  return [
+    {
+      reason: "Collision",
+      stage: member.stage,
+      index: member.index,
+      object: member.identity,
+      message: `${describeIdentity(member.identity)} ${owner}; ${remedy}.`,
+    },
+  ];
+}
+
+function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
+  if (dryRun?.kind !== "missingRight") return [];
+  const { identity } = view.member;
+  const isBinding = identity.kind.endsWith("Binding");
+  return [rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
+}
+
+function rightFor({ identity }: Member, verb: string, resource: string): Right {
+  const { namespace, name } = identity;
+  return {
+    verb,
+    group: "rbac.authorization.k8s.io",
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+  };
+}
+
+/** What an approval is given for: which object, as it stands, becomes what. */
+function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
+  return [member.key, member.digest, action, live?.metadata.uid ?? "", live?.metadata.generation ?? 0];
+}

@@ -1,0 +1,86 @@
+import { type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
+import type { Context } from "@quartermaster/runtime";
+
+import { checkExpression } from "../health/index.ts";
+import type { Content } from "../manifest/content.ts";
+import { readContent } from "../manifest/read-content.ts";
+import type { ManifestSecret } from "../manifest/resolve-manifest.ts";
+import { namespaces, secrets } from "./kinds.ts";
+import { type KindTable, tableKey } from "./served-kinds.ts";
+
+interface Reading {
+  readonly inputs: readonly unknown[];
+  readonly content: Content;
+}
+
+/** Reads the content of plans, and reads it again only when something that it was made from is no longer the same. */
+export class ContentReader {
+  readonly #readings = new Map<string, Reading>();
+  /** By the uid of the manifest that points to them: a Secret that may hold a manifest cannot change. */
+  readonly #secrets = new Map<string, ManifestSecret>();
+
+  async read(plan: InstallPlan, ctx: Context, kinds: KindTable): Promise<Content> {
+    const { namespace = "", uid = "", generation } = plan.metadata;
+    const names = manifestNames(plan);
+    const manifests = new Map(
+      names.map((name) => [name, ctx.follow(resourceManifest.kind, { namespace, name })]),
+    );
+    const held = await this.#secretsFor([...manifests.values()], ctx);
+    const present = namespacesIn(ctx);
+    const inputs = [generation, kinds, present.join(","), ...manifests.values(), held.size];
+    const known = this.#readings.get(uid);
+    if (known !== undefined && isSame(known.inputs, inputs)) return known.content;
+    const content = readContent(plan, {
+      manifestOf: (name) => manifests.get(name),
+      secretOf: (name) => held.get(name),
+      kindOf: (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)),
+      hasNamespace: (name) => present.includes(name),
+      checkExpression,
+    });
+    this.#readings.set(uid, { inputs, content });
+    return content;
+  }
+
+  forget(uid: string): void {
+    this.#readings.delete(uid);
+  }
+
+  async #secretsFor(
+    manifests: readonly (ResourceManifest | undefined)[],
+    ctx: Context,
+  ): Promise<ReadonlyMap<string, ManifestSecret>> {
+    const found = new Map<string, ManifestSecret>();
+    for (const manifest of manifests) {
+      const ref = manifest?.spec.secretKeyRef;
+      if (manifest === undefined || ref === undefined) continue;
+      const { uid = "", namespace = "" } = manifest.metadata;
+      const secret = this.#secrets.get(uid) ?? (await ctx.client.find(secrets, { namespace, name: ref.name }));
+      if (secret === undefined) continue;
+      if (secret.immutable === true) this.#secrets.set(uid, secret);
+      found.set(ref.name, secret);
+    }
+    return found;
+  }
+}
+
+/** Names of the ResourceManifests that a plan refers to, each once. */
+export function manifestNames({ spec }: InstallPlan): readonly string[] {
+  const names = spec.stages.flatMap(({ resources = [] }) =>
+    resources.flatMap(({ manifestRef }) => (manifestRef === undefined ? [] : [manifestRef.name])),
+  );
+  return [...new Set(names)];
+}
+
+/** Those that objects can be put into. */
+function namespacesIn(ctx: Context): readonly string[] {
+  return ctx
+    .store(namespaces)
+    .list()
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name)
+    .toSorted();
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}

@@ -1,0 +1,84 @@
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { isOurs, managersOf, type ManagerEntry, ourFields } from "../fields/managed-fields.ts";
+import { pathsBeyond, touches } from "../fields/set-paths.ts";
+import { unownedPaths } from "../fields/unowned-paths.ts";
+import { type Marker, marksFor, ownerAnnotation } from "../marks.ts";
+import type { Member } from "../member.ts";
+import { appliedManifest } from "./applied-manifest.ts";
+
+/** How an object that is ours departs from what was applied. */
+export interface Drift {
+  /** JSON pointers of the fields that are no longer as we set them. */
+  readonly paths: readonly string[];
+  /** Fields that a disallowed manager added; only with `revert: Strict`. */
+  readonly additions: readonly string[];
+  /** Who changed it, as far as the server tells. */
+  readonly manager?: string;
+  /** The proof is not the one we would write now: the object was never applied by this plan in its present form. */
+  readonly isOutdated: boolean;
+}
+
+/** Everything is as it was applied. */
+export const noDrift: Drift = { paths: [], additions: [], isOutdated: false };
+
+/** Whether anything of it is to be written. */
+export function hasDrifted({ paths, additions, isOutdated }: Drift): boolean {
+  return isOutdated || paths.length > 0 || additions.length > 0;
+}
+
+/** Judges a live object by who owns its fields; `dropped` are paths that the server never gave us. */
+export function driftOf(
+  member: Member,
+  live: KubeObject,
+  { marker, dropped = [] }: { readonly marker: Marker; readonly dropped?: readonly string[] },
+): Drift {
+  const owned = ourFields(live) ?? {};
+  const wanted = appliedManifest(member, marker, live);
+  const { ignorePaths = [] } = member.lifecycle;
+  const paths = unownedPaths(wanted, owned).filter(
+    (path) => !dropped.includes(path) && !ignorePaths.some((ignored) => isWithin(path, ignored)),
+  );
+  const additions = member.lifecycle.revert === "Strict" ? additionsTo(live, member) : [];
+  const manager = managerBehind(live, [...paths, ...additions]);
+  return {
+    paths,
+    additions,
+    ...(manager === undefined ? {} : { manager }),
+    isOutdated: live.metadata.annotations?.[ownerAnnotation] !== proofFor(member, marker),
+  };
+}
+
+/** The entries whose additions `Strict` does not suffer. */
+export function disallowedEntries(live: KubeObject, { lifecycle }: Member): readonly ManagerEntry[] {
+  return managersOf(live).filter(
+    (entry) => entry.subresource === undefined && lifecycle.disallowedManagers.includes(entry.manager),
+  );
+}
+
+function proofFor(member: Member, marker: Marker): string | undefined {
+  return marksFor(marker, member).annotations[ownerAnnotation];
+}
+
+/** Metadata and status are no business of `Strict`: everybody annotates. */
+function additionsTo(live: KubeObject, member: Member): readonly string[] {
+  const owned = ourFields(live) ?? {};
+  return disallowedEntries(live, member).flatMap(({ fields }) => {
+    const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;
+    return pathsBeyond(content, owned);
+  });
+}
+
+/** The last one to have written to a drifted path; without one, the last other writer at all. */
+function managerBehind(live: KubeObject, paths: readonly string[]): string | undefined {
+  if (paths.length === 0) return undefined;
+  const others = managersOf(live)
+    .filter((entry) => !isOurs(entry))
+    .toSorted((one, other) => (other.time ?? "").localeCompare(one.time ?? ""));
+  const culprit = others.find(({ fields }) => paths.some((path) => touches(fields, path)));
+  return (culprit ?? others.find(({ subresource }) => subresource === undefined))?.manager;
+}
+
+function isWithin(path: string, ignored: string): boolean {
+  return path === ignored || path.startsWith(`${ignored}/`);
+}

@@ -1,0 +1,125 @@
+import { ApiError, type Client, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
+
+import { describeIdentity, groupOf } from "../identity.ts";
+import type { Issue, IssueReason } from "../issue.ts";
+import { fieldManager, type Marker } from "../marks.ts";
+import type { Member } from "../member.ts";
+import type { DryRun } from "../plan-memory.ts";
+import { appliedManifest } from "./applied-manifest.ts";
+
+/** What is needed to ask the server. */
+export interface DryRunRequest {
+  readonly member: Member;
+  readonly kind: Kind;
+  readonly live: KubeObject | undefined;
+  readonly marker: Marker;
+  readonly client: Client;
+  /** Roles that come with the plan: a binding to one cannot be asked about before it is there. */
+  readonly isProvided: (namespace: string | undefined, role: string) => boolean;
+}
+
+/** Asks the server, with the account's rights, what it would make of the object. Changes nothing. */
+export async function dryRun(request: DryRunRequest): Promise<DryRun> {
+  const { member, kind, live, marker, client } = request;
+  let isNew = false;
+  try {
+    await client.apply(kind, withVersion(appliedManifest(member, marker, live), live), {
+      fieldManager,
+      force: live !== undefined,
+      dryRun: true,
+      onCreated: () => {
+        isNew = true;
+      },
+    });
+    return { kind: "fine", isNew };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return judge(error, request);
+  }
+}
+
+/** The object with the version that it must still have: the write fails when somebody was faster. */
+export function withVersion(manifest: KubeObject, live: KubeObject | undefined): KubeObject {
+  if (live === undefined) return manifest;
+  const { uid, resourceVersion } = live.metadata;
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+  };
+}
+
+function judge(error: ApiError, request: DryRunRequest): DryRun {
+  const { member, live } = request;
+  switch (error.class) {
+    case "conflict":
+      // Without force: somebody else's fields, so the object is there.
+      if (live === undefined) return { kind: "fine", isNew: false };
+      return { kind: "transient", message: error.message, retryAfterMs: 0 };
+    case "notFound":
+      return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
+    case "forbidden":
+      // Rights were compared before; what is refused now is an escalation, a quota or an admission's decision.
+      if (isAboutRights(member)) return { kind: "missingRight", message: textOf(error) };
+      return issueOf(error, member, "Rejected");
+    case "invalid":
+    case "tooLarge":
+      return issueOf(error, member, isImmutable(error) ? "ImmutableField" : "Rejected");
+    default:
+      return { kind: "transient", message: error.message, retryAfterMs: error.retryAfterMs ?? 0 };
+  }
+}
+
+/** The server has no code for immutable fields: `FieldValueInvalid` with this text, or `FieldValueForbidden` for whole specs. */
+export function isImmutable(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    classify(error) === "invalid" &&
+    error.causes.some(
+      ({ reason, message }) =>
+        /field is immutable|immutable after creation|may not be changed/.test(message) ||
+        (reason === "FieldValueForbidden" && /updates to .* are forbidden/.test(message)),
+    )
+  );
+}
+
+/** Every fault that the server lists becomes part of one issue, the first field named. */
+export function issueOf(
+  error: ApiError,
+  member: Member,
+  reason: IssueReason,
+): { readonly kind: "issue"; readonly issue: Issue } {
+  const { stage, index, identity } = member;
+  const [first] = error.causes;
+  return {
+    kind: "issue",
+    issue: {
+      reason,
+      stage,
+      index,
+      object: identity,
+      ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
+      message: `${describeIdentity(identity)} was refused: ${textOf(error)}`,
+    },
+  };
+}
+
+/** What the server said, without the verb and path that the client put before it. */
+function textOf({ message }: ApiError): string {
+  return message.replace(/^[^:]*: \d+ /, "");
+}
+
+function isAboutRights({ identity }: Member): boolean {
+  return groupOf(identity.apiVersion) === "rbac.authorization.k8s.io";
+}
+
+function bindsProvidedRole({ member, isProvided }: DryRunRequest): boolean {
+  const { manifest, identity } = member;
+  const roleRef: unknown = "roleRef" in manifest ? manifest.roleRef : undefined;
+  if (typeof roleRef !== "object" || roleRef === null || !("name" in roleRef) || !("kind" in roleRef)) return false;
+  const namespace = roleRef.kind === "Role" ? identity.namespace : undefined;
+  return typeof roleRef.name === "string" && isProvided(namespace, roleRef.name);
+}

@@ -1,0 +1,36 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import { type Identity, type IdentityKey, identityKey } from "../identity.ts";
+import type { Content } from "../manifest/content.ts";
+import type { Lifecycle } from "../member.ts";
+
+/** One object that a plan names, whether or not its manifest can still be read. */
+export interface Entry {
+  readonly identity: Identity;
+  readonly key: IdentityKey;
+  readonly stageIndex: number;
+  readonly index: number;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Every object of a plan in its order: from the content, and from the references where a manifest is gone. */
+export function inventoryOf(plan: InstallPlan, content: Content): readonly Entry[] {
+  const known = new Set(content.members.map(({ stageIndex, index }) => placeOf(stageIndex, index)));
+  const lost = plan.spec.stages.flatMap(({ resources = [] }, stageIndex) =>
+    resources.flatMap(({ manifestRef, lifecycle }, index): readonly Entry[] => {
+      if (manifestRef === undefined || known.has(placeOf(stageIndex, index))) return [];
+      const { namespace, ...named } = manifestRef.object;
+      const identity: Identity = { ...named, ...(namespace === undefined ? {} : { namespace }) };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource leaves out is absent, not undefined
+      const merged = { ...plan.spec.lifecycle, ...lifecycle } as Lifecycle;
+      return [{ identity, key: identityKey(identity), stageIndex, index, lifecycle: merged }];
+    }),
+  );
+  return [...content.members, ...lost].toSorted(
+    (one, other) => one.stageIndex - other.stageIndex || one.index - other.index,
+  );
+}
+
+function placeOf(stageIndex: number, index: number): string {
+  return `${stageIndex}/${index}`;
+}

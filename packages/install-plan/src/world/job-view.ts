@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+
+import type { InstallPlan } from "@quartermaster/api";
+
+import type { Job } from "./kinds.ts";
+
+type Stage = InstallPlan["spec"]["stages"][number];
+/** A job of a stage, as the plan writes it. */
+export type JobSpec = NonNullable<Stage["jobs"]>[number];
+/** What the status remembers of a job. */
+export type JobRecord = NonNullable<NonNullable<InstallPlan["status"]>["jobs"]>[number];
+
+/** A job of the plan with how it stands. */
+export interface JobView {
+  readonly stage: string;
+  readonly stageIndex: number;
+  readonly spec: JobSpec;
+  /** Counts every Job object that was made for it, over all attempts of the plan. */
+  readonly attempt: number;
+  readonly jobName: string;
+  readonly state: JobRecord["state"];
+  readonly live?: Job;
+  readonly message?: string;
+  /** Tries that are left in this attempt of the plan. */
+  readonly triesLeft: number;
+}
+
+/** What a job's view is made from. */
+export interface JobFacts {
+  readonly plan: InstallPlan;
+  /** Of the plan, from 1. */
+  readonly planAttempt: number;
+  readonly find: (name: string) => Job | undefined;
+  /** How long the Job of this name has been seen unfinished. */
+  readonly elapsedMs: (name: string) => number;
+}
+
+/** All jobs of the plan in order. A success that the status remembers holds, whatever became of the Job. */
+export function jobViews(facts: JobFacts): readonly JobView[] {
+  return facts.plan.spec.stages.flatMap(({ name: stage, jobs = [] }, stageIndex) =>
+    jobs.map((spec) => jobView({ stage, stageIndex, spec }, facts)),
+  );
+}
+
+/** The same name for the same try, so that a crash between creating and remembering leads to no second Job. */
+export function jobNameFor(
+  plan: InstallPlan,
+  { stage, job, attempt }: { readonly stage: string; readonly job: string; readonly attempt: number },
+): string {
+  const hash = createHash("sha256")
+    .update([plan.metadata.uid, stage, job, String(attempt)].join("/"))
+    .digest("hex")
+    .slice(0, 10);
+  const readable = `${plan.metadata.name}-${stage}-${job}`.replaceAll(".", "-").slice(0, 50).replace(/-+$/, "");
+  return `${readable}-${hash}`;
+}
+
+type Place = Pick<JobView, "stage" | "stageIndex" | "spec">;
+
+function jobView(place: Place, facts: JobFacts): JobView {
+  const { stage, spec } = place;
+  const record = facts.plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
+  const allowed = facts.planAttempt * spec.attempts;
+  const last = Math.max(1, record?.attempt ?? 1);
+  const viewOf = (attempt: number, rest: Pick<JobView, "state" | "live" | "message">): JobView => ({
+    ...place,
+    attempt,
+    jobName: jobNameFor(facts.plan, { stage, job: spec.name, attempt }),
+    triesLeft: allowed - attempt,
+    ...rest,
+  });
+  const liveAt = (attempt: number): Job | undefined =>
+    facts.find(jobNameFor(facts.plan, { stage, job: spec.name, attempt }));
+  const ended = (live: Job | undefined): Pick<JobView, "live"> => (live === undefined ? {} : { live });
+  if (record?.state === "Succeeded") return viewOf(last, { state: "Succeeded", ...ended(liveAt(last)) });
+  const hasFailed = record?.state === "Failed" || record?.state === "TimedOut";
+  if (hasFailed && last >= allowed)
+    return viewOf(last, { state: record.state, ...messageOf(record.message), ...ended(liveAt(last)) });
+  const attempt = hasFailed ? last + 1 : last;
+  const live = liveAt(attempt);
+  if (live === undefined) return viewOf(attempt, { state: "Waiting" });
+  return viewOf(attempt, { live, ...outcomeOf(live, spec, facts) });
+}
+
+function outcomeOf(live: Job, spec: JobSpec, facts: JobFacts): Pick<JobView, "state" | "message"> {
+  const { conditions = [] } = live.status ?? {};
+  const holds = (type: string): (typeof conditions)[number] | undefined =>
+    conditions.find((condition) => condition.type === type && condition.status === "True");
+  if (holds("Complete") !== undefined) return { state: "Succeeded" };
+  const failure = holds("Failed");
+  if (failure?.reason === "DeadlineExceeded") return timedOut(spec);
+  if (failure !== undefined) return { state: "Failed", ...messageOf(failure.message) };
+  const isLate = facts.elapsedMs(live.metadata.name) > spec.timeoutSeconds * 1000 + graceMs;
+  return isLate ? timedOut(spec) : { state: "Running" };
+}
+
+/** The Job's own deadline goes first; ours is for clusters whose job controller does not act. */
+const graceMs = 2_000;
+
+function timedOut({ timeoutSeconds }: JobSpec): Pick<JobView, "state" | "message"> {
+  return { state: "TimedOut", message: `The job did not finish within ${timeoutSeconds} s.` };
+}
+
+function messageOf(message: string | undefined): { readonly message?: string } {
+  return message === undefined ? {} : { message: message.slice(0, 256) };
+}

@@ -1,0 +1,60 @@
+import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+
+/** A namespace, as far as we look at it. */
+export interface Namespace extends KubeObject {
+  readonly status?: { readonly phase?: string };
+}
+
+/** A Secret that holds a manifest. */
+export interface ManifestSecretObject extends KubeObject {
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** A Job, as far as we look at it. */
+export interface Job extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: {
+    readonly startTime?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
+}
+
+export const namespaces: Kind<Namespace> = core("Namespace", "namespaces", "Cluster");
+export const serviceAccounts: Kind = core("ServiceAccount", "serviceaccounts", "Namespaced");
+export const secrets: Kind<ManifestSecretObject> = core("Secret", "secrets", "Namespaced");
+export const jobs: Kind<Job> = defineKind<Job>({
+  group: "batch",
+  version: "v1",
+  kind: "Job",
+  plural: "jobs",
+  scope: "Namespaced",
+});
+export const customResourceDefinitions: Kind = defineKind({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster",
+});
+
+/** What decides the rights of accounts: a change of any may let a plan go on. */
+export const accessKinds: readonly Kind[] = [
+  access("Role", "roles", "Namespaced"),
+  access("RoleBinding", "rolebindings", "Namespaced"),
+  access("ClusterRole", "clusterroles", "Cluster"),
+  access("ClusterRoleBinding", "clusterrolebindings", "Cluster"),
+];
+
+function core<O extends KubeObject>(kind: string, plural: string, scope: Kind["scope"]): Kind<O> {
+  return defineKind<O>({ group: "", version: "v1", kind, plural, scope });
+}
+
+function access(kind: string, plural: string, scope: Kind["scope"]): Kind {
+  return defineKind({ group: "rbac.authorization.k8s.io", version: "v1", kind, plural, scope });
+}

@@ -1,0 +1,62 @@
+import type { Context, Kind } from "@quartermaster/runtime";
+
+import { ownerMarkOf } from "../marks.ts";
+import { isInstalled, stageIndexOf } from "../progress.ts";
+import type { ContentReader } from "./content-reader.ts";
+import { type Entry, inventoryOf } from "./inventory.ts";
+import { trackKinds } from "./member-stores.ts";
+import type { Predecessor } from "./replacement.ts";
+import type { Leftover, Seen } from "./seen.ts";
+import { type KindTable, tableKey } from "./served-kinds.ts";
+
+/** What looking for leftovers needs. */
+export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
+  readonly kinds: KindTable;
+  readonly contents: ContentReader;
+  readonly ctx: Context;
+};
+
+/**
+ * Objects of replaced plans that this one does not name and that still bear their marks, the last one first. Looked for only
+ * when the last stage is passed.
+ */
+export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
+  const { plan, replacement, content } = parts;
+  const isDue = stageIndexOf(plan) >= plan.spec.stages.length && !isInstalled(plan);
+  if (!isDue) return [];
+  const members = new Set<string>(content.members.map(({ key }) => key));
+  const found: Leftover[] = [];
+  for (const predecessor of replacement.predecessors) {
+    const inventory = await predecessorInventory(predecessor, parts);
+    const dropped = inventory.filter(({ key }) => !members.has(key)).toReversed();
+    found.push(...(await liveOf(dropped, predecessor, parts)));
+  }
+  return found;
+}
+
+async function predecessorInventory(
+  { plan }: Predecessor,
+  { contents, ctx, kinds }: LeftoverParts,
+): Promise<readonly Entry[]> {
+  return plan === undefined ? [] : inventoryOf(plan, await contents.read(plan, ctx, kinds));
+}
+
+async function liveOf(
+  entries: readonly Entry[],
+  { uid }: Predecessor,
+  { kinds, ctx }: LeftoverParts,
+): Promise<readonly Leftover[]> {
+  const served = entries.flatMap((entry): readonly (Entry & { readonly kind: Kind })[] => {
+    const kind = kinds.get(tableKey(entry.identity.apiVersion, entry.identity.kind));
+    return kind === undefined ? [] : [{ ...entry, kind }];
+  });
+  const stores = await trackKinds(
+    ctx,
+    served.map(({ kind }) => kind),
+  );
+  return served.flatMap(({ kind, identity, lifecycle }): readonly Leftover[] => {
+    const live = stores.find(kind, identity);
+    if (live === undefined || ownerMarkOf(live)?.uid !== uid) return [];
+    return [{ kind, live, why: "replaced", cleanup: lifecycle.cleanup, propagation: "Background" }];
+  });
+}

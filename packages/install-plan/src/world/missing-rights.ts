@@ -1,0 +1,79 @@
+import type { InstallPlan } from "@quartermaster/api";
+import type { Client } from "@quartermaster/runtime";
+
+import type { Member } from "../member.ts";
+import { fieldOf } from "../manifest/json-object.ts";
+import { boundRoles, escalations, type RoleRef } from "../permissions/escalation.ts";
+import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
+import { describeRight, neededRights, type Right, sortRights } from "../permissions/rights.ts";
+import { missingRights, type RulesReview, type RulesReviews, wholeCluster } from "../permissions/rules-review.ts";
+import type { Replacement } from "./replacement.ts";
+import { inBatches } from "./in-batches.ts";
+import { accessKinds } from "./kinds.ts";
+
+/** What the question after rights needs. */
+export interface RightsQuestion {
+  readonly plan: InstallPlan;
+  readonly members: readonly Member[];
+  readonly replacement: Replacement;
+  readonly pluralOf: (member: Member) => string | undefined;
+  /** Speaks as the account. */
+  readonly client: Client;
+  /** Speaks as the operator; reads only. */
+  readonly operator: Client;
+  readonly signal: AbortSignal;
+}
+
+/** Every right that the account lacks for the plan as a whole, with one review per namespace. */
+export async function lackingRights(question: RightsQuestion): Promise<readonly Right[]> {
+  const { plan, members, client, signal, pluralOf } = question;
+  const { namespace: home = "" } = plan.metadata;
+  const hasJobs = plan.spec.stages.some(({ jobs = [] }) => jobs.length > 0);
+  const needed = neededRights(members, {
+    pluralOf,
+    needsDelete: (member) => mayBeDeleted(member, question),
+    ...(hasJobs ? { jobsNamespace: home } : {}),
+  });
+  const places = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];
+  const answers = await inBatches(places, 16, async (place) => await reviewRules(client, place, signal));
+  const reviews = new Map<string, RulesReview>(
+    places.flatMap((place, index) => {
+      const review = answers[index];
+      return review === undefined ? [] : [[place, review] as const];
+    }),
+  );
+  const { missing, doubtful } = missingRights(needed, reviews);
+  const denied = await reviewAccess(client, doubtful, signal);
+  return sortRights([...missing, ...denied, ...(await escalationRights(question, reviews))]);
+}
+
+/** What roles and bindings of the plan would give beyond what the account holds. */
+async function escalationRights(
+  { members, operator, client, signal }: RightsQuestion,
+  reviews: RulesReviews,
+): Promise<readonly Right[]> {
+  const bound = boundRoles(members);
+  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, operator));
+  const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
+  const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
+  // A list that is incomplete may hide the right that lifts the check.
+  const waivers = sortRights(found.map(({ waivedBy }) => waivedBy));
+  const denied = await reviewAccess(client, waivers, signal);
+  return found.filter(({ waivedBy }) => denied.some((right) => describeRight(right) === describeRight(waivedBy))).flatMap(({ lacking }) => lacking);
+}
+
+async function rulesOf(role: RoleRef, operator: Client): Promise<unknown> {
+  const kind = accessKinds.find((known) => known.kind === role.kind);
+  if (kind === undefined) return undefined;
+  const found = await operator.find(kind, role);
+  return found === undefined ? undefined : (fieldOf(found, "rules") ?? []);
+}
+
+function describeRole({ kind, namespace = "", name }: RoleRef): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Clean-up is not the moment to find out that the account may not delete. */
+function mayBeDeleted({ lifecycle }: Member, { replacement }: RightsQuestion): boolean {
+  return lifecycle.cleanup === "Delete" || lifecycle.onImmutable === "Recreate" || replacement.predecessors.length > 0;
+}

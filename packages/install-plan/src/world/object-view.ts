@@ -1,0 +1,53 @@
+import type { InformerRequest, Kind, KubeObject } from "@quartermaster/runtime";
+
+import { planIdLabel } from "../marks.ts";
+
+/** How objects of plans are watched: only marked ones, with who owns which field, without their bulk. */
+export function watchFor(kind: Kind): InformerRequest {
+  return { kind, labelSelector: planIdLabel, keepManagedFields: true, projection: objectView };
+}
+
+/**
+ * What is kept of an object: marks, ownership of fields, status and what health needs of the spec. The values of Secrets
+ * and ConfigMaps, the schemas of CRDs and pod templates are dropped: changes show in the ownership of fields.
+ */
+export const objectView = { name: "plan", project: projectObject };
+
+function projectObject(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, ...content } = object;
+  const kept = keptContent(kind, content);
+  return { apiVersion, kind, metadata: withoutBulk(metadata), ...kept };
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+function keptContent(kind: string, content: Content): Content {
+  const { data: _data, binaryData: _binary, stringData: _string, spec, ...rest } = content;
+  if (!isObject(spec)) return rest;
+  if (kind === "CustomResourceDefinition") return { ...rest, spec: { ...spec, versions: bareVersions(spec) } };
+  const { template: _template, ...keptSpec } = spec;
+  return { ...rest, spec: keptSpec };
+}
+
+function bareVersions({ versions }: Content): readonly Content[] {
+  if (!Array.isArray(versions)) return [];
+  return versions.filter(isObject).map(({ name, served, storage, subresources }) => ({
+    name,
+    served,
+    storage,
+    ...(subresources === undefined ? {} : { subresources }),
+  }));
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+function withoutBulk(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
+  const { annotations } = metadata;
+  if (annotations?.[lastApplied] === undefined) return metadata;
+  const { [lastApplied]: _dropped, ...kept } = annotations;
+  return { ...metadata, annotations: kept };
+}
+
+function isObject(value: unknown): value is Content {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

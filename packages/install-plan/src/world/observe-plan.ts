@@ -1,0 +1,214 @@
+import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
+import type { Context, Discovery, Kind, System } from "@quartermaster/runtime";
+
+import { asAccount } from "../account.ts";
+import type { Content } from "../manifest/content.ts";
+import { kindFinder } from "../manifest/read-content.ts";
+import type { Marker } from "../marks.ts";
+import type { Member } from "../member.ts";
+import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
+import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { askServer } from "./ask-server.ts";
+import { clearanceFrom } from "./clearance.ts";
+import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { inBatches } from "./in-batches.ts";
+import { jobViews } from "./job-view.ts";
+import { jobs, namespaces, serviceAccounts } from "./kinds.ts";
+import { readLeftovers } from "./leftovers.ts";
+import { memberView, type ViewFacts } from "./member-view.ts";
+import { type MemberStores, trackKinds } from "./member-stores.ts";
+import { lackingRights } from "./missing-rights.ts";
+import { type Replacement, replacementOf } from "./replacement.ts";
+import type { AccountView, Clearance, MemberView, Seen } from "./seen.ts";
+import { type KindTable, readKindTable, tableKey } from "./served-kinds.ts";
+
+/** What observing needs besides the pass. */
+export interface ObserverParts {
+  readonly system: System;
+  readonly discovery: Discovery;
+  readonly memories: PlanMemories;
+  readonly contents: ContentReader;
+}
+
+/** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
+export async function observePlan(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
+  const memory = parts.memories.of(plan);
+  const nowMs = parts.system.monotonicMs();
+  const kinds = await readKindTable(parts.discovery, ctx.signal);
+  const content = await parts.contents.read(plan, ctx, kinds);
+  const siblings = ctx
+    .store(installPlan.kind)
+    .list()
+    .filter(({ metadata }) => metadata.namespace === plan.metadata.namespace);
+  const replacement = replacementOf(plan, siblings);
+  const marker: Marker = { plan, revision: replacement.revision };
+  const stores = await trackKinds(ctx, [...memberKinds(content, kinds), jobs]);
+  const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, ctx });
+  await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
+  const members = content.members.map(view);
+  const account = accountOf(plan, ctx);
+  const base = { plan, marker, content, members, account, replacement, nowMs };
+  const clearance = canAsk(base)
+    ? await readClearance(base, { ctx, memory, view, kinds })
+    : undefined;
+  return {
+    ...base,
+    manifests: manifestNames(plan).flatMap(
+      (name) => ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
+    ),
+    jobs: jobViews({
+      plan,
+      planAttempt: attemptOf(plan),
+      find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
+      elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
+    }),
+    ...(clearance === undefined ? {} : { clearance }),
+    leftovers: await readLeftovers({ ...base, kinds, contents: parts.contents, ctx }),
+    stageElapsedMs: stageElapsedMs(plan, memory, nowMs),
+    retryInMs: retryInMs(plan, memory, nowMs),
+  };
+}
+
+type Base = Pick<Seen, "plan" | "marker" | "content" | "members" | "account" | "replacement" | "nowMs">;
+
+/** The kinds of the plan's objects, as far as they are served. */
+export function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
+  const names = new Set(members.map(({ identity }) => tableKey(identity.apiVersion, identity.kind)));
+  return [...names].flatMap((name) => kinds.get(name) ?? []);
+}
+
+interface ViewerParts {
+  readonly plan: InstallPlan;
+  readonly content: Content;
+  readonly kinds: KindTable;
+  readonly stores: MemberStores;
+  readonly replacement: Replacement;
+  readonly marker: Marker;
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+  readonly ctx: Context;
+}
+
+function viewer(parts: ViewerParts): (member: Member) => MemberView {
+  const { plan, kinds, stores, replacement, marker, memory, nowMs, ctx } = parts;
+  const living = new Set(ctx.store(installPlan.kind).list().map(({ metadata }) => metadata.uid ?? ""));
+  const kindOf = (member: Member): Kind | undefined => kindIn(kinds, member);
+  const facts: ViewFacts = {
+    family: { plan, heirOf: replacement.heirOf, living },
+    marker,
+    memory,
+    isInstalled: isInstalled(plan),
+    nowMs,
+    kindOf,
+    find: (member) => {
+      const kind = kindOf(member);
+      if (kind === undefined) return undefined;
+      return stores.find(kind, member.identity) ?? memory.sightings.get(member.key);
+    },
+    blockedBy: (member) => blockOf(member, parts),
+    health: {},
+  };
+  return (member) => memberView(member, facts);
+}
+
+function kindIn(kinds: KindTable, { identity }: Member): Kind | undefined {
+  return kinds.get(tableKey(identity.apiVersion, identity.kind));
+}
+
+function blockOf(member: Member, { kinds, stores, ctx }: ViewerParts): string | undefined {
+  const { kind: kindName, apiVersion, namespace } = member.identity;
+  const kind = kindIn(kinds, member);
+  if (kind === undefined) return `kind ${kindName} of ${apiVersion} is not served yet`;
+  if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
+  if (namespace === undefined) return undefined;
+  const home = ctx.store(namespaces).get({ name: namespace });
+  if (home === undefined) return `namespace ${namespace} is not there yet`;
+  return home.metadata.deletionTimestamp === undefined ? undefined : `namespace ${namespace} is being deleted`;
+}
+
+/**
+ * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
+ * before may be gone: both have to be read. A sure absence is remembered until the object is seen again.
+ */
+async function lookUpAbsent(
+  members: readonly Member[],
+  parts: Pick<ViewerParts, "plan" | "memory" | "stores" | "kinds" | "ctx">,
+): Promise<void> {
+  const { plan, memory, stores, kinds, ctx } = parts;
+  const unseen = members.flatMap((member) => {
+    const kind = kindIn(kinds, member);
+    if (kind === undefined || !stores.isWatched(kind)) return [];
+    if (stores.find(kind, member.identity) !== undefined) {
+      memory.sightings.delete(member.key);
+      return [];
+    }
+    const isKnown = memory.sightings.has(member.key);
+    const isWorthALook = isKnown ? memory.sightings.get(member.key) !== undefined : isInstalled(plan);
+    return isWorthALook ? [{ member, kind }] : [];
+  });
+  await inBatches(unseen, 16, async ({ member, kind }) => {
+    memory.sightings.set(member.key, await ctx.client.find(kind, member.identity));
+  });
+}
+
+function accountOf({ metadata, spec, status }: InstallPlan, ctx: Context): AccountView {
+  const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
+  const found = ctx.follow(serviceAccounts, ref);
+  if (found === undefined) return { kind: "missing" };
+  const { uid = "" } = found.metadata;
+  const pinned = status?.serviceAccountUid;
+  return { kind: pinned === undefined || pinned === uid ? "present" : "replaced", uid };
+}
+
+/** The server is asked only about what is sound in itself. */
+function canAsk({ plan, content, account, replacement }: Base): boolean {
+  return (
+    !hasStarted(plan) &&
+    content.unresolved.length === 0 &&
+    content.issues.length === 0 &&
+    replacement.issues.length === 0 &&
+    replacement.successor === undefined &&
+    account.kind === "present"
+  );
+}
+
+interface ClearanceParts {
+  readonly ctx: Context;
+  readonly memory: PlanMemory;
+  readonly view: (member: Member) => MemberView;
+  readonly kinds: KindTable;
+}
+
+async function readClearance(base: Base, { ctx, memory, view, kinds }: ClearanceParts): Promise<Clearance> {
+  const { plan, members, marker, content, replacement, nowMs } = base;
+  const account = asAccount(ctx.client, plan);
+  const findKind = kindFinder(content.provided, (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)));
+  const missingRights = await lackingRights({
+    plan,
+    members: content.members,
+    replacement,
+    pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
+    client: account,
+    operator: ctx.client,
+    signal: ctx.signal,
+  });
+  const elapsedMs = memory.elapsedMs("clearance", nowMs);
+  const question = { views: members, marker, memory, account, operator: ctx.client, viewOf: view };
+  const findings = missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
+  const clearance = clearanceFrom(findings, { missingRights, elapsedMs });
+  if (clearance.undecided.length === 0) memory.restart("clearance");
+  return clearance;
+}
+
+function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
+  if (!hasStarted(plan) || isInstalled(plan)) return 0;
+  return memory.elapsedMs(`stage/${attemptOf(plan)}/${stageIndexOf(plan)}`, nowMs);
+}
+
+function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
+  if (plan.status?.phase !== "Failed") return 0;
+  const { initialSeconds, maxSeconds } = plan.spec.retry;
+  const attempt = attemptOf(plan);
+  const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
+  return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
+}

@@ -1,0 +1,93 @@
+import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+
+import type { Health, ResourceState } from "../health/index.ts";
+import type { Issue } from "../issue.ts";
+import type { Content } from "../manifest/content.ts";
+import type { Marker } from "../marks.ts";
+import type { Member } from "../member.ts";
+import type { Right } from "../permissions/rights.ts";
+import type { Contest, Trouble } from "../plan-memory.ts";
+import type { Drift } from "./drift.ts";
+import type { JobView } from "./job-view.ts";
+import type { Replacement } from "./replacement.ts";
+import type { Standing } from "./standing.ts";
+
+/** Everything that a decision about a plan needs, read at one moment. */
+export interface Seen {
+  readonly plan: InstallPlan;
+  readonly marker: Marker;
+  readonly content: Content;
+  readonly members: readonly MemberView[];
+  /** The ResourceManifests that the plan refers to, as far as they are there. */
+  readonly manifests: readonly ResourceManifest[];
+  readonly jobs: readonly JobView[];
+  readonly account: AccountView;
+  readonly replacement: Replacement;
+  /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
+  readonly clearance?: Clearance;
+  /** Objects that transformations and predecessors leave to be deleted. */
+  readonly leftovers: readonly Leftover[];
+  /** How long the present stage has been worked on in this attempt. */
+  readonly stageElapsedMs: number;
+  /** How long until a failed attempt is followed by the next; 0 when it is due. */
+  readonly retryInMs: number;
+  readonly nowMs: number;
+}
+
+/** One object of the plan with how it stands in the cluster. */
+export interface MemberView {
+  readonly member: Member;
+  /** Undefined while the kind is not served. */
+  readonly kind?: Kind;
+  readonly live?: KubeObject;
+  readonly standing: Standing;
+  readonly drift: Drift;
+  readonly health?: Health;
+  readonly state: ResourceState;
+  readonly trouble?: Trouble;
+  readonly contest?: Contest;
+  /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
+  readonly blockedBy?: string;
+}
+
+/** The account that everything is written with. */
+export type AccountView =
+  | { readonly kind: "present"; readonly uid: string }
+  | { readonly kind: "missing" }
+  /** Deleted and made again under the same name: not the one that was vouched for. */
+  | { readonly kind: "replaced"; readonly uid: string };
+
+/** What would be done to an object. */
+export type PreviewAction =
+  | "create"
+  | "update"
+  | "adopt"
+  | "takeover"
+  | "recreate"
+  | "noop"
+  | "delete"
+  | "deferred";
+
+/** What was asked of the server before the first write. */
+export interface Clearance {
+  readonly issues: readonly Issue[];
+  readonly missingRights: readonly Right[];
+  /** Questions that could not be answered just now. */
+  readonly undecided: readonly string[];
+  readonly retryAfterMs: number;
+  /** For each member in order. */
+  readonly actions: readonly PreviewAction[];
+  readonly digest: string;
+  /** How long the questions have been open. */
+  readonly elapsedMs: number;
+}
+
+/** An object that is to go once the plan stands. */
+export interface Leftover {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  readonly why: "transformed" | "replaced";
+  readonly cleanup: "Delete" | "Orphan";
+  readonly propagation: "Background" | "Foreground" | "Orphan";
+}
