@@ -72,7 +72,9 @@ export function installPlanController({
     tracks: planOf,
     follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
     watches: [
-      mappedFrom(installPlan.kind, relatives, { changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy] }),
+      mappedFrom(installPlan.kind, relatives, {
+        changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
+      }),
       mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
       mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
         discovery.invalidate();

@@ -40,7 +40,9 @@ export interface Marker {
 }
 
 /** The label's value for a plan: hexadecimal, because label values must begin and end with a letter or digit. */
-export function planId({ metadata: { namespace = "", name, uid = "" } }: Pick<InstallPlan, "metadata">): string {
+export function planId({
+  metadata: { namespace = "", name, uid = "" },
+}: Pick<InstallPlan, "metadata">): string {
   return createHash("sha256").update(`${namespace}/${name}/${uid}`).digest("hex").slice(0, 40);
 }
 
@@ -48,7 +50,10 @@ export function planId({ metadata: { namespace = "", name, uid = "" } }: Pick<In
 export function marksFor(
   { plan, revision }: Marker,
   { identity, digest }: { readonly identity: Identity; readonly digest: string },
-): { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> } {
+): {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+} {
   const { namespace = "", name, uid = "" } = plan.metadata;
   const mark: OwnerMark = {
     plan: `${namespace}/${name}`,
@@ -57,7 +62,10 @@ export function marksFor(
     object: identityKey(identity),
     content: digest,
   };
-  return { labels: { [planIdLabel]: planId(plan) }, annotations: { [ownerAnnotation]: JSON.stringify(mark) } };
+  return {
+    labels: { [planIdLabel]: planId(plan) },
+    annotations: { [ownerAnnotation]: JSON.stringify(mark) },
+  };
 }
 
 /** The proof on an object; undefined when there is none, or when it was made for another object. */
@@ -70,7 +78,9 @@ export function ownerMarkOf(object: KubeObject): OwnerMark | undefined {
 
 /** Whether the object bears both marks of the plan. */
 export function isMarkedBy(object: KubeObject, plan: Pick<InstallPlan, "metadata">): boolean {
-  return object.metadata.labels?.[planIdLabel] === planId(plan) && ownerMarkOf(object)?.uid === plan.metadata.uid;
+  return (
+    object.metadata.labels?.[planIdLabel] === planId(plan) && ownerMarkOf(object)?.uid === plan.metadata.uid
+  );
 }
 
 function jsonOf(text: string): unknown {

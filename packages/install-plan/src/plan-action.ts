@@ -8,8 +8,19 @@ import type { MemberView } from "./world/seen.ts";
 /** One write, as plain data. */
 export type PlanAction =
   /** Server-side apply with the account's rights; also heals what drifted. */
-  | { readonly kind: "apply"; readonly plan: InstallPlan; readonly marker: Marker; readonly view: MemberView; readonly isRepair: boolean }
-  | { readonly kind: "delete"; readonly plan: InstallPlan; readonly target: Target; readonly propagation: "Background" | "Foreground" | "Orphan" }
+  | {
+      readonly kind: "apply";
+      readonly plan: InstallPlan;
+      readonly marker: Marker;
+      readonly view: MemberView;
+      readonly isRepair: boolean;
+    }
+  | {
+      readonly kind: "delete";
+      readonly plan: InstallPlan;
+      readonly target: Target;
+      readonly propagation: "Background" | "Foreground" | "Orphan";
+    }
   /** Our marks and fields are given up; the object stays. */
   | { readonly kind: "release"; readonly plan: InstallPlan; readonly target: Target }
   | { readonly kind: "createJob"; readonly plan: InstallPlan; readonly marker: Marker; readonly job: JobView }

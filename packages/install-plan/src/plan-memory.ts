@@ -64,7 +64,9 @@ export class PlanMemory {
     const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => nowMs - atMs < fightMemoryMs);
     const last = recent.at(-1);
     if (last === undefined) return undefined;
-    const inWindow = recent.filter(({ manager, atMs }) => manager === last.manager && last.atMs - atMs < fightWindowMs);
+    const inWindow = recent.filter(
+      ({ manager, atMs }) => manager === last.manager && last.atMs - atMs < fightWindowMs,
+    );
     if (inWindow.length <= revertsAllowed) return undefined;
     const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (inWindow.length - revertsAllowed - 1));
     return { manager: last.manager, notBeforeMs: last.atMs + pauseMs };

@@ -1,14 +1,22 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
-import { classify, type CleanUpEnd, type Context, type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
+import {
+  classify,
+  type CleanUpEnd,
+  type Context,
+  type Outcome,
+  settled,
+  stalled,
+  waiting,
+} from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
 import { identityKey } from "../identity.ts";
+import { isCrd } from "../manifest/provided-kinds.ts";
 import { ownerMarkOf } from "../marks.ts";
-import { performAction } from "../perform/performer.ts";
 import type { ApplyParts } from "../perform/apply-member.ts";
+import { performAction } from "../perform/performer.ts";
 import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
-import { isCrd } from "../manifest/provided-kinds.ts";
 import { inventoryOf } from "../world/inventory.ts";
 import { customResourceDefinitions, jobs, namespaces, serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
@@ -25,7 +33,11 @@ const orphanFinalizer = "orphan";
 const lookAgainMs = 5_000;
 
 /** Takes away what the plan made, as its knobs say. Works from every phase, and shows what is in its way. */
-export async function cleanUpPlan(plan: InstallPlan, ctx: Context, parts: CleanUpParts): Promise<Outcome | CleanUpEnd> {
+export async function cleanUpPlan(
+  plan: InstallPlan,
+  ctx: Context,
+  parts: CleanUpParts,
+): Promise<Outcome | CleanUpEnd> {
   if (!hasStarted(plan) || plan.status?.phase === "Superseded") return settled();
   const remaining = await readRemaining(plan, ctx, parts);
   const elapsedMs = parts.memories.of(plan).elapsedMs("deletion", parts.system.monotonicMs());
@@ -33,7 +45,8 @@ export async function cleanUpPlan(plan: InstallPlan, ctx: Context, parts: CleanU
   if (permit.kind === "letGo" && remaining.length > 0) return letGo(remaining, permit.why, ctx);
   const { timeoutSeconds, onTimeout } = plan.spec.deletion;
   const isLate = timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000;
-  const isReleasing = (plan.metadata.finalizers ?? []).includes(orphanFinalizer) || (isLate && onTimeout === "Orphan");
+  const isReleasing =
+    (plan.metadata.finalizers ?? []).includes(orphanFinalizer) || (isLate && onTimeout === "Orphan");
   const step = decideDeletion({ plan, remaining, isReleasing });
   if (permit.kind === "blocked" && !step.isDone) return blocked(plan, step, remaining, permit.why);
   return await carryOut({ plan, step, remaining }, ctx, parts);
@@ -45,7 +58,11 @@ interface Plight {
   readonly remaining: readonly Remaining[];
 }
 
-async function carryOut({ plan, step, remaining }: Plight, ctx: Context, parts: CleanUpParts): Promise<Outcome | CleanUpEnd> {
+async function carryOut(
+  { plan, step, remaining }: Plight,
+  ctx: Context,
+  parts: CleanUpParts,
+): Promise<Outcome | CleanUpEnd> {
   if (step.isDone) return settled();
   const open = step.actions.values();
   const refusals: string[] = [];
@@ -74,13 +91,32 @@ function underWay(step: DeletionStep, remaining: readonly Remaining[]): CleanUpE
     ? `${describeIdentity(identityIn(blocker.object))} is kept by its finalizers ${(blocker.finalizers ?? []).join(", ")}.`
     : `Removes ${remaining.length} objects.`;
   const reason = isBlocked ? reasons.deletionBlocked : reasons.deleting;
-  return endOf({ step, remaining, outcome: waiting({ reason, message }, lookAgainMs), isBlocked, message, reason });
+  return endOf({
+    step,
+    remaining,
+    outcome: waiting({ reason, message }, lookAgainMs),
+    isBlocked,
+    message,
+    reason,
+  });
 }
 
-function blocked(plan: InstallPlan, step: DeletionStep, remaining: readonly Remaining[], why: string): CleanUpEnd {
+function blocked(
+  plan: InstallPlan,
+  step: DeletionStep,
+  remaining: readonly Remaining[],
+  why: string,
+): CleanUpEnd {
   const message = `Service account ${plan.spec.serviceAccountName} cannot delete what is left: ${why}`;
   const reason = reasons.deletionBlocked;
-  return endOf({ step, remaining, outcome: stalled({ reason, message }, 30_000), isBlocked: true, message, reason });
+  return endOf({
+    step,
+    remaining,
+    outcome: stalled({ reason, message }, 30_000),
+    isBlocked: true,
+    message,
+    reason,
+  });
 }
 
 function endOf({ step, remaining, outcome, isBlocked, message, reason }: Ending): CleanUpEnd {
@@ -126,18 +162,25 @@ function permitFor({ metadata, spec }: InstallPlan, ctx: Context): Permit {
   const isThere = ctx.store(serviceAccounts).get({ namespace, name: spec.serviceAccountName }) !== undefined;
   if (isThere) return { kind: "fine" };
   const why = `service account ${spec.serviceAccountName} does not exist`;
-  const isNamespaceLeaving = ctx.store(namespaces).get({ name: namespace })?.metadata.deletionTimestamp !== undefined;
+  const isNamespaceLeaving =
+    ctx.store(namespaces).get({ name: namespace })?.metadata.deletionTimestamp !== undefined;
   const isLettingGo = isNamespaceLeaving || spec.deletion.ifUnauthorized === "Orphan";
   return { kind: isLettingGo ? "letGo" : "blocked", why };
 }
 
 /** What still bears the plan's marks, without what a plan after it or before it names. */
-async function readRemaining(plan: InstallPlan, ctx: Context, parts: CleanUpParts): Promise<readonly Remaining[]> {
+async function readRemaining(
+  plan: InstallPlan,
+  ctx: Context,
+  parts: CleanUpParts,
+): Promise<readonly Remaining[]> {
   const kinds = await readKindTable(parts.discovery, ctx.signal);
   const content = await parts.contents.read(plan, ctx, kinds);
   const spared = await sparedKeys(plan, ctx, parts);
   const inventory = inventoryOf(plan, content);
-  const lostKinds = inventory.flatMap(({ identity }) => kinds.get(tableKey(identity.apiVersion, identity.kind)) ?? []);
+  const lostKinds = inventory.flatMap(
+    ({ identity }) => kinds.get(tableKey(identity.apiVersion, identity.kind)) ?? [],
+  );
   const stores = await trackKinds(ctx, [...memberKinds(content, kinds), ...lostKinds, jobs]);
   const found: Remaining[] = [];
   for (const entry of inventory) {
@@ -146,20 +189,38 @@ async function readRemaining(plan: InstallPlan, ctx: Context, parts: CleanUpPart
     if (kind === undefined || live === undefined || spared.has(entry.key)) continue;
     if (ownerMarkOf(live)?.uid !== plan.metadata.uid) continue;
     const isCustomResource = [...content.provided.values()].some(
-      (provided) => provided.plural === kind.plural && kind.group !== customResourceDefinitions.group && !isCrd(entry.identity),
+      (provided) =>
+        provided.plural === kind.plural &&
+        kind.group !== customResourceDefinitions.group &&
+        !isCrd(entry.identity),
     );
     const protectedBy = await protectionOf({ entry, kind, live, plan }, ctx);
-    found.push({ ...entry, kind, live, isCustomResource, ...(protectedBy === undefined ? {} : { protectedBy }) });
+    found.push({
+      ...entry,
+      kind,
+      live,
+      isCustomResource,
+      ...(protectedBy === undefined ? {} : { protectedBy }),
+    });
   }
   return found;
 }
 
 /** In the middle of a handover: what the other plan names is no longer ours to take away. */
-async function sparedKeys(plan: InstallPlan, ctx: Context, parts: CleanUpParts): Promise<ReadonlySet<string>> {
-  const siblings = ctx.store(installPlan.kind).list().filter(({ metadata }) => metadata.namespace === plan.metadata.namespace);
+async function sparedKeys(
+  plan: InstallPlan,
+  ctx: Context,
+  parts: CleanUpParts,
+): Promise<ReadonlySet<string>> {
+  const siblings = ctx
+    .store(installPlan.kind)
+    .list()
+    .filter(({ metadata }) => metadata.namespace === plan.metadata.namespace);
   const { predecessors, successor } = replacementOf(plan, siblings);
   const heirs = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
-  const returning = predecessors.flatMap((predecessor) => (predecessor.state === "Releasing" && predecessor.plan !== undefined ? [predecessor.plan] : []));
+  const returning = predecessors.flatMap((predecessor) =>
+    predecessor.state === "Releasing" && predecessor.plan !== undefined ? [predecessor.plan] : [],
+  );
   const kinds = await readKindTable(parts.discovery, ctx.signal);
   const keys = new Set<string>();
   for (const other of [...heirs, ...returning]) {
@@ -170,6 +231,9 @@ async function sparedKeys(plan: InstallPlan, ctx: Context, parts: CleanUpParts):
   return keys;
 }
 
-function identityIn({ namespace, ...rest }: DeletionStep["blockedBy"][number]["object"]): Parameters<typeof describeIdentity>[0] {
+function identityIn({
+  namespace,
+  ...rest
+}: DeletionStep["blockedBy"][number]["object"]): Parameters<typeof describeIdentity>[0] {
   return { ...rest, ...(namespace === undefined ? {} : { namespace }) };
 }

@@ -23,7 +23,11 @@ export async function protectionOf({ entry, live, plan }: Holder, ctx: Context):
 }
 
 /** A CRD takes every object of its kind with it. A doubt counts as a yes. */
-async function objectsOfOthers(crd: KubeObject, plan: InstallPlan, ctx: Context): Promise<string | undefined> {
+async function objectsOfOthers(
+  crd: KubeObject,
+  plan: InstallPlan,
+  ctx: Context,
+): Promise<string | undefined> {
   const spec = fieldOf(crd, "spec");
   const served = listOf(spec, "versions").find((version) => fieldOf(version, "served") === true);
   const version = textOf(served, "name");
@@ -37,7 +41,8 @@ async function objectsOfOthers(crd: KubeObject, plan: InstallPlan, ctx: Context)
   });
   try {
     for await (const object of ctx.client.list(kind))
-      if (ownerMarkOf(object)?.uid !== plan.metadata.uid) return `${object.metadata.name} and perhaps others are not the plan's`;
+      if (ownerMarkOf(object)?.uid !== plan.metadata.uid)
+        return `${object.metadata.name} and perhaps others are not the plan's`;
     return undefined;
   } catch (error) {
     if (classify(error) === "notFound") return undefined;

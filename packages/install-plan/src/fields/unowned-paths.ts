@@ -18,7 +18,12 @@ export function unownedPaths(manifest: object, owned: FieldSet): readonly string
 }
 
 const notApplied: ReadonlySet<string> = new Set(["apiVersion", "kind", "status"]);
-const ownedByNobody: ReadonlySet<string> = new Set(["name", "namespace", "generateName", "creationTimestamp"]);
+const ownedByNobody: ReadonlySet<string> = new Set([
+  "name",
+  "namespace",
+  "generateName",
+  "creationTimestamp",
+]);
 
 function walkMetadata(metadata: unknown, owned: FieldSet, found: string[]): void {
   if (!isObject(metadata)) return;

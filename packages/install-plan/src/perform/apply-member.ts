@@ -1,4 +1,12 @@
-import { ApiError, type Client, classify, type Context, type Kind, type KubeObject, type System } from "@quartermaster/runtime";
+import {
+  ApiError,
+  type Client,
+  classify,
+  type Context,
+  type Kind,
+  type KubeObject,
+  type System,
+} from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import { ourFields } from "../fields/managed-fields.ts";
@@ -23,7 +31,11 @@ export interface ApplyParts {
 type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
 
 /** One object, one write. The first write of an object is never forced; on one that is ours only our fields are. */
-export async function applyMember(action: Apply, ctx: Context, { memories, system }: ApplyParts): Promise<void> {
+export async function applyMember(
+  action: Apply,
+  ctx: Context,
+  { memories, system }: ApplyParts,
+): Promise<void> {
   const { view, plan } = action;
   const { kind, member } = view;
   if (kind === undefined) return;
@@ -54,7 +66,9 @@ interface Written {
 async function write({ view, marker }: Apply, kind: Kind, client: Client): Promise<Written> {
   const { member, live, drift } = view;
   const current =
-    live !== undefined && drift.additions.length > 0 ? await takeOverAdditions({ member, live, kind }, client) : live;
+    live !== undefined && drift.additions.length > 0
+      ? await takeOverAdditions({ member, live, kind }, client)
+      : live;
   let isNew = false;
   const written = await client.apply(kind, withVersion(appliedManifest(member, marker, current), current), {
     fieldManager,
@@ -67,9 +81,17 @@ async function write({ view, marker }: Apply, kind: Kind, client: Client): Promi
 }
 
 /** Withdraws the fields that only we own; what the other one made stays as it was. */
-async function giveBack(kind: Kind, { apiVersion, kind: kindName, metadata }: KubeObject, client: Client): Promise<void> {
+async function giveBack(
+  kind: Kind,
+  { apiVersion, kind: kindName, metadata }: KubeObject,
+  client: Client,
+): Promise<void> {
   const { name, namespace } = metadata;
-  const bare = { apiVersion, kind: kindName, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  const bare = {
+    apiVersion,
+    kind: kindName,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  };
   await client.apply(kind, bare, { fieldManager, force: false });
 }
 
@@ -108,13 +130,23 @@ function noteRepair({ view }: Apply, { ctx, memory, nowMs }: Notes): void {
   const { member, drift, standing } = view;
   const name = describeIdentity(member.identity);
   if (standing.kind === "absent") {
-    ctx.events.record({ type: "Normal", reason: "Recreated", action: "Recreate", note: `${name} had been deleted and was made again.` });
+    ctx.events.record({
+      type: "Normal",
+      reason: "Recreated",
+      action: "Recreate",
+      note: `${name} had been deleted and was made again.`,
+    });
     return;
   }
   const { manager = "somebody" } = drift;
   memory.noteRevert(member.key, { manager, atMs: nowMs });
   const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
-  ctx.events.record({ type: "Normal", reason: "Reverted", action: "Revert", note: `${name} had been changed by ${manager}: ${paths}` });
+  ctx.events.record({
+    type: "Normal",
+    reason: "Reverted",
+    action: "Revert",
+    note: `${name} had been changed by ${manager}: ${paths}`,
+  });
 }
 
 /**
@@ -126,11 +158,18 @@ async function replaceImmutable(error: unknown, { view, marker }: Apply, client:
   if (!isImmutable(error) || member.lifecycle.onImmutable !== "Recreate") return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
   if (!(await canBeMade({ member, kind }, marker, client))) return false;
-  await client.delete(kind, live.metadata, { propagation: "Background", preconditions: { uid: live.metadata.uid } });
+  await client.delete(kind, live.metadata, {
+    propagation: "Background",
+    preconditions: { uid: live.metadata.uid },
+  });
   return true;
 }
 
-async function noteTrouble(error: unknown, { view, plan }: Apply, { ctx, memory, nowMs }: Notes): Promise<void> {
+async function noteTrouble(
+  error: unknown,
+  { view, plan }: Apply,
+  { ctx, memory, nowMs }: Notes,
+): Promise<void> {
   const errorClass = classify(error);
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
   const { member, kind, live } = view;
@@ -139,5 +178,9 @@ async function noteTrouble(error: unknown, { view, plan }: Apply, { ctx, memory,
     memory.sightings.set(member.key, await ctx.client.find(kind, member.identity));
   const before = memory.troubles.get(member.key);
   memory.troubles.set(member.key, troubleFrom(error, { member, count: (before?.count ?? 0) + 1, nowMs }));
-  ctx.log.info("object not written", { object: describeIdentity(member.identity), code: errorClass, plan: plan.metadata.name });
+  ctx.log.info("object not written", {
+    object: describeIdentity(member.identity),
+    code: errorClass,
+    plan: plan.metadata.name,
+  });
 }

@@ -22,7 +22,10 @@ export async function performAction(action: PlanAction, ctx: Context, parts: App
       return;
     case "createJob":
       await unlessThere(
-        async () => await asAccount(ctx.client, action.plan).create(jobs, jobObject(action), { fieldManager: "quartermaster" }),
+        async () =>
+          await asAccount(ctx.client, action.plan).create(jobs, jobObject(action), {
+            fieldManager: "quartermaster",
+          }),
       );
       return;
     case "deleteJob":

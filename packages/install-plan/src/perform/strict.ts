@@ -17,8 +17,16 @@ export async function takeOverAdditions(
   const merged = disallowed.reduce((fields, entry) => union(fields, entry.fields), ourFields(live) ?? {});
   const others = managersOf(live).filter((entry) => !isOurs(entry) && !disallowed.includes(entry));
   const raw = live.metadata.managedFields ?? [];
-  const kept = raw.filter((entry) => others.some(({ manager, operation, subresource }) => isEntry(entry, { manager, operation, subresource })));
-  const ours = { manager: fieldManager, operation: "Apply", apiVersion: live.apiVersion, fieldsType: "FieldsV1", fieldsV1: merged };
+  const kept = raw.filter((entry) =>
+    others.some(({ manager, operation, subresource }) => isEntry(entry, { manager, operation, subresource })),
+  );
+  const ours = {
+    manager: fieldManager,
+    operation: "Apply",
+    apiVersion: live.apiVersion,
+    fieldsType: "FieldsV1",
+    fieldsV1: merged,
+  };
   const { uid, resourceVersion } = live.metadata;
   return await client.patch(kind, live.metadata, {
     patch: { kind: "merge", body: { metadata: { uid, resourceVersion, managedFields: [...kept, ours] } } },
@@ -27,7 +35,11 @@ export async function takeOverAdditions(
 
 function isEntry(
   entry: unknown,
-  { manager, operation, subresource }: { readonly manager: string; readonly operation: string; readonly subresource: string | undefined },
+  {
+    manager,
+    operation,
+    subresource,
+  }: { readonly manager: string; readonly operation: string; readonly subresource: string | undefined },
 ): boolean {
   if (typeof entry !== "object" || entry === null) return false;
   const { manager: name, operation: how, subresource: part } = entry as Readonly<Record<string, unknown>>;

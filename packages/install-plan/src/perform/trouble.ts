@@ -27,7 +27,13 @@ export function troubleFrom(
       return lasting("rejected", reasons.rejected);
     default: {
       const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
-      return { kind: "transient", reason: reasons.retrying, message: `${name}: ${said}`, count, notBeforeMs: nowMs + delayMs };
+      return {
+        kind: "transient",
+        reason: reasons.retrying,
+        message: `${name}: ${said}`,
+        count,
+        notBeforeMs: nowMs + delayMs,
+      };
     }
   }
 }

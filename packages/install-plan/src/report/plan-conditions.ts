@@ -49,16 +49,22 @@ function resolved({ content }: Seen): Claim {
 
 function validated(seen: Seen): Claim {
   const issues = issuesOf(seen);
-  if (issues.length > 0) return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
+  if (issues.length > 0)
+    return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
   const isKnown = hasStarted(seen.plan) || seen.clearance?.missingRights.length === 0;
-  if (!isKnown) return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
+  if (!isKnown)
+    return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
 function authorized({ account, clearance, plan, members }: Seen): Claim {
   const { serviceAccountName } = plan.spec;
   if (account.kind === "missing")
-    return claim("Authorized", ["False", reasons.serviceAccountMissing, `Service account ${serviceAccountName} does not exist.`]);
+    return claim("Authorized", [
+      "False",
+      reasons.serviceAccountMissing,
+      `Service account ${serviceAccountName} does not exist.`,
+    ]);
   if (account.kind === "replaced")
     return claim("Authorized", [
       "False",
@@ -67,19 +73,29 @@ function authorized({ account, clearance, plan, members }: Seen): Claim {
     ]);
   const missing = clearance?.missingRights ?? [];
   if (missing.length > 0)
-    return claim("Authorized", ["False", reasons.permissionsMissing, `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`]);
+    return claim("Authorized", [
+      "False",
+      reasons.permissionsMissing,
+      `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
+    ]);
   const refused = members.find(({ trouble }) => trouble?.kind === "forbidden");
   if (refused?.trouble !== undefined)
     return claim("Authorized", ["False", reasons.forbidden, refused.trouble.message]);
   if (clearance === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
-  return claim("Authorized", ["True", reasons.authorized, `Service account ${serviceAccountName} has every right that is needed.`]);
+  return claim("Authorized", [
+    "True",
+    reasons.authorized,
+    `Service account ${serviceAccountName} has every right that is needed.`,
+  ]);
 }
 
 function approved({ plan }: Seen): Claim {
   const { approval, approved: isApproved } = plan.spec;
-  if (approval === "Automatic") return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
-  if (hasStarted(plan) || isApproved) return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
+  if (approval === "Automatic")
+    return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
+  if (hasStarted(plan) || isApproved)
+    return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
   return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
 }
 
@@ -93,7 +109,8 @@ function applied({ members, content }: Seen): Claim {
 
 function drifted({ members }: Seen): Claim {
   const found = members.filter(({ standing, drift }) => standing.kind === "mine" && hasDrifted(drift));
-  if (found.length === 0) return claim("Drifted", ["False", reasons.asApplied, "Objects are as they were applied."]);
+  if (found.length === 0)
+    return claim("Drifted", ["False", reasons.asApplied, "Objects are as they were applied."]);
   return claim("Drifted", ["True", reasons.drifted, found.slice(0, 5).map(describeDrift).join("; ")]);
 }
 
@@ -104,16 +121,22 @@ function describeDrift({ member, drift }: MemberView): string {
 }
 
 function contested({ members }: Seen): Claim {
-  const found = members.flatMap(({ member, contest }) => (contest === undefined ? [] : [{ member, contest }]));
+  const found = members.flatMap(({ member, contest }) =>
+    contest === undefined ? [] : [{ member, contest }],
+  );
   if (found.length === 0)
     return claim("Contested", ["False", reasons.uncontested, "Nobody keeps changing objects of the plan."]);
-  const words = found.slice(0, 5).map(({ member, contest }) => `${contest.manager} keeps changing ${describeIdentity(member.identity)}`);
+  const words = found
+    .slice(0, 5)
+    .map(({ member, contest }) => `${contest.manager} keeps changing ${describeIdentity(member.identity)}`);
   return claim("Contested", ["True", reasons.contested, `${words.join("; ")}.`]);
 }
 
 function superseded({ replacement: { successor } }: Seen): Claim {
-  if (successor === undefined) return claim("Superseded", ["False", reasons.inForce, "No other plan replaces this one."]);
-  if (successor.isDone) return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} has replaced this one.`]);
+  if (successor === undefined)
+    return claim("Superseded", ["False", reasons.inForce, "No other plan replaces this one."]);
+  if (successor.isDone)
+    return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} has replaced this one.`]);
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 

@@ -1,8 +1,8 @@
 import type { Claim } from "@quartermaster/runtime";
 
-import { describeIdentity } from "../identity.ts";
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
+import { describeIdentity } from "../identity.ts";
 import { attemptOf, type PlanStatus } from "../progress.ts";
 import type { JobRecord, JobView } from "../world/job-view.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
@@ -40,8 +40,18 @@ export function reportOn(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
   const before = seen.plan.status ?? {};
-  const { startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy } = before;
-  const lasting = dropUndefined({ startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy });
+  const { startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy } =
+    before;
+  const lasting = dropUndefined({
+    startedAt,
+    finishedAt,
+    stage,
+    revision,
+    serviceAccountUid,
+    contentDigest,
+    replaces,
+    replacedBy,
+  });
   const status = dropUndefined({
     ...lasting,
     phase,
@@ -111,7 +121,8 @@ const letters: Readonly<Record<ResourceState, string>> = {
 /** One letter per object, one text per stage. */
 function statesOf({ plan, members }: Seen): readonly string[] {
   const states = plan.spec.stages.map(() => "");
-  for (const { member, state } of members) states[member.stageIndex] = (states[member.stageIndex] ?? "") + letters[state];
+  for (const { member, state } of members)
+    states[member.stageIndex] = (states[member.stageIndex] ?? "") + letters[state];
   return states;
 }
 
@@ -125,7 +136,11 @@ function detailsOf({ plan, members }: Seen, now: Date): PlanStatus["details"] {
     .map((view) => {
       const detail = detailOf(view);
       const known = before.find(
-        (other) => other.stage === detail.stage && other.index === detail.index && other.object.name === detail.object.name && other.state === detail.state,
+        (other) =>
+          other.stage === detail.stage &&
+          other.index === detail.index &&
+          other.object.name === detail.object.name &&
+          other.state === detail.state,
       );
       return { ...detail, since: known?.since ?? timestampOf(now) };
     });
@@ -158,19 +173,27 @@ export function whyOf({ member, state, trouble, standing, health, drift, blocked
 } {
   const name = describeIdentity(member.identity);
   if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
-  if (standing.kind === "foreign") return { reason: "Collision", message: `${name} belongs to ${standing.owner}.` };
+  if (standing.kind === "foreign")
+    return { reason: "Collision", message: `${name} belongs to ${standing.owner}.` };
   if (state === "Missing") return { reason: "Missing", message: `${name} is not there.` };
   if (state === "Drifted")
-    return { reason: "Drifted", message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its marks"}.` };
+    return {
+      reason: "Drifted",
+      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its marks"}.`,
+    };
   if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
-  return { reason: state, message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.` };
+  return {
+    reason: state,
+    message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.`,
+  };
 }
 
 function recordOf(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
   const known = before.find((record) => record.stage === job.stage && record.name === job.spec.name);
   const isSameTry = known?.attempt === job.attempt;
   const hasEnded = job.state === "Succeeded" || job.state === "Failed" || job.state === "TimedOut";
-  const startedAt = (isSameTry ? known?.startedAt : undefined) ?? (job.state === "Waiting" ? undefined : timestampOf(now));
+  const startedAt =
+    (isSameTry ? known?.startedAt : undefined) ?? (job.state === "Waiting" ? undefined : timestampOf(now));
   const finishedAt = hasEnded ? ((isSameTry ? known?.finishedAt : undefined) ?? timestampOf(now)) : undefined;
   return {
     stage: job.stage,
@@ -187,7 +210,8 @@ function recordOf(job: JobView, before: readonly JobRecord[], now: Date): JobRec
 const missingLimit = 200;
 
 function permissionsOf({ clearance, plan }: Seen, now: Date): PlanStatus["permissions"] {
-  if (clearance === undefined) return plan.status?.startedAt === undefined ? plan.status?.permissions : undefined;
+  if (clearance === undefined)
+    return plan.status?.startedAt === undefined ? plan.status?.permissions : undefined;
   const missing = clearance.missingRights.slice(0, missingLimit);
   const before = plan.status?.permissions;
   const isSame = JSON.stringify(before?.missing ?? []) === JSON.stringify(missing);

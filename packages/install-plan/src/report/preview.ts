@@ -6,7 +6,8 @@ type Preview = NonNullable<PlanStatus["preview"]>;
 
 /** What would be done, once the server was asked about all of it; undefined before. */
 export function previewOf({ clearance, members }: Seen): Preview | undefined {
-  if (clearance === undefined || clearance.missingRights.length > 0 || clearance.undecided.length > 0) return undefined;
+  if (clearance === undefined || clearance.missingRights.length > 0 || clearance.undecided.length > 0)
+    return undefined;
   const { actions, digest } = clearance;
   const count = (wanted: PreviewAction): number => actions.filter((action) => action === wanted).length;
   const details = members.flatMap(({ member }, index) => {

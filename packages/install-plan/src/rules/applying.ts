@@ -36,7 +36,8 @@ function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
 function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const refused = seen.members.find(
-    ({ member, trouble }) => member.stageIndex <= stageIndex && trouble !== undefined && trouble.kind !== "transient",
+    ({ member, trouble }) =>
+      member.stageIndex <= stageIndex && trouble !== undefined && trouble.kind !== "transient",
   );
   if (refused?.trouble === undefined) return undefined;
   return tryAgainLater(seen, now, because(refused.trouble.reason, refused.trouble.message));
@@ -52,7 +53,9 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase,
     message: why.message,
-    actions: due.slice(0, writesPerPass).map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
+    actions: due
+      .slice(0, writesPerPass)
+      .map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
     inFlight: concurrency,
     outcome: waiting(why, atOnceMs),
   });
@@ -75,7 +78,9 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const stage = seen.plan.spec.stages[stageIndex];
   if (stage === undefined || stage.wait === "Applied") return undefined;
-  const closed = seen.members.filter(({ member, state }) => member.stageIndex === stageIndex && !opensGate(state) && state !== "Drifted");
+  const closed = seen.members.filter(
+    ({ member, state }) => member.stageIndex === stageIndex && !opensGate(state) && state !== "Drifted",
+  );
   if (closed.length === 0) return undefined;
   const failed = closed.find(({ state }) => state === "Failed");
   if (failed !== undefined) return resourceFailed(seen, now, failed);
@@ -152,8 +157,15 @@ function finished(seen: Seen, now: Date): PlanVerdict | undefined {
   });
 }
 
-function applyingWords(seen: Seen): { readonly phase: "Applying" | "Failed"; readonly why: ReturnType<typeof because> } {
+function applyingWords(seen: Seen): {
+  readonly phase: "Applying" | "Failed";
+  readonly why: ReturnType<typeof because>;
+} {
   const name = seen.plan.spec.stages[stageIndexOf(seen.plan)]?.name ?? "";
-  if (isLate(seen)) return { phase: "Failed", why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`) };
+  if (isLate(seen))
+    return {
+      phase: "Failed",
+      why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`),
+    };
   return { phase: "Applying", why: because(reasons.applying, `Applies stage ${name}.`) };
 }

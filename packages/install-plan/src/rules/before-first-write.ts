@@ -55,7 +55,11 @@ function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
           reasons.serviceAccountReplaced,
           `Service account ${name} was deleted and made again; make a new plan that names it.`,
         );
-  return answer(seen, now, { phase: "Forbidden", message: why.message, outcome: stalled(why, forbiddenRetryMs) });
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    outcome: stalled(why, forbiddenRetryMs),
+  });
 }
 
 function rightsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -66,7 +70,11 @@ function rightsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
     reasons.permissionsMissing,
     `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
   );
-  return answer(seen, now, { phase: "Forbidden", message: why.message, outcome: stalled(why, forbiddenRetryMs) });
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    outcome: stalled(why, forbiddenRetryMs),
+  });
 }
 
 /** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */

@@ -43,20 +43,40 @@ function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
 
 function sweeping(seen: Seen, now: Date, actions: readonly PlanAction[]): PlanVerdict {
   const why = because(reasons.runningJobs, "Removes Jobs that have ended.");
-  return answer(seen, now, { phase: "RunningJobs", message: why.message, actions, outcome: waiting(why, atOnceMs) });
+  return answer(seen, now, {
+    phase: "RunningJobs",
+    message: why.message,
+    actions,
+    outcome: waiting(why, atOnceMs),
+  });
 }
 
 /** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
 function sweep(ours: readonly JobView[], { plan }: Seen): readonly PlanAction[] {
   return ours
-    .filter((job) => job.live !== undefined && job.live.metadata.deletionTimestamp === undefined && isRemembered(job, plan.status?.jobs ?? []))
-    .filter(({ state, spec }) => (state === "Succeeded" ? spec.keep !== "Always" : spec.keep === "Never" || state === "TimedOut"))
+    .filter(
+      (job) =>
+        job.live !== undefined &&
+        job.live.metadata.deletionTimestamp === undefined &&
+        isRemembered(job, plan.status?.jobs ?? []),
+    )
+    .filter(({ state, spec }) =>
+      state === "Succeeded" ? spec.keep !== "Always" : spec.keep === "Never" || state === "TimedOut",
+    )
     .map((job) => ({ kind: "deleteJob", plan, job }));
 }
 
-function isRemembered(job: JobView, records: NonNullable<NonNullable<Seen["plan"]["status"]>["jobs"]>): boolean {
+function isRemembered(
+  job: JobView,
+  records: NonNullable<NonNullable<Seen["plan"]["status"]>["jobs"]>,
+): boolean {
   return records.some(
     ({ stage, name, attempt, state }) =>
-      stage === job.stage && name === job.spec.name && attempt === job.attempt && state === job.state && state !== "Running" && state !== "Waiting",
+      stage === job.stage &&
+      name === job.spec.name &&
+      attempt === job.attempt &&
+      state === job.state &&
+      state !== "Running" &&
+      state !== "Waiting",
   );
 }

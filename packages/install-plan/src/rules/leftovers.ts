@@ -20,5 +20,7 @@ export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined 
 
 function removal({ kind, live, cleanup, propagation }: Leftover, { plan }: Seen): PlanAction {
   const target = { kind, live };
-  return cleanup === "Orphan" ? { kind: "release", plan, target } : { kind: "delete", plan, target, propagation };
+  return cleanup === "Orphan"
+    ? { kind: "release", plan, target }
+    : { kind: "delete", plan, target, propagation };
 }

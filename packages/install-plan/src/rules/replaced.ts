@@ -49,7 +49,15 @@ function paused(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, { phase, message: why.message, outcome: held(why) });
 }
 
-const phases = ["Applying", "RunningJobs", "Finishing", "Installed", "Failed", "Invalid", "Forbidden"] as const;
+const phases = [
+  "Applying",
+  "RunningJobs",
+  "Finishing",
+  "Installed",
+  "Failed",
+  "Invalid",
+  "Forbidden",
+] as const;
 
 function phaseOf(phase: string | undefined): (typeof phases)[number] | "Resolving" {
   return phases.find((known) => known === phase) ?? "Resolving";

@@ -25,7 +25,9 @@ function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
 
 /** Nobody can say any more what was to be installed: nothing is repaired until it is restored. */
 function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
-  const changed = seen.content.unresolved.find(({ reason }) => reason === "ContentChanged" || reason === "ManifestInvalid");
+  const changed = seen.content.unresolved.find(
+    ({ reason }) => reason === "ContentChanged" || reason === "ManifestInvalid",
+  );
   if (changed === undefined) return undefined;
   const why = because(changed.reason, changed.message);
   return answer(seen, now, { phase: "Installed", message: why.message, outcome: stalled(why) });
@@ -35,7 +37,13 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, marker } = seen;
   const due = seen.members.filter((view) => isRepairDue(view, seen));
   if (due.length === 0) return undefined;
-  const why = because(reasons.drifted, `Restores ${due.map((view) => whyOf(view).message).slice(0, 3).join(" ")}`);
+  const why = because(
+    reasons.drifted,
+    `Restores ${due
+      .map((view) => whyOf(view).message)
+      .slice(0, 3)
+      .join(" ")}`,
+  );
   return answer(seen, now, {
     phase: "Installed",
     message: why.message,
@@ -46,12 +54,17 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function inOrder(views: readonly MemberView[]): readonly MemberView[] {
-  const first = views.filter(({ member }) => /^(?:Namespace|CustomResourceDefinition)$/.test(member.identity.kind));
+  const first = views.filter(({ member }) =>
+    /^(?:Namespace|CustomResourceDefinition)$/.test(member.identity.kind),
+  );
   return first.length > 0 ? first : views;
 }
 
 /** By the knobs of the member; nothing is done to what is leaving, blocked, or was tried a moment ago. */
-function isRepairDue({ member, standing: whose, drift, blockedBy, trouble, contest, live }: MemberView, { nowMs }: Seen): boolean {
+function isRepairDue(
+  { member, standing: whose, drift, blockedBy, trouble, contest, live }: MemberView,
+  { nowMs }: Seen,
+): boolean {
   if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
   if (Math.max(trouble?.notBeforeMs ?? 0, contest?.notBeforeMs ?? 0) > nowMs) return false;
   if (whose.kind === "absent") return member.lifecycle.recreate;
@@ -63,9 +76,16 @@ function standing(seen: Seen, now: Date): PlanVerdict {
   const open = seen.members.filter(({ state }) => !opensGate(state));
   const recheckMs = recheckAfterMs(seen);
   if (open.length === 0)
-    return answer(seen, now, { phase: "Installed", message: "Everything is installed and ready.", outcome: settled(recheckMs) });
+    return answer(seen, now, {
+      phase: "Installed",
+      message: "Everything is installed and ready.",
+      outcome: settled(recheckMs),
+    });
   const [worst] = open;
-  const message = open.slice(0, 3).map((view) => whyOf(view).message).join(" ");
+  const message = open
+    .slice(0, 3)
+    .map((view) => whyOf(view).message)
+    .join(" ");
   const why = because(worst === undefined ? reasons.degraded : whyOf(worst).reason, message);
   const isWaitedFor = open.some((view) => isUnderWay(view));
   return answer(seen, now, {

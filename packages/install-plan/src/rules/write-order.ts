@@ -1,5 +1,5 @@
-import type { MemberView, Seen } from "../world/seen.ts";
 import { needsWrite } from "../world/preview-action.ts";
+import type { MemberView, Seen } from "../world/seen.ts";
 
 /** The writes of a stage that are due, and why the rest is not. */
 export interface DueWrites {
@@ -20,7 +20,9 @@ export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
   const firstHeld = ordered.findIndex((view) => heldBy(view, seen.nowMs) !== undefined);
   const candidates = isStrict && firstHeld !== -1 ? ordered.slice(0, firstHeld) : ordered;
   const due = candidates.filter((view) => heldBy(view, seen.nowMs) === undefined);
-  const delays = open.flatMap(({ trouble }) => (trouble === undefined ? [] : [trouble.notBeforeMs - seen.nowMs]));
+  const delays = open.flatMap(({ trouble }) =>
+    trouble === undefined ? [] : [trouble.notBeforeMs - seen.nowMs],
+  );
   return {
     due,
     blocked: [...new Set(ordered.flatMap((view) => heldBy(view, seen.nowMs) ?? []))],

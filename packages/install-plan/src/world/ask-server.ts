@@ -40,10 +40,12 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
   if (result.kind === "fine" && !result.isNew && view.live === undefined) {
     const seen = await sight(view, question);
     // Gone again in between: the next pass asks anew.
-    if (seen.live === undefined) return { view: seen, dryRun: { kind: "transient", message: "", retryAfterMs: 0 } };
+    if (seen.live === undefined)
+      return { view: seen, dryRun: { kind: "transient", message: "", retryAfterMs: 0 } };
     return await ask(seen, question);
   }
-  if (result.kind === "issue" && result.issue.reason === "ImmutableField") return await recreation(view, result, question);
+  if (result.kind === "issue" && result.issue.reason === "ImmutableField")
+    return await recreation(view, result, question);
   const unsafe = await crdIssues(view, question.operator);
   return { view, dryRun: result, unsafe };
 }
@@ -66,7 +68,10 @@ async function rememberedDryRun(view: MemberView, question: ServerQuestion): Pro
 }
 
 /** The object bears no mark of ours, so that no watch shows it: read it. */
-async function sight({ member, kind }: MemberView, { memory, operator, viewOf }: ServerQuestion): Promise<MemberView> {
+async function sight(
+  { member, kind }: MemberView,
+  { memory, operator, viewOf }: ServerQuestion,
+): Promise<MemberView> {
   if (kind !== undefined) memory.sightings.set(member.key, await operator.find(kind, member.identity));
   return viewOf(member);
 }

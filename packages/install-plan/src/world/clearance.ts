@@ -1,6 +1,6 @@
-import { digestOf } from "../manifest/canonical-json.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
+import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { DryRun } from "../plan-memory.ts";
@@ -48,7 +48,8 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, standing } = view;
-  const owner = standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
+  const owner =
+    standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
   const remedy =
     standing.kind === "foreign" ? "adoption: Always takes it over" : "adoption: IfUnowned takes it over";
   return [
@@ -66,7 +67,9 @@ function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
   if (dryRun?.kind !== "missingRight") return [];
   const { identity } = view.member;
   const isBinding = identity.kind.endsWith("Binding");
-  return [rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
+  return [
+    rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase()),
+  ];
 }
 
 function rightFor({ identity }: Member, verb: string, resource: string): Right {

@@ -54,7 +54,8 @@ export class ContentReader {
       const ref = manifest?.spec.secretKeyRef;
       if (manifest === undefined || ref === undefined) continue;
       const { uid = "", namespace = "" } = manifest.metadata;
-      const secret = this.#secrets.get(uid) ?? (await ctx.client.find(secrets, { namespace, name: ref.name }));
+      const secret =
+        this.#secrets.get(uid) ?? (await ctx.client.find(secrets, { namespace, name: ref.name }));
       if (secret === undefined) continue;
       if (secret.immutable === true) this.#secrets.set(uid, secret);
       found.set(ref.name, secret);

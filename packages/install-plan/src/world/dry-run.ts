@@ -119,7 +119,8 @@ function isAboutRights({ identity }: Member): boolean {
 function bindsProvidedRole({ member, isProvided }: DryRunRequest): boolean {
   const { manifest, identity } = member;
   const roleRef: unknown = "roleRef" in manifest ? manifest.roleRef : undefined;
-  if (typeof roleRef !== "object" || roleRef === null || !("name" in roleRef) || !("kind" in roleRef)) return false;
+  if (typeof roleRef !== "object" || roleRef === null || !("name" in roleRef) || !("kind" in roleRef))
+    return false;
   const namespace = roleRef.kind === "Role" ? identity.namespace : undefined;
   return typeof roleRef.name === "string" && isProvided(namespace, roleRef.name);
 }

@@ -51,7 +51,10 @@ export function jobNameFor(
     .update([plan.metadata.uid, stage, job, String(attempt)].join("/"))
     .digest("hex")
     .slice(0, 10);
-  const readable = `${plan.metadata.name}-${stage}-${job}`.replaceAll(".", "-").slice(0, 50).replace(/-+$/, "");
+  const readable = `${plan.metadata.name}-${stage}-${job}`
+    .replaceAll(".", "-")
+    .slice(0, 50)
+    .replace(/-+$/, "");
   return `${readable}-${hash}`;
 }
 

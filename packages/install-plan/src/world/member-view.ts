@@ -34,7 +34,12 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
   const trouble = memory.troubles.get(member.key);
   const contest = memory.contestOver(member.key, nowMs);
   const blockedBy = facts.blockedBy(member);
-  const view = { member, standing, drift, state: stateOf({ standing, drift, health, hasTrouble: isLasting(trouble?.kind) }, facts) };
+  const view = {
+    member,
+    standing,
+    drift,
+    state: stateOf({ standing, drift, health, hasTrouble: isLasting(trouble?.kind) }, facts),
+  };
   return {
     ...view,
     ...(kind === undefined ? {} : { kind }),

@@ -1,15 +1,20 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Client } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
 import { fieldOf } from "../manifest/json-object.ts";
+import type { Member } from "../member.ts";
 import { boundRoles, escalations, type RoleRef } from "../permissions/escalation.ts";
 import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
 import { describeRight, neededRights, type Right, sortRights } from "../permissions/rights.ts";
-import { missingRights, type RulesReview, type RulesReviews, wholeCluster } from "../permissions/rules-review.ts";
-import type { Replacement } from "./replacement.ts";
+import {
+  missingRights,
+  type RulesReview,
+  type RulesReviews,
+  wholeCluster,
+} from "../permissions/rules-review.ts";
 import { inBatches } from "./in-batches.ts";
 import { accessKinds } from "./kinds.ts";
+import type { Replacement } from "./replacement.ts";
 
 /** What the question after rights needs. */
 export interface RightsQuestion {
@@ -59,7 +64,9 @@ async function escalationRights(
   // A list that is incomplete may hide the right that lifts the check.
   const waivers = sortRights(found.map(({ waivedBy }) => waivedBy));
   const denied = await reviewAccess(client, waivers, signal);
-  return found.filter(({ waivedBy }) => denied.some((right) => describeRight(right) === describeRight(waivedBy))).flatMap(({ lacking }) => lacking);
+  return found
+    .filter(({ waivedBy }) => denied.some((right) => describeRight(right) === describeRight(waivedBy)))
+    .flatMap(({ lacking }) => lacking);
 }
 
 async function rulesOf(role: RoleRef, operator: Client): Promise<unknown> {
@@ -75,5 +82,9 @@ function describeRole({ kind, namespace = "", name }: RoleRef): string {
 
 /** Clean-up is not the moment to find out that the account may not delete. */
 function mayBeDeleted({ lifecycle }: Member, { replacement }: RightsQuestion): boolean {
-  return lifecycle.cleanup === "Delete" || lifecycle.onImmutable === "Recreate" || replacement.predecessors.length > 0;
+  return (
+    lifecycle.cleanup === "Delete" ||
+    lifecycle.onImmutable === "Recreate" ||
+    replacement.predecessors.length > 0
+  );
 }

@@ -24,7 +24,8 @@ type Content = Readonly<Record<string, unknown>>;
 function keptContent(kind: string, content: Content): Content {
   const { data: _data, binaryData: _binary, stringData: _string, spec, ...rest } = content;
   if (!isObject(spec)) return rest;
-  if (kind === "CustomResourceDefinition") return { ...rest, spec: { ...spec, versions: bareVersions(spec) } };
+  if (kind === "CustomResourceDefinition")
+    return { ...rest, spec: { ...spec, versions: bareVersions(spec) } };
   const { template: _template, ...keptSpec } = spec;
   return { ...rest, spec: keptSpec };
 }

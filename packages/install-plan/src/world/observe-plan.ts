@@ -15,8 +15,8 @@ import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
 import { jobs, namespaces, serviceAccounts } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
-import { memberView, type ViewFacts } from "./member-view.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
+import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { AccountView, Clearance, MemberView, Seen } from "./seen.ts";
@@ -48,13 +48,12 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const members = content.members.map(view);
   const account = accountOf(plan, ctx);
   const base = { plan, marker, content, members, account, replacement, nowMs };
-  const clearance = canAsk(base)
-    ? await readClearance(base, { ctx, memory, view, kinds })
-    : undefined;
+  const clearance = canAsk(base) ? await readClearance(base, { ctx, memory, view, kinds }) : undefined;
   return {
     ...base,
     manifests: manifestNames(plan).flatMap(
-      (name) => ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
+      (name) =>
+        ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
     jobs: jobViews({
       plan,
@@ -91,7 +90,12 @@ interface ViewerParts {
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
   const { plan, kinds, stores, replacement, marker, memory, nowMs, ctx } = parts;
-  const living = new Set(ctx.store(installPlan.kind).list().map(({ metadata }) => metadata.uid ?? ""));
+  const living = new Set(
+    ctx
+      .store(installPlan.kind)
+      .list()
+      .map(({ metadata }) => metadata.uid ?? ""),
+  );
   const kindOf = (member: Member): Kind | undefined => kindIn(kinds, member);
   const facts: ViewFacts = {
     family: { plan, heirOf: replacement.heirOf, living },
@@ -123,7 +127,9 @@ function blockOf(member: Member, { kinds, stores, ctx }: ViewerParts): string | 
   if (namespace === undefined) return undefined;
   const home = ctx.store(namespaces).get({ name: namespace });
   if (home === undefined) return `namespace ${namespace} is not there yet`;
-  return home.metadata.deletionTimestamp === undefined ? undefined : `namespace ${namespace} is being deleted`;
+  return home.metadata.deletionTimestamp === undefined
+    ? undefined
+    : `namespace ${namespace} is being deleted`;
 }
 
 /**
@@ -194,7 +200,8 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   });
   const elapsedMs = memory.elapsedMs("clearance", nowMs);
   const question = { views: members, marker, memory, account, operator: ctx.client, viewOf: view };
-  const findings = missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
+  const findings =
+    missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
   const clearance = clearanceFrom(findings, { missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");
   return clearance;

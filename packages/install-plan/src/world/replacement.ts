@@ -42,7 +42,10 @@ export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[
   const others = siblings.filter((other) => other.metadata.uid !== plan.metadata.uid);
   const named = namedBy(plan, others);
   const frozen = plan.status?.replaces;
-  const chosen: readonly string[] = frozen?.map(({ name }) => name) ?? [...named, ...inheritedNames(named, others)];
+  const chosen: readonly string[] = frozen?.map(({ name }) => name) ?? [
+    ...named,
+    ...inheritedNames(named, others),
+  ];
   const predecessors = [...new Set(chosen)].map((name) => predecessorOf(name, plan, others));
   const successor = successorOf(plan, others);
   return {
@@ -77,11 +80,7 @@ function inheritedNames(names: readonly string[], others: readonly InstallPlan[]
   });
 }
 
-function predecessorOf(
-  name: string,
-  plan: InstallPlan,
-  others: readonly InstallPlan[],
-): Predecessor {
+function predecessorOf(name: string, plan: InstallPlan, others: readonly InstallPlan[]): Predecessor {
   const entry = plan.status?.replaces?.find((known) => known.name === name);
   const found = planNamed(name, others);
   // Another plan under the name of one that is gone is not the one that was meant.
@@ -148,7 +147,11 @@ function issuesOf(
   const isCircular = named.includes(name) || named.some((first) => leadsTo(first, name, others));
   if (isCircular)
     return [
-      { reason: "ReplaceCycle", field, message: `Plan ${name} replaces itself by way of ${named.join(", ")}.` },
+      {
+        reason: "ReplaceCycle",
+        field,
+        message: `Plan ${name} replaces itself by way of ${named.join(", ")}.`,
+      },
     ];
   return named.flatMap((wanted) =>
     rivalsFor(wanted, plan, others).map((rival) => ({
@@ -184,7 +187,10 @@ function rivalsFor(wanted: string, plan: InstallPlan, others: readonly InstallPl
 
 function isInLine(other: InstallPlan, plan: InstallPlan, others: readonly InstallPlan[]): boolean {
   const all = [plan, ...others];
-  return leadsTo(plan.metadata.name, other.metadata.name, all) || leadsTo(other.metadata.name, plan.metadata.name, all);
+  return (
+    leadsTo(plan.metadata.name, other.metadata.name, all) ||
+    leadsTo(other.metadata.name, plan.metadata.name, all)
+  );
 }
 
 function planNamed(name: string, plans: readonly InstallPlan[]): InstallPlan | undefined {

@@ -31,7 +31,6 @@ export function standingOf(live: KubeObject | undefined, { plan, heirOf, living 
   if (mark !== undefined && heirOf.has(mark.uid)) return { kind: "inherited", from: mark.plan };
   if (mark !== undefined && living.has(mark.uid)) return { kind: "foreign", owner: `plan ${mark.plan}` };
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (controller !== undefined)
-    return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
+  if (controller !== undefined) return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
   return { kind: "unowned" };
 }

@@ -113,6 +113,8 @@ describe.skipIf(!isPresent)(
 test("the reference lists exactly the differences", () => {
   const page = readFileSync(join(repository, "docs/reference/health.md"), "utf8");
   const rows = [...page.matchAll(/^\| `(?<file>[\w-]+\.yaml)` \| \w+ \| (?<ours>\w+) \|/gm)];
-  const listed = Object.fromEntries(rows.map((row) => [String(row.groups?.["file"]), String(row.groups?.["ours"])]));
+  const listed = Object.fromEntries(
+    rows.map((row) => [String(row.groups?.["file"]), String(row.groups?.["ours"])]),
+  );
   expect(listed).toEqual(differences);
 });
