@@ -1,0 +1,130 @@
+import { parseArgs } from "node:util";
+
+import { z } from "zod";
+
+/** What the operator is told when it starts. docs/reference/operator.md lists flags and environment. */
+export interface Settings {
+  /** As kubectl finds it unless told. */
+  readonly kubeconfigPath?: string;
+  readonly context?: string;
+  /** Only plans of this namespace; all unless told. */
+  readonly watchNamespace?: string;
+  /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
+  readonly metricsPort: number;
+  readonly metricsHost: string;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+  /** Namespace of the lease; undefined where this replica is the only one. */
+  readonly leaseNamespace?: string;
+  readonly identity?: string;
+  /** Plans worked on at the same time. */
+  readonly concurrency: number;
+  readonly isHelpWanted: boolean;
+}
+
+/** A flag or variable that cannot be used, with what would do. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  readonly code = "invalidSettings";
+}
+
+/** Each flag with the variable that stands in for it. Flags win. */
+const options = {
+  kubeconfig: {
+    variable: "KUBECONFIG_PATH",
+    about: "file with the cluster's address; as kubectl finds it unless told",
+  },
+  context: { variable: "QM_CONTEXT", about: "context of the kubeconfig; the current one unless told" },
+  "watch-namespace": {
+    variable: "QM_WATCH_NAMESPACE",
+    about: "only plans of this namespace; all unless told",
+  },
+  "metrics-port": {
+    variable: "QM_METRICS_PORT",
+    about: "for /metrics, /healthz and /readyz; 8080 unless told",
+  },
+  "metrics-host": { variable: "QM_METRICS_HOST", about: "address to listen on; all unless told" },
+  "log-level": { variable: "QM_LOG_LEVEL", about: "debug, info, warn or error; info unless told" },
+  "lease-namespace": {
+    variable: "QM_LEASE_NAMESPACE",
+    about: "namespace of the lease; without one this replica always acts",
+  },
+  identity: {
+    variable: "QM_IDENTITY",
+    about: "name of this replica in the lease, e.g. its pod; random unless told",
+  },
+  concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
+} as const;
+
+type Name = keyof typeof options;
+
+const shape = z.object({
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  "watch-namespace": z.string().optional(),
+  "metrics-port": z.coerce.number().int().min(0).max(65_535).default(8080),
+  "metrics-host": z.string().default("0.0.0.0"),
+  "log-level": z.enum(["debug", "info", "warn", "error"]).default("info"),
+  "lease-namespace": z.string().optional(),
+  identity: z.string().optional(),
+  concurrency: z.coerce.number().int().min(1).max(64).default(4),
+});
+
+/** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
+export function readSettings(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const flags = readFlags(args);
+  const names = Object.keys(options) as Name[];
+  const given = Object.fromEntries(
+    names.map((name) => [name, flags.values[name] ?? env[options[name].variable]]),
+  );
+  const parsed = shape.safeParse(given);
+  if (!parsed.success)
+    throw new SettingsError(
+      parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`).join("; "),
+    );
+  const { data } = parsed;
+  return {
+    ...optional("kubeconfigPath", data.kubeconfig),
+    ...optional("context", data.context),
+    ...optional("watchNamespace", data["watch-namespace"]),
+    ...optional("leaseNamespace", data["lease-namespace"]),
+    ...optional("identity", data.identity),
+    metricsPort: data["metrics-port"],
+    metricsHost: data["metrics-host"],
+    logLevel: data["log-level"],
+    concurrency: data.concurrency,
+    isHelpWanted: flags.isHelpWanted,
+  };
+}
+
+/** The flags as a table for people. */
+export function describeSettings(): string {
+  const lines = Object.entries(options).map(
+    ([name, { variable, about }]) => `  --${name.padEnd(18)} ${variable.padEnd(20)} ${about}`,
+  );
+  return ["Usage: quartermaster-operator [flags]", "", ...lines, ""].join("\n");
+}
+
+interface Flags {
+  readonly values: Readonly<Partial<Record<Name, string>>>;
+  readonly isHelpWanted: boolean;
+}
+
+function readFlags(args: readonly string[]): Flags {
+  const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
+  try {
+    const { values } = parseArgs({ args: [...args], options: { ...known, help: { type: "boolean" } } });
+    const { help = false, ...texts } = values;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every option but help was declared as text above
+    return { values: texts as Flags["values"], isHelpWanted: help === true };
+  } catch (error) {
+    throw new SettingsError(error instanceof Error ? error.message : "unreadable flags", { cause: error });
+  }
+}
+
+function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a record of the one key
+  return (value === undefined || value === "" ? {} : { [key]: value }) as Partial<Record<K, string>>;
+}
