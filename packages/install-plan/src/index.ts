@@ -1,2 +1,5 @@
 export { installPlanController } from "./install-plan-controller.ts";
 export type { InstallPlanOptions } from "./install-plan-controller.ts";
+export { installPlanControllers } from "./install-plan-controllers.ts";
+export { resourceManifestController } from "./resource-manifest-controller.ts";
+export type { ResourceManifestOptions } from "./resource-manifest-controller.ts";

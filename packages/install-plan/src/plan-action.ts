@@ -27,6 +27,8 @@ export type PlanAction =
   | { readonly kind: "deleteJob"; readonly plan: InstallPlan; readonly job: JobView }
   /** The plan becomes an owner of a manifest that it refers to. */
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
+  /** Tells people what of the plan was read otherwise than it stands there. */
+  | { readonly kind: "warn"; readonly warnings: readonly string[] }
   /** What went wrong before is tried anew. */
   | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
 

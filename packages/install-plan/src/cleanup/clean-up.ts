@@ -89,7 +89,7 @@ function underWay(step: DeletionStep, remaining: readonly Remaining[]): CleanUpE
   const isBlocked = blocker !== undefined && step.actions.length === 0;
   const message = isBlocked
     ? `${describeIdentity(identityIn(blocker.object))} is kept by its finalizers ${(blocker.finalizers ?? []).join(", ")}.`
-    : `Removes ${remaining.length} objects.`;
+    : "Removes what the plan made.";
   const reason = isBlocked ? reasons.deletionBlocked : reasons.deleting;
   return endOf({
     step,

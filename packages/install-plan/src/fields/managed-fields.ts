@@ -32,7 +32,8 @@ export function isOurs({ manager, operation, subresource }: ManagerEntry): boole
   return manager === fieldManager && operation === "Apply" && subresource === undefined;
 }
 
-function readEntry(entry: unknown): readonly ManagerEntry[] {
+/** One entry as it stands in an object; nothing where it is not one. */
+export function readEntry(entry: unknown): readonly ManagerEntry[] {
   if (!isRecord(entry)) return [];
   const { manager, operation, subresource, time, fieldsV1 } = entry;
   if (typeof manager !== "string" || typeof operation !== "string" || !isRecord(fieldsV1)) return [];

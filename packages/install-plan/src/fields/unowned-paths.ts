@@ -42,8 +42,16 @@ function walkChild({ key, value, owned, path }: Child, found: string[]): void {
   if (value === null || value === undefined) return;
   const here = `${path}/${escapePointer(key)}`;
   const child = childOf(owned, `f:${key}`);
-  if (child === undefined) found.push(here);
+  if (child === undefined) addLeaves(value, here, found);
   else walk(value, child, here, found);
+}
+
+/** An empty map says no more than that it may be there: what others put into it is no drift. */
+function addLeaves(value: unknown, path: string, found: string[]): void {
+  if (!isObject(value)) found.push(path);
+  else
+    for (const [key, child] of Object.entries(value))
+      addLeaves(child, `${path}/${escapePointer(key)}`, found);
 }
 
 // oxlint-disable-next-line max-params -- a recursive walk over every field of every object: an options object each would be garbage

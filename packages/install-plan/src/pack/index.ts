@@ -1,6 +1,11 @@
 export { describeIdentity, identityOf } from "../identity.ts";
 export type { Identity } from "../identity.ts";
 export type { Issue } from "../issue.ts";
+export { fieldManager, ownerAnnotation, planIdLabel } from "../marks.ts";
+export { appliedForm } from "../manifest/applied-form.ts";
+export type { AppliedForm } from "../manifest/applied-form.ts";
+export { appliedManifest } from "../world/applied-manifest.ts";
+export type { Writable } from "../world/applied-manifest.ts";
 export { canonicalJson, digestOf } from "../manifest/canonical-json.ts";
 export { flattenList } from "../manifest/flatten-list.ts";
 export type { Flattened } from "../manifest/flatten-list.ts";

@@ -34,6 +34,9 @@ export async function performAction(action: PlanAction, ctx: Context, parts: App
     case "claimManifest":
       await claimManifest(action, ctx);
       return;
+    case "warn":
+      warn(action, ctx);
+      return;
     case "forgetTroubles":
       parts.memories.of(action.plan).troubles.clear();
       return;
@@ -82,6 +85,20 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
   };
   await ctx.client.patch(resourceManifest.kind, manifest.metadata, { patch: { kind: "merge", body } });
 }
+
+/** One event for all: a bundle may hold hundreds of copies. */
+function warn({ warnings }: Of<"warn">, ctx: Context): void {
+  const rest = warnings.length > warningsTold ? `; and ${warnings.length - warningsTold} more` : "";
+  const note = `${warnings.slice(0, warningsTold).join("; ")}${rest}`;
+  ctx.events.record({
+    type: "Warning",
+    reason: "ContentAdjusted",
+    action: "Read",
+    note: note.slice(0, 1000),
+  });
+}
+
+const warningsTold = 5;
 
 /** Gone or changed meanwhile: the next pass sees it as it is then. */
 async function unlessChanged(write: () => Promise<void>): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
 
-import { type FieldSet, isOurs, managersOf, ourFields } from "../fields/managed-fields.ts";
+import { type FieldSet, isOurs, managersOf, ourFields, readEntry } from "../fields/managed-fields.ts";
 import { fieldManager } from "../marks.ts";
 import type { Member } from "../member.ts";
-import { disallowedEntries } from "../world/drift.ts";
+import { isDisallowed } from "../world/drift.ts";
 
 /**
  * Makes the fields of disallowed managers ours, so that the apply that follows removes those which the manifest does not
@@ -13,12 +13,10 @@ export async function takeOverAdditions(
   { member, live, kind }: { readonly member: Member; readonly live: KubeObject; readonly kind: Kind },
   client: Client,
 ): Promise<KubeObject> {
-  const disallowed = disallowedEntries(live, member);
+  const disallowed = managersOf(live).filter((entry) => isDisallowed(entry, member));
   const merged = disallowed.reduce((fields, entry) => union(fields, entry.fields), ourFields(live) ?? {});
-  const others = managersOf(live).filter((entry) => !isOurs(entry) && !disallowed.includes(entry));
-  const raw = live.metadata.managedFields ?? [];
-  const kept = raw.filter((entry) =>
-    others.some(({ manager, operation, subresource }) => isEntry(entry, { manager, operation, subresource })),
+  const kept = (live.metadata.managedFields ?? []).filter(
+    (entry) => !readEntry(entry).some((read) => isOurs(read) || isDisallowed(read, member)),
   );
   const ours = {
     manager: fieldManager,
@@ -31,19 +29,6 @@ export async function takeOverAdditions(
   return await client.patch(kind, live.metadata, {
     patch: { kind: "merge", body: { metadata: { uid, resourceVersion, managedFields: [...kept, ours] } } },
   });
-}
-
-function isEntry(
-  entry: unknown,
-  {
-    manager,
-    operation,
-    subresource,
-  }: { readonly manager: string; readonly operation: string; readonly subresource: string | undefined },
-): boolean {
-  if (typeof entry !== "object" || entry === null) return false;
-  const { manager: name, operation: how, subresource: part } = entry as Readonly<Record<string, unknown>>;
-  return name === manager && how === operation && (part ?? "") === (subresource ?? "");
 }
 
 function union(one: FieldSet, other: FieldSet): FieldSet {

@@ -57,7 +57,7 @@ export function reportOn(
     phase,
     message: message.slice(0, 1024),
     attempt: attemptOf(seen.plan),
-    counts: countsOf(seen.members),
+    counts: countsOf(seen),
     states: statesOf(seen),
     details: detailsOf(seen, now),
     jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => recordOf(job, before.jobs ?? [], now)),
@@ -87,10 +87,11 @@ const counters = {
   Waiting: "unknown",
 } as const satisfies Record<ResourceState, string>;
 
-/** Exact, however many there are. */
-export function countsOf(members: readonly MemberView[]): NonNullable<PlanStatus["counts"]> {
+/** Exact, however many there are. Of an object whose manifest is gone nothing is known but that there is one. */
+function countsOf({ members, content }: Seen): NonNullable<PlanStatus["counts"]> {
+  const lost = content.unresolved.length;
   const counts = {
-    total: members.length,
+    total: members.length + lost,
     ready: 0,
     suspended: 0,
     inProgress: 0,
@@ -99,7 +100,7 @@ export function countsOf(members: readonly MemberView[]): NonNullable<PlanStatus
     drifted: 0,
     conflict: 0,
     terminating: 0,
-    unknown: 0,
+    unknown: lost,
   };
   for (const { state } of members) counts[counters[state]] += 1;
   return counts;
@@ -119,11 +120,16 @@ const letters: Readonly<Record<ResourceState, string>> = {
 };
 
 /** One letter per object, one text per stage. */
-function statesOf({ plan, members }: Seen): readonly string[] {
-  const states = plan.spec.stages.map(() => "");
-  for (const { member, state } of members)
-    states[member.stageIndex] = (states[member.stageIndex] ?? "") + letters[state];
-  return states;
+function statesOf({ plan, members, content }: Seen): readonly string[] {
+  const seen = members.map(({ member, state }) => ({ ...member, letter: letters[state] }));
+  const lost = content.unresolved.map((place) => ({ ...place, letter: letters.Unknown }));
+  const byStage = Map.groupBy([...seen, ...lost], ({ stage }) => stage);
+  return plan.spec.stages.map(({ name }) =>
+    (byStage.get(name) ?? [])
+      .toSorted((one, other) => one.index - other.index)
+      .map(({ letter }) => letter)
+      .join(""),
+  );
 }
 
 const detailLimit = 100;

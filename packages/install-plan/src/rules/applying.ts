@@ -18,6 +18,7 @@ const minuteMs = 60_000;
 
 /** From the first write until every stage was passed once. */
 export const applying: readonly PlanRule[] = [
+  { name: "contentLost", answer: whileApplying(contentLost) },
   { name: "objectRefused", answer: whileApplying(objectRefused) },
   { name: "writesDue", answer: whileApplying(writesDue) },
   { name: "writesBlocked", answer: whileApplying(writesBlocked) },
@@ -30,6 +31,16 @@ export const applying: readonly PlanRule[] = [
 
 function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
   return (seen, now) => (hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined);
+}
+
+/** A manifest went while the plan is being carried out: without it nobody can say what the stages hold. Its return goes on. */
+function contentLost(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [first] = seen.content.unresolved;
+  if (first === undefined) return undefined;
+  const why = because(first.reason, first.message);
+  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, 10 * minuteMs);
+  return answer(seen, now, { phase: isGone ? "Applying" : "Failed", message: why.message, outcome });
 }
 
 /** The server refused an object for good: later stages do not begin, earlier ones stay as they are. */

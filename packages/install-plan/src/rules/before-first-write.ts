@@ -12,6 +12,8 @@ import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./ve
 const minuteMs = 60_000;
 /** Discovery, CRDs and namespaces bring an invalid plan back; webhooks and quotas do not. */
 const invalidRetryMs = 10 * minuteMs;
+/** A kind is in discovery a moment after the last event about its CRD; about an aggregated API there is no event at all. */
+const kindMissingRetryMs = 5_000;
 const forbiddenRetryMs = 30_000;
 
 /** Nothing is written before every one of these has passed. */
@@ -41,7 +43,8 @@ function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
   const issues = issuesOf(seen);
   if (hasStarted(seen.plan) || issues.length === 0) return undefined;
   const why = because(issues[0]?.reason ?? "", describeIssues(issues));
-  return answer(seen, now, { phase: "Invalid", message: why.message, outcome: stalled(why, invalidRetryMs) });
+  const retryMs = issues.some(({ reason }) => reason === "KindMissing") ? kindMissingRetryMs : invalidRetryMs;
+  return answer(seen, now, { phase: "Invalid", message: why.message, outcome: stalled(why, retryMs) });
 }
 
 function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -140,7 +143,7 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
-    actions: claims(seen),
+    actions: [...claims(seen), ...warnings(seen)],
     inFlight: 16,
     progress: {
       startedAt: timestampOf(now),
@@ -158,4 +161,8 @@ function claims({ plan, manifests }: Seen): readonly PlanAction[] {
   return manifests
     .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid))
     .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
+}
+
+function warnings({ content }: Seen): readonly PlanAction[] {
+  return content.warnings.length === 0 ? [] : [{ kind: "warn", warnings: content.warnings }];
 }

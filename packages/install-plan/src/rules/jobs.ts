@@ -11,9 +11,8 @@ import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 /** Runs the jobs of the stage, one after the other. */
 export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   const ours = seen.jobs.filter(({ stageIndex }) => stageIndex === stageIndexOf(seen.plan));
-  const swept = sweep(ours, seen);
   const next = ours.find((job) => !isOver(job));
-  if (next === undefined) return swept.length === 0 ? undefined : sweeping(seen, now, swept);
+  if (next === undefined) return undefined;
   const { state, spec } = next;
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
   const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} runs.`);
@@ -22,7 +21,7 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "RunningJobs",
     message: why.message,
-    actions: [...swept, ...actions],
+    actions,
     outcome: waiting(why, spec.timeoutSeconds * 1000 + 3_000),
   });
 }
@@ -39,44 +38,4 @@ function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
   const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "it failed"}`);
   if (job.triesLeft <= 0) return tryAgainLater(seen, now, why);
   return answer(seen, now, { phase: "RunningJobs", message: why.message, outcome: waiting(why, atOnceMs) });
-}
-
-function sweeping(seen: Seen, now: Date, actions: readonly PlanAction[]): PlanVerdict {
-  const why = because(reasons.runningJobs, "Removes Jobs that have ended.");
-  return answer(seen, now, {
-    phase: "RunningJobs",
-    message: why.message,
-    actions,
-    outcome: waiting(why, atOnceMs),
-  });
-}
-
-/** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
-function sweep(ours: readonly JobView[], { plan }: Seen): readonly PlanAction[] {
-  return ours
-    .filter(
-      (job) =>
-        job.live !== undefined &&
-        job.live.metadata.deletionTimestamp === undefined &&
-        isRemembered(job, plan.status?.jobs ?? []),
-    )
-    .filter(({ state, spec }) =>
-      state === "Succeeded" ? spec.keep !== "Always" : spec.keep === "Never" || state === "TimedOut",
-    )
-    .map((job) => ({ kind: "deleteJob", plan, job }));
-}
-
-function isRemembered(
-  job: JobView,
-  records: NonNullable<NonNullable<Seen["plan"]["status"]>["jobs"]>,
-): boolean {
-  return records.some(
-    ({ stage, name, attempt, state }) =>
-      stage === job.stage &&
-      name === job.spec.name &&
-      attempt === job.attempt &&
-      state === job.state &&
-      state !== "Running" &&
-      state !== "Waiting",
-  );
 }

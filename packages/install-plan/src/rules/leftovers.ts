@@ -9,7 +9,7 @@ import { answer, because, type PlanVerdict } from "./verdict.ts";
 export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;
-  const why = because(reasons.finishing, `Removes ${open.length} objects that the plan no longer has.`);
+  const why = because(reasons.finishing, "Removes what the plans before this one had and it does not.");
   return answer(seen, now, {
     phase: "Finishing",
     message: why.message,

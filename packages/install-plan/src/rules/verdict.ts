@@ -1,8 +1,9 @@
-import type { Outcome, Rule, Verdict, Why } from "@quartermaster/runtime";
+import { type Outcome, type Rule, unreachable, type Verdict, type Why } from "@quartermaster/runtime";
 
 import type { PlanAction } from "../plan-action.ts";
 import { type Change, reportOn } from "../report/plan-report.ts";
 import type { Seen } from "../world/seen.ts";
+import { endedJobs } from "./ended-jobs.ts";
 
 /** A rule of plans. */
 export type PlanRule = Rule<Seen, PlanAction>;
@@ -19,7 +20,27 @@ export interface Decision extends Change {
 /** A decision together with the report on everything that is seen. */
 export function answer(seen: Seen, now: Date, decision: Decision): PlanVerdict {
   const { outcome, actions = [], inFlight = 1, ...change } = decision;
-  return { actions, outcome, inFlight, ...reportOn(seen, now, change) };
+  const ended = endedJobs(seen);
+  return {
+    actions: [...ended.actions, ...actions],
+    outcome: ended.isMoreToCome ? atOnce(outcome) : outcome,
+    inFlight,
+    ...reportOn(seen, now, change),
+  };
+}
+
+function atOnce(outcome: Outcome): Outcome {
+  switch (outcome.kind) {
+    case "settled":
+      return { ...outcome, recheckAfterMs: atOnceMs };
+    case "waiting":
+    case "stalled":
+      return { ...outcome, retryAfterMs: atOnceMs };
+    case "held":
+      return outcome;
+    default:
+      return unreachable(outcome);
+  }
 }
 
 /** A reason with its sentence. */

@@ -27,7 +27,9 @@ export class ContentReader {
     );
     const held = await this.#secretsFor([...manifests.values()], ctx);
     const present = namespacesIn(ctx);
-    const inputs = [generation, kinds, present.join(","), ...manifests.values(), held.size];
+    // A manifest cannot change, only go and come back as another.
+    const versions = [...manifests.values()].map((manifest) => manifest?.metadata.uid);
+    const inputs = [generation, kinds, present.join(","), ...versions, held.size];
     const known = this.#readings.get(uid);
     if (known !== undefined && isSame(known.inputs, inputs)) return known.content;
     const content = readContent(plan, {

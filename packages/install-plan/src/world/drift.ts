@@ -49,11 +49,9 @@ export function driftOf(
   };
 }
 
-/** The entries whose additions `Strict` does not suffer. */
-export function disallowedEntries(live: KubeObject, { lifecycle }: Member): readonly ManagerEntry[] {
-  return managersOf(live).filter(
-    (entry) => entry.subresource === undefined && lifecycle.disallowedManagers.includes(entry.manager),
-  );
+/** Whether an entry is of a manager whose additions `Strict` does not suffer. */
+export function isDisallowed({ manager, subresource }: ManagerEntry, { lifecycle }: Member): boolean {
+  return subresource === undefined && lifecycle.disallowedManagers.includes(manager);
 }
 
 function proofFor(member: Member, marker: Marker): string | undefined {
@@ -63,7 +61,8 @@ function proofFor(member: Member, marker: Marker): string | undefined {
 /** Metadata and status are no business of `Strict`: everybody annotates. */
 function additionsTo(live: KubeObject, member: Member): readonly string[] {
   const owned = ourFields(live) ?? {};
-  return disallowedEntries(live, member).flatMap(({ fields }) => {
+  const entries = managersOf(live).filter((entry) => isDisallowed(entry, member));
+  return entries.flatMap(({ fields }) => {
     const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;
     return pathsBeyond(content, owned);
   });

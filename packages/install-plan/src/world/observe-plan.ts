@@ -20,7 +20,7 @@ import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { AccountView, Clearance, MemberView, Seen } from "./seen.ts";
-import { type KindTable, readKindTable, tableKey } from "./served-kinds.ts";
+import { type KindTable, kindTableFor, readKindTable, tableKey } from "./served-kinds.ts";
 
 /** What observing needs besides the pass. */
 export interface ObserverParts {
@@ -34,8 +34,7 @@ export interface ObserverParts {
 export async function observePlan(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
   const memory = parts.memories.of(plan);
   const nowMs = parts.system.monotonicMs();
-  const kinds = await readKindTable(parts.discovery, ctx.signal);
-  const content = await parts.contents.read(plan, ctx, kinds);
+  const { kinds, content } = await readServedContent(plan, ctx, parts);
   const siblings = ctx
     .store(installPlan.kind)
     .list()
@@ -66,6 +65,19 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     stageElapsedMs: stageElapsedMs(plan, memory, nowMs),
     retryInMs: retryInMs(plan, memory, nowMs),
   };
+}
+
+/** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
+async function readServedContent(
+  plan: InstallPlan,
+  ctx: Context,
+  { discovery, contents }: ObserverParts,
+): Promise<{ readonly kinds: KindTable; readonly content: Content }> {
+  const known = await readKindTable(discovery, ctx.signal);
+  const content = await contents.read(plan, ctx, known);
+  const wanted = content.members.map(({ identity }) => identity);
+  const kinds = await kindTableFor(wanted, discovery, ctx.signal);
+  return { kinds, content: kinds === known ? content : await contents.read(plan, ctx, kinds) };
 }
 
 type Base = Pick<Seen, "plan" | "marker" | "content" | "members" | "account" | "replacement" | "nowMs">;

@@ -1,4 +1,12 @@
-import { apiVersionOf, defineKind, type Discovery, type Kind, type ServedKind } from "@quartermaster/runtime";
+import {
+  apiVersionOf,
+  classify,
+  defineKind,
+  type Discovery,
+  type Kind,
+  type KindName,
+  type ServedKind,
+} from "@quartermaster/runtime";
 
 /** The kinds of the server by exact apiVersion and kind: a plural or short name that a tenant's CRD claims means nothing here. */
 export type KindTable = ReadonlyMap<string, Kind>;
@@ -13,6 +21,25 @@ export async function readKindTable(discovery: Discovery, signal: AbortSignal): 
   const table = new Map(served.map((kind) => [tableKey(apiVersionOf(kind), kind.kind), plainKind(kind)]));
   tables.set(served, table);
   return table;
+}
+
+/** The table after a fresh look where it lacks one of the kinds: a CRD is in discovery only a moment after it is established. */
+export async function kindTableFor(
+  wanted: readonly KindName[],
+  discovery: Discovery,
+  signal: AbortSignal,
+): Promise<KindTable> {
+  const table = await readKindTable(discovery, signal);
+  const unknown = wanted.find(({ apiVersion, kind }) => !table.has(tableKey(apiVersion, kind)));
+  if (unknown === undefined) return table;
+  try {
+    await discovery.find(unknown, { signal });
+  } catch (error) {
+    // Not served, or an aggregated API that is down: in both cases the table says what there is.
+    const errorClass = classify(error);
+    if (errorClass !== "notFound" && errorClass !== "transient") throw error;
+  }
+  return await readKindTable(discovery, signal);
 }
 
 /** The key of a kind in the table. */

@@ -1,21 +1,13 @@
-import { readFile } from "node:fs/promises";
-
-import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
 import {
   type Client,
-  type ClusterConfig,
-  createClient,
   createManager,
-  createTransport,
-  defineKind,
   Discovery,
-  type Kind,
-  type KubeObject,
+  type Log,
   type Manager,
   realSystem,
   type Transport,
 } from "@quartermaster/runtime";
-import type { CustomResource } from "@quartermaster/runtime/schema";
 import {
   type AuditEntry,
   type AuditLog,
@@ -28,20 +20,14 @@ import {
   type PolicyRule,
   WRITING_VERBS,
 } from "@quartermaster/testkit";
-import { parseAllDocuments } from "yaml";
-import { z } from "zod";
 
-import { installPlanController } from "../../src/index.ts";
+import { installPlanControllers } from "../../src/index.ts";
+import { type Access, connect } from "./connection.ts";
+import { configMaps, events, type PlanEvent } from "./kinds.ts";
+import { goAnnotation } from "./manifests.ts";
+import { operatorRules, serveOurKinds } from "./our-kinds.ts";
 
-export const configMaps: Kind<KubeObject & { readonly data?: Readonly<Record<string, string>> }> = defineKind(
-  {
-    group: "",
-    version: "v1",
-    kind: "ConfigMap",
-    plural: "configmaps",
-    scope: "Namespaced",
-  },
-);
+export { configMaps, type PlanEvent } from "./kinds.ts";
 
 /** Everything in the namespace: what a plan's account usually has. */
 export const allRights: PolicyRule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
@@ -56,20 +42,29 @@ export interface Workbench extends AsyncDisposable {
   readonly audit: AuditLog;
   /** Who the operator speaks as, in the audit log. */
   readonly operator: string;
-  readonly operatorAccess: { readonly server: string; readonly caPem: string; readonly token: string };
+  readonly operatorAccess: Access;
+  readonly adminAccess: Access;
   readonly kubeconfigPath: string;
   /** Starts an operator that ends with the workbench. */
-  operate(options?: { readonly transport?: Transport }): Promise<Manager>;
+  operate(options?: { readonly transport?: Transport; readonly log?: Log }): Promise<Manager>;
   plan(name: string, stages: readonly unknown[], spec?: PlanSpec): InstallPlan;
   create(plan: InstallPlan): Promise<InstallPlan>;
   read(name: string): Promise<InstallPlan>;
+  patchPlan(name: string, body: object): Promise<void>;
+  deletePlan(name: string): Promise<void>;
+  /** What was told about a plan. */
+  events(name: string): Promise<readonly PlanEvent[]>;
   /** The plan once its status satisfies the demand. Prints the last one when it never does. */
   until(
     name: string,
     demand: (status: NonNullable<InstallPlan["status"]>) => boolean,
     timeoutMs?: number,
   ): Promise<InstallPlan>;
-  installed(name: string): Promise<InstallPlan>;
+  installed(name: string, timeoutMs?: number): Promise<InstallPlan>;
+  /** The plan once it is in this phase. */
+  inPhase(name: string, phase: string): Promise<InstallPlan>;
+  /** Makes a ConfigMap of `gated` ready. */
+  openGate(name: string): Promise<void>;
   /** Writes since the mark to anything but plans, manifests, events and leases, by anybody of ours. */
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
@@ -107,18 +102,31 @@ export async function setUpWorkbench({
     audit: cluster.audit,
     operator: operator.user,
     operatorAccess: operator,
+    adminAccess: cluster.admin,
     kubeconfigPath: cluster.kubeconfigPath,
-    operate: async ({ transport = operatorLink.transport } = {}) => {
+    operate: async ({ transport = operatorLink.transport, log } = {}) => {
       const system = realSystem();
       const discovery = new Discovery(transport, system);
-      const controllers = [installPlanController({ system, discovery, namespace })];
-      const manager = stack.use(createManager({ transport, system, controllers }));
+      const controllers = installPlanControllers({ system, discovery, namespace });
+      const manager = stack.use(
+        createManager({ transport, system, controllers, ...(log === undefined ? {} : { log }) }),
+      );
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
       return manager;
     },
     plan: (name, stages, spec = {}) => planObject({ name, namespace, account, stages, spec }),
     create: async (plan) => await client.create(installPlan.kind, plan),
+    patchPlan: async (name, body) => {
+      await client.patch(installPlan.kind, { namespace, name }, { patch: { kind: "merge", body } });
+    },
+    deletePlan: async (name) => {
+      await client.delete(installPlan.kind, { namespace, name });
+    },
+    events: async (name) => {
+      const { items } = await client.listPage(events, { namespace });
+      return items.filter(({ regarding }) => regarding.name === name);
+    },
     read: async (name) => await client.get(installPlan.kind, { namespace, name }),
     until: async (name, demand, timeoutMs = 20_000) =>
       await eventually(
@@ -130,10 +138,17 @@ export async function setUpWorkbench({
         },
         { withinMs: timeoutMs },
       ),
-    installed: async (name) =>
-      await bench.until(name, ({ conditions = [] }) =>
-        conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+    installed: async (name, timeoutMs) =>
+      await bench.until(
+        name,
+        ({ conditions = [] }) => conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+        timeoutMs,
       ),
+    inPhase: async (name, wanted) => await bench.until(name, ({ phase }) => phase === wanted),
+    openGate: async (name) => {
+      const body = { metadata: { annotations: { [goAnnotation]: "yes" } } };
+      await client.patch(configMaps, { namespace, name }, { patch: { kind: "merge", body } });
+    },
     writes: async (mark) => {
       const entries = await cluster.audit.since(mark, {});
       return entries.filter(
@@ -177,81 +192,4 @@ function planObject({ name, namespace, account, stages, spec }: PlanParts): Inst
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
   return plan as unknown as InstallPlan;
-}
-
-/** The rules that the shipped ClusterRole gives the operator, and no others. */
-async function operatorRules(): Promise<readonly PolicyRule[]> {
-  const text = await readFile(new URL("../../../../config/rbac/operator.yaml", import.meta.url), "utf8");
-  const [role] = parseAllDocuments(text).map((document): unknown => document.toJS());
-  return z
-    .object({
-      rules: z.array(
-        z.object({
-          apiGroups: z.array(z.string()),
-          resources: z.array(z.string()),
-          verbs: z.array(z.string()),
-        }),
-      ),
-    })
-    .parse(role).rules;
-}
-
-/** Every file applies them: they are the same for all, and applying is idempotent. */
-async function serveOurKinds(client: Client): Promise<void> {
-  const ours: readonly CustomResource[] = [
-    installPlan,
-    resourceManifest,
-  ] as readonly unknown[] as readonly CustomResource[];
-  for (const { kind, definition } of ours) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a CustomResourceDefinition is an object of the API
-    await client.apply(crds, definition() as unknown as KubeObject, { fieldManager: "tests", force: true });
-    await eventually(async () => {
-      await client.listPage(kind, { pageSize: 1 });
-      return true;
-    });
-  }
-}
-
-const crds = defineKind({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  scope: "Cluster",
-});
-
-function configOf({
-  server,
-  caPem,
-  token,
-}: {
-  readonly server: string;
-  readonly caPem: string;
-  readonly token: string;
-}): ClusterConfig {
-  const fixed = <T>(value: T): { current(): T; refresh(): Promise<T> } => ({
-    current: () => value,
-    refresh: async () => await Promise.resolve(value),
-  });
-  return {
-    server,
-    tls: { authorities: fixed<string | undefined>(caPem), insecure: false },
-    credentials: fixed({ token }),
-    namespace: "default",
-    contextName: "tests",
-  };
-}
-
-function connect(access: {
-  readonly server: string;
-  readonly caPem: string;
-  readonly token: string;
-}): AsyncDisposable & { readonly client: Client; readonly transport: Transport } {
-  const system = realSystem();
-  const transport = createTransport({ config: configOf(access), system });
-  return {
-    client: createClient({ transport }),
-    transport,
-    [Symbol.asyncDispose]: async () => await transport[Symbol.asyncDispose](),
-  };
 }

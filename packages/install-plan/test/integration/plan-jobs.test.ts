@@ -1,0 +1,160 @@
+import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { jobs } from "../../src/world/kinds.ts";
+import { conditionOf } from "../support/conditions.ts";
+import { configMap, job } from "../support/manifests.ts";
+import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+
+const quickRetry = { retry: { initialSeconds: 1, maxSeconds: 2, maxAttempts: 0 } };
+
+const pods: Kind<KubeObject & { readonly status?: { readonly phase?: string } }> = defineKind({
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  scope: "Namespaced",
+});
+
+/** Says of every running pod what a kubelet would say when it ends. */
+async function endPods(bench: Workbench, phase: string): Promise<void> {
+  const running = await eventually(async () => {
+    const { items } = await bench.client.listPage(pods, { namespace: bench.namespace });
+    const found = items.filter(({ status }) => status?.phase === "Running");
+    return found.length > 0 ? found : undefined;
+  });
+  for (const { metadata } of running)
+    await bench.client.patch(pods, metadata, {
+      subresource: "status",
+      patch: { kind: "merge", body: { status: { phase } } },
+    });
+}
+
+async function jobNames(bench: Workbench): Promise<readonly string[]> {
+  const { items } = await bench.client.listPage(jobs, { namespace: bench.namespace });
+  return items.map(({ metadata }) => metadata.name);
+}
+
+async function exists(bench: Workbench, name: string): Promise<boolean> {
+  return (await bench.client.find(configMaps, { namespace: bench.namespace, name })) !== undefined;
+}
+
+describe("jobs between stages", () => {
+  test("[install-plan/51] the next stage begins after the job has completed, and the Job goes", async () => {
+    await using bench = await setUpWorkbench();
+    const mark = await bench.audit.mark();
+    await bench.create(
+      bench.plan("p", [
+        { name: "a", resources: [configMap("first")], jobs: [job("migrate")] },
+        { name: "b", resources: [configMap("second")] },
+      ]),
+    );
+    const { status } = await bench.installed("p");
+    expect(status?.jobs).toMatchObject([{ stage: "a", name: "migrate", state: "Succeeded", attempt: 1 }]);
+    const writes = await bench.writes(mark);
+    expect(writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+      "patch configmaps",
+      "create jobs",
+      "delete jobs",
+      "patch configmaps",
+    ]);
+  });
+
+  test("[install-plan/52,60] a failed job stops the plan; the next attempt leaves what stands and makes a new Job", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(
+      bench.plan(
+        "p",
+        [
+          { name: "a", resources: [configMap("first")], jobs: [job("migrate", "fail")] },
+          { name: "b", resources: [configMap("second")] },
+        ],
+        quickRetry,
+      ),
+    );
+    const { status } = await bench.until("p", ({ phase }) => phase === "Failed");
+    expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "JobFailed" });
+    expect(await exists(bench, "first")).toBe(true);
+    expect(await exists(bench, "second")).toBe(false);
+    const mark = await bench.audit.mark();
+    await bench.until("p", ({ attempt, phase }) => (attempt ?? 0) >= 2 && phase === "Failed");
+    const writes = await bench.writes(mark);
+    expect(new Set(writes.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
+      new Set(["create jobs"]),
+    );
+    expect(new Set(await jobNames(bench)).size).toBeGreaterThanOrEqual(2);
+  });
+
+  test("[install-plan/53] a job may be tried several times, each under a name of its own", async () => {
+    await using bench = await setUpWorkbench();
+    const tries = job("flaky", "run", { attempts: 3, keep: "Always" });
+    await bench.create(bench.plan("p", [{ name: "a", jobs: [tries] }]));
+    for (const [index, phase] of ["Failed", "Failed", "Succeeded"].entries()) {
+      await eventually(async () => (await jobNames(bench)).length === index + 1);
+      await endPods(bench, phase);
+    }
+    const { status } = await bench.installed("p");
+    expect(status?.jobs?.[0]).toMatchObject({ attempt: 3, state: "Succeeded" });
+    expect(new Set(await jobNames(bench)).size).toBe(3);
+  });
+
+  test("[install-plan/54] a failure that the plan does not mind is shown and passed over", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(
+      bench.plan("p", [
+        { name: "a", jobs: [job("smoke", "fail", { onFailure: "Continue" })] },
+        { name: "b", resources: [configMap("second")] },
+      ]),
+    );
+    const { status } = await bench.installed("p");
+    expect(status?.jobs?.[0]).toMatchObject({ state: "Failed" });
+    expect(await exists(bench, "second")).toBe(true);
+  });
+
+  test("[install-plan/55] a job that hangs is deleted and the plan says JobTimeout", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(
+      bench.plan("p", [{ name: "a", jobs: [job("hang", "run", { timeoutSeconds: 2 })] }], {
+        retry: { initialSeconds: 600, maxSeconds: 600, maxAttempts: 0 },
+      }),
+    );
+    const { status } = await bench.until("p", ({ phase }) => phase === "Failed");
+    expect(conditionOf(status, "Stalled")?.reason).toBe("JobTimeout");
+    await eventually(async () => (await jobNames(bench)).length === 0);
+  });
+
+  test("[install-plan/56] an operator that starts anew waits for the Job that runs", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    const first = await bench.operate();
+    await bench.create(bench.plan("p", [{ name: "a", jobs: [job("long", "run")] }]));
+    await eventually(async () => (await jobNames(bench)).length === 1);
+    await first.stop();
+    await bench.operate();
+    await bench.until("p", (status) => status.jobs?.[0]?.state === "Running");
+    await endPods(bench, "Succeeded");
+    await bench.installed("p");
+    expect((await bench.read("p")).status?.jobs?.[0]).toMatchObject({ attempt: 1, state: "Succeeded" });
+  });
+
+  test("[install-plan/57,58] what the status remembers is not run again, neither after a restart nor by a repair", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    const first = await bench.operate();
+    await bench.create(bench.plan("p", [{ name: "a", resources: [configMap("c")], jobs: [job("once")] }]));
+    await bench.installed("p");
+    await first.stop();
+    const mark = await bench.audit.mark();
+    await bench.client.patch(
+      configMaps,
+      { namespace: bench.namespace, name: "c" },
+      { patch: { kind: "merge", body: { data: { a: "x" } } }, fieldManager: "kubectl-edit" },
+    );
+    await bench.operate();
+    await eventually(
+      async () =>
+        (await bench.client.get(configMaps, { namespace: bench.namespace, name: "c" })).data?.["a"] === "1",
+    );
+    await bench.installed("p");
+    expect((await bench.writes(mark)).map(({ resource }) => resource)).toEqual(["configmaps"]);
+  });
+});

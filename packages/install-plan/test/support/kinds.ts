@@ -1,0 +1,48 @@
+import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+
+/** An object that carries text by key. */
+export interface Keyed extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly immutable?: boolean;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
+
+/** An event about a plan. */
+export interface PlanEvent extends KubeObject {
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly regarding: { readonly name: string };
+}
+
+export const configMaps: Kind<Keyed> = core("ConfigMap", "configmaps", "Namespaced");
+export const secrets: Kind<Keyed> = core("Secret", "secrets", "Namespaced");
+export const namespaces: Kind = core("Namespace", "namespaces", "Cluster");
+export const serviceAccounts: Kind = core("ServiceAccount", "serviceaccounts", "Namespaced");
+export const services: Kind = core("Service", "services", "Namespaced");
+export const deployments: Kind = namespaced("apps", "Deployment", "deployments");
+export const endpointSlices: Kind = namespaced("discovery.k8s.io", "EndpointSlice", "endpointslices");
+export const events: Kind<PlanEvent> = defineKind<PlanEvent>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  scope: "Namespaced",
+});
+export const roles: Kind = namespaced("rbac.authorization.k8s.io", "Role", "roles");
+export const roleBindings: Kind = namespaced("rbac.authorization.k8s.io", "RoleBinding", "rolebindings");
+export const crds: Kind = defineKind({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster",
+});
+
+function core<O extends KubeObject>(kind: string, plural: string, scope: Kind["scope"]): Kind<O> {
+  return defineKind<O>({ group: "", version: "v1", kind, plural, scope });
+}
+
+function namespaced(group: string, kind: string, plural: string): Kind {
+  return defineKind({ group, version: "v1", kind, plural, scope: "Namespaced" });
+}
