@@ -10,7 +10,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
-import { ownerMarkOf } from "./marks.ts";
+import { markOn, planId } from "./marks.ts";
 import { performAction } from "./perform/performer.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
@@ -48,12 +48,15 @@ export function installPlanController({
   concurrency = 4,
 }: InstallPlanOptions): Controller {
   const room = new WaitingRoom();
+  /** Every plan that a pass was made for; only those have watches that can tell of their objects. */
+  const plansById = new Map<string, ObjectRef>();
   const parts = { system, discovery, memories: new PlanMemories(), contents: new ContentReader() };
   const recipe: Recipe<InstallPlan, Seen, PlanAction> = {
     finalizer,
     conditionTypes: planConditionTypes,
     rules: planRules,
     observe: async (plan, ctx) => {
+      plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observePlan(plan, ctx, parts);
       room.settle(plan.metadata, mattersOf(seen));
       return seen;
@@ -61,7 +64,10 @@ export function installPlanController({
     perform: async (action, ctx) => {
       await performAction(action, ctx, parts);
     },
-    cleanUp: async (plan, ctx) => await cleanUpPlan(plan, ctx, parts),
+    cleanUp: async (plan, ctx) => {
+      plansById.set(planId(plan.metadata), plan.metadata);
+      return await cleanUpPlan(plan, ctx, parts);
+    },
   };
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.waitingFor(matter);
   return defineController({
@@ -69,9 +75,13 @@ export function installPlanController({
     recipe,
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
-    tracks: planOf,
+    tracks: (object) => {
+      const plan = plansById.get(markOn(object) ?? "");
+      return plan === undefined ? [] : [plan];
+    },
     follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
     watches: [
+      mappedFrom(installPlan.kind, waitingFor("plans")),
       mappedFrom(installPlan.kind, relatives, {
         changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
       }),
@@ -85,12 +95,6 @@ export function installPlanController({
   });
 }
 
-/** The plan whose mark an object bears. */
-function planOf(object: Parameters<typeof ownerMarkOf>[0]): readonly ObjectRef[] {
-  const [namespace, name] = ownerMarkOf(object)?.plan.split("/") ?? [];
-  return namespace === undefined || name === undefined ? [] : [{ namespace, name }];
-}
-
 /** Plans that have to hear of a change of this one: those it replaces, and the one that replaces it. */
 function relatives({ metadata, spec, status }: InstallPlan): readonly ObjectRef[] {
   const { namespace = "" } = metadata;
@@ -102,7 +106,7 @@ function relatives({ metadata, spec, status }: InstallPlan): readonly ObjectRef[
   return [...new Set(names)].map((name) => ({ namespace, name }));
 }
 
-function mattersOf({ content, members, account, clearance }: Seen): readonly Matter[] {
+function mattersOf({ content, members, account, clearance, replacement }: Seen): readonly Matter[] {
   const lacksKind = content.issues.some(({ reason }) => reason === "KindMissing" || reason === "UnsafeCRD");
   const lacksNamespace = content.issues.some(({ reason }) => reason === "NamespaceMissing");
   const isBlocked = members.some(({ blockedBy }) => blockedBy !== undefined);
@@ -114,5 +118,6 @@ function mattersOf({ content, members, account, clearance }: Seen): readonly Mat
     ...(lacksKind || isBlocked ? (["kinds"] as const) : []),
     ...(lacksNamespace || isBlocked ? (["namespaces"] as const) : []),
     ...(lacksRights ? (["rights"] as const) : []),
+    ...(replacement.issues.length > 0 ? (["plans"] as const) : []),
   ];
 }

@@ -2,92 +2,66 @@ import { createHash } from "node:crypto";
 
 import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
-import { z } from "zod";
 
 import { type Identity, identityKey, identityOf } from "./identity.ts";
 
 /** Label by which the objects of a plan are found. Watches select on its existence. */
 export const planIdLabel = "install.quartermaster.dev/plan-id";
-/** Annotation that proves whose an object is. */
-export const ownerAnnotation = "install.quartermaster.dev/owner";
+/** For people: the plan's name, where it fits a label. */
+const planLabel = "install.quartermaster.dev/plan";
+/** For people: how many plans stood in this one's place before, and this one. */
+const revisionLabel = "install.quartermaster.dev/revision";
+/**
+ * Annotation that names the object it was made for: a copy of our marks on another object proves nothing. It never changes
+ * when plans do, because the API server counts a changed annotation of a Deployment as a new generation.
+ */
+export const objectAnnotation = "install.quartermaster.dev/object";
 /** One name for all plans: with one name each, the fields of a replaced plan would stay alive after the handover. */
 export const fieldManager = "quartermaster";
 
-/** What the proof on an object says. */
-export interface OwnerMark {
-  /** `namespace/name` of the plan. */
-  readonly plan: string;
-  readonly uid: string;
-  readonly revision: number;
-  /** The object that the proof was made for: a copy of it on another object proves nothing. */
-  readonly object: string;
-  /** Digest of the manifest that was applied. */
-  readonly content: string;
-}
-
-const ownerMark = z.object({
-  plan: z.string(),
-  uid: z.string(),
-  revision: z.number().int(),
-  object: z.string(),
-  content: z.string(),
-});
-
-/** Whose marks are made: the plan, and how many plans stood in its place before. */
+/** Whose marks are made: the plan, and its number in the line of those that replaced each other. */
 export interface Marker {
   readonly plan: Pick<InstallPlan, "metadata">;
   readonly revision: number;
 }
 
+/** What tells one plan from another, also from one of the same name before it. */
+export type PlanRef = Pick<KubeObject["metadata"], "namespace" | "name" | "uid">;
+
 /** The label's value for a plan: hexadecimal, because label values must begin and end with a letter or digit. */
-export function planId({
-  metadata: { namespace = "", name, uid = "" },
-}: Pick<InstallPlan, "metadata">): string {
+export function planId({ namespace = "", name, uid = "" }: PlanRef): string {
   return createHash("sha256").update(`${namespace}/${name}/${uid}`).digest("hex").slice(0, 40);
 }
 
-/** Labels and annotations that an object of the plan bears. Fixed order and form: equal marks are equal texts. */
+/** Labels and annotations that an object of the plan bears. */
 export function marksFor(
-  { plan, revision }: Marker,
-  { identity, digest }: { readonly identity: Identity; readonly digest: string },
-): {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-} {
-  const { namespace = "", name, uid = "" } = plan.metadata;
-  const mark: OwnerMark = {
-    plan: `${namespace}/${name}`,
-    uid,
-    revision,
-    object: identityKey(identity),
-    content: digest,
-  };
+  { plan: { metadata }, revision }: Marker,
+  identity: Identity,
+): Required<Pick<KubeObject["metadata"], "labels" | "annotations">> {
   return {
-    labels: { [planIdLabel]: planId(plan) },
-    annotations: { [ownerAnnotation]: JSON.stringify(mark) },
+    labels: {
+      [planIdLabel]: planId(metadata),
+      [revisionLabel]: String(revision),
+      ...(metadata.name.length > 63 ? {} : { [planLabel]: metadata.name }),
+    },
+    annotations: { [objectAnnotation]: identityKey(identity) },
   };
 }
 
-/** The proof on an object; undefined when there is none, or when it was made for another object. */
-export function ownerMarkOf(object: KubeObject): OwnerMark | undefined {
-  const text = object.metadata.annotations?.[ownerAnnotation];
-  if (text === undefined) return undefined;
-  const mark = ownerMark.safeParse(jsonOf(text)).data;
-  return mark?.object === identityKey(identityOf(object)) ? mark : undefined;
+/** The id of the plan whose mark the object bears; undefined without a mark, or with one that was made for another object. */
+export function markOn(object: KubeObject): string | undefined {
+  return isProven(object) ? object.metadata.labels?.[planIdLabel] : undefined;
 }
 
-/** Whether the object bears both marks of the plan. */
-export function isMarkedBy(object: KubeObject, plan: Pick<InstallPlan, "metadata">): boolean {
-  return (
-    object.metadata.labels?.[planIdLabel] === planId(plan) && ownerMarkOf(object)?.uid === plan.metadata.uid
-  );
+/** Whether an annotation of ours says that its marks were made for this very object. */
+export function isProven(object: KubeObject): boolean {
+  return object.metadata.annotations?.[objectAnnotation] === identityKey(identityOf(object));
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Whatever it is, it proves nothing.
-    return undefined;
-  }
+/** Whether the object bears the marks of the plan. */
+export function isMarkedBy(object: KubeObject, plan: PlanRef): boolean {
+  return markOn(object) === planId(plan);
 }
+
+/** The labels and annotations of ours, to be taken off. */
+export const ownLabels: readonly string[] = [planIdLabel, planLabel, revisionLabel];

@@ -28,7 +28,12 @@ export type PlanAction =
   /** The plan becomes an owner of a manifest that it refers to. */
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
   /** Tells people what of the plan was read otherwise than it stands there. */
-  | { readonly kind: "warn"; readonly warnings: readonly string[] }
+  | {
+      readonly kind: "warn";
+      readonly plan: InstallPlan;
+      readonly reason: "ContentAdjusted" | "NotReplaced";
+      readonly warnings: readonly string[];
+    }
   /** What went wrong before is tried anew. */
   | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
 

@@ -37,6 +37,8 @@ export class PlanMemory {
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
+  /** Warnings that users have been told. */
+  readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();

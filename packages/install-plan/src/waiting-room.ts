@@ -1,7 +1,7 @@
 import type { ObjectRef } from "@quartermaster/runtime";
 
 /** What a plan can wait for that is not an object of its own. */
-export type Matter = "kinds" | "rights" | "namespaces";
+export type Matter = "kinds" | "rights" | "namespaces" | "plans";
 
 /** Plans that wait for a change somewhere in the cluster, so that the change finds them. */
 export class WaitingRoom {
@@ -23,4 +23,4 @@ export class WaitingRoom {
   }
 }
 
-const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces"];
+const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans"];

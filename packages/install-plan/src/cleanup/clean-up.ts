@@ -12,7 +12,7 @@ import {
 import { describeIdentity } from "../identity.ts";
 import { identityKey } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
-import { ownerMarkOf } from "../marks.ts";
+import { isMarkedBy } from "../marks.ts";
 import type { ApplyParts } from "../perform/apply-member.ts";
 import { performAction } from "../perform/performer.ts";
 import { hasStarted } from "../progress.ts";
@@ -177,7 +177,7 @@ async function readRemaining(
   const kinds = await readKindTable(parts.discovery, ctx.signal);
   const content = await parts.contents.read(plan, ctx, kinds);
   const spared = await sparedKeys(plan, ctx, parts);
-  const inventory = inventoryOf(plan, content);
+  const inventory = inventoryOf(plan, content, kinds);
   const lostKinds = inventory.flatMap(
     ({ identity }) => kinds.get(tableKey(identity.apiVersion, identity.kind)) ?? [],
   );
@@ -187,7 +187,7 @@ async function readRemaining(
     const kind = kinds.get(tableKey(entry.identity.apiVersion, entry.identity.kind));
     const live = kind === undefined ? undefined : stores.find(kind, entry.identity);
     if (kind === undefined || live === undefined || spared.has(entry.key)) continue;
-    if (ownerMarkOf(live)?.uid !== plan.metadata.uid) continue;
+    if (!isMarkedBy(live, plan.metadata)) continue;
     const isCustomResource = [...content.provided.values()].some(
       (provided) =>
         provided.plural === kind.plural &&
@@ -226,7 +226,7 @@ async function sparedKeys(
   for (const other of [...heirs, ...returning]) {
     if (other.metadata.deletionTimestamp !== undefined) continue;
     const content = await parts.contents.read(other, ctx, kinds);
-    for (const { identity } of inventoryOf(other, content)) keys.add(identityKey(identity));
+    for (const { identity } of inventoryOf(other, content, kinds)) keys.add(identityKey(identity));
   }
   return keys;
 }

@@ -3,7 +3,7 @@ import { classify, type Context, defineKind, type Kind, type KubeObject } from "
 
 import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
-import { ownerMarkOf } from "../marks.ts";
+import { isMarkedBy } from "../marks.ts";
 import type { Entry } from "../world/inventory.ts";
 
 /** An object that may hold what others put there. */
@@ -41,7 +41,7 @@ async function objectsOfOthers(
   });
   try {
     for await (const object of ctx.client.list(kind))
-      if (ownerMarkOf(object)?.uid !== plan.metadata.uid)
+      if (!isMarkedBy(object, plan.metadata))
         return `${object.metadata.name} and perhaps others are not the plan's`;
     return undefined;
   } catch (error) {

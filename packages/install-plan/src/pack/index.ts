@@ -1,12 +1,12 @@
-export { describeIdentity, identityOf } from "../identity.ts";
+export { identityOf } from "../identity.ts";
 export type { Identity } from "../identity.ts";
 export type { Issue } from "../issue.ts";
-export { fieldManager, ownerAnnotation, planIdLabel } from "../marks.ts";
+export { fieldManager, objectAnnotation, planIdLabel } from "../marks.ts";
 export { appliedForm } from "../manifest/applied-form.ts";
 export type { AppliedForm } from "../manifest/applied-form.ts";
 export { appliedManifest } from "../world/applied-manifest.ts";
 export type { Writable } from "../world/applied-manifest.ts";
-export { canonicalJson, digestOf } from "../manifest/canonical-json.ts";
+export { canonicalJson } from "../manifest/canonical-json.ts";
 export { flattenList } from "../manifest/flatten-list.ts";
 export type { Flattened } from "../manifest/flatten-list.ts";
 export { objectFaults } from "../manifest/object-faults.ts";
@@ -15,8 +15,6 @@ export { resolveManifest } from "../manifest/resolve-manifest.ts";
 export type { ManifestSecret, Resolved } from "../manifest/resolve-manifest.ts";
 export { readYaml } from "../manifest/read-yaml.ts";
 export type { YamlDocument, YamlIssue, YamlReading } from "../manifest/read-yaml.ts";
-export { defaultStages } from "./default-stage.ts";
-export type { DefaultStage } from "./default-stage.ts";
 export { pack } from "./pack.ts";
 export type {
   PackDocument,

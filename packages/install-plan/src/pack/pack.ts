@@ -92,7 +92,7 @@ function secretWarning(
   const count = objects.filter((object) => isSecret(object)).length;
   if (count === 0 || secrets === "secretRef") return [];
   return [
-    `${count} Secrets stand in the plan, where everybody who may read plans can read them; --secrets=secretRef keeps them in Secrets`,
+    `Secrets in the plan: ${count}; everybody who may read plans can read them, secretRef keeps them in Secrets`,
   ];
 }
 

@@ -1,4 +1,3 @@
-import { digestOf } from "../manifest/canonical-json.ts";
 import { fieldOf, isJsonObject, type JsonObject, withoutFields } from "../manifest/json-object.ts";
 import { marksFor } from "../marks.ts";
 import type { PlanAction } from "../plan-action.ts";
@@ -12,7 +11,7 @@ export function jobObject({ plan, marker, job }: Extract<PlanAction, { readonly 
   const { namespace = "", name, uid = "" } = plan.metadata;
   const identity = { apiVersion: "batch/v1", kind: "Job", namespace, name: job.jobName };
   const template = isJsonObject(job.spec.template) ? job.spec.template : {};
-  const { labels, annotations } = marksFor(marker, { identity, digest: digestOf(template) });
+  const { labels, annotations } = marksFor(marker, identity);
   return {
     apiVersion: "batch/v1",
     kind: "Job",

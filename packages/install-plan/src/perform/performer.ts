@@ -35,7 +35,7 @@ export async function performAction(action: PlanAction, ctx: Context, parts: App
       await claimManifest(action, ctx);
       return;
     case "warn":
-      warn(action, ctx);
+      warn(action, ctx, parts);
       return;
     case "forgetTroubles":
       parts.memories.of(action.plan).troubles.clear();
@@ -87,12 +87,15 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
 }
 
 /** One event for all: a bundle may hold hundreds of copies. */
-function warn({ warnings }: Of<"warn">, ctx: Context): void {
+function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }: ApplyParts): void {
+  const { told } = memories.of(plan);
+  if (warnings.every((warning) => told.has(warning))) return;
+  for (const warning of warnings) told.add(warning);
   const rest = warnings.length > warningsTold ? `; and ${warnings.length - warningsTold} more` : "";
   const note = `${warnings.slice(0, warningsTold).join("; ")}${rest}`;
   ctx.events.record({
     type: "Warning",
-    reason: "ContentAdjusted",
+    reason,
     action: "Read",
     note: note.slice(0, 1000),
   });

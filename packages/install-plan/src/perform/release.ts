@@ -1,6 +1,6 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
-import { fieldManager, ownerAnnotation, planIdLabel } from "../marks.ts";
+import { fieldManager, objectAnnotation, ownLabels } from "../marks.ts";
 
 /**
  * A merge patch that gives an object up: our marks go, and our claim on its fields, while the fields stay. An apply of
@@ -13,8 +13,8 @@ export function releasePatch({ metadata }: KubeObject): object {
     metadata: {
       uid,
       resourceVersion,
-      labels: { [planIdLabel]: null },
-      annotations: { [ownerAnnotation]: null },
+      labels: Object.fromEntries(ownLabels.map((label) => [label, null])),
+      annotations: { [objectAnnotation]: null },
       // An empty list would leave it as it is; one empty entry clears it.
       managedFields: others.length === 0 ? [{}] : others,
     },

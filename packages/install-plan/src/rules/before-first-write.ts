@@ -163,6 +163,8 @@ function claims({ plan, manifests }: Seen): readonly PlanAction[] {
     .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
 }
 
-function warnings({ content }: Seen): readonly PlanAction[] {
-  return content.warnings.length === 0 ? [] : [{ kind: "warn", warnings: content.warnings }];
+function warnings({ plan, content }: Seen): readonly PlanAction[] {
+  return content.warnings.length === 0
+    ? []
+    : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings }];
 }

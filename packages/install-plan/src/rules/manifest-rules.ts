@@ -24,7 +24,10 @@ export const manifestRules: readonly Rule<Resolved, never>[] = [
 function secretMissing(resolved: Resolved): Verdict<never> | undefined {
   if (resolved.kind !== "missing") return undefined;
   const { message } = resolved;
-  return report({ valid: false, reason: message }, waiting({ reason: "SecretMissing", message }, secretRetryMs));
+  return report(
+    { valid: false, reason: message },
+    waiting({ reason: "SecretMissing", message }, secretRetryMs),
+  );
 }
 
 function contentBroken(resolved: Resolved): Verdict<never> | undefined {

@@ -1,6 +1,7 @@
 import { held, settled, stalled, waiting } from "@quartermaster/runtime";
 
 import { opensGate } from "../health/index.ts";
+import type { PlanAction } from "../plan-action.ts";
 import { isInstalled } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
@@ -79,6 +80,7 @@ function standing(seen: Seen, now: Date): PlanVerdict {
     return answer(seen, now, {
       phase: "Installed",
       message: "Everything is installed and ready.",
+      actions: lateComers(seen),
       outcome: settled(recheckMs),
     });
   const [worst] = open;
@@ -93,6 +95,13 @@ function standing(seen: Seen, now: Date): PlanVerdict {
     message,
     outcome: isWaitedFor ? waiting(why, recheckMs) : held(why),
   });
+}
+
+function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
+  const warnings = replacement.late.map(
+    (name) => `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
+  );
+  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */

@@ -6,14 +6,14 @@ import { type Marker, marksFor } from "../marks.ts";
 import type { Member } from "../member.ts";
 
 /** What of a member is needed to write it. */
-export type Writable = Pick<Member, "identity" | "digest" | "manifest" | "lifecycle">;
+export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
 
 /**
  * The manifest with the plan's marks in its top-level metadata. On an object that is there, the paths that the plan leaves
  * to others are given only as long as we are still their owner: leaving out a field that we own would remove it.
  */
 export function appliedManifest(member: Writable, marker: Marker, live?: KubeObject): KubeObject {
-  const { labels, annotations } = marksFor(marker, member);
+  const { labels, annotations } = marksFor(marker, member.identity);
   const { metadata, ...content } = member.manifest;
   const marked: KubeObject = {
     ...content,

@@ -3,7 +3,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { isOurs, managersOf, type ManagerEntry, ourFields } from "../fields/managed-fields.ts";
 import { pathsBeyond, touches } from "../fields/set-paths.ts";
 import { unownedPaths } from "../fields/unowned-paths.ts";
-import { type Marker, marksFor, ownerAnnotation } from "../marks.ts";
+import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 
@@ -15,16 +15,14 @@ export interface Drift {
   readonly additions: readonly string[];
   /** Who changed it, as far as the server tells. */
   readonly manager?: string;
-  /** The proof is not the one we would write now: the object was never applied by this plan in its present form. */
-  readonly isOutdated: boolean;
 }
 
 /** Everything is as it was applied. */
-export const noDrift: Drift = { paths: [], additions: [], isOutdated: false };
+export const noDrift: Drift = { paths: [], additions: [] };
 
 /** Whether anything of it is to be written. */
-export function hasDrifted({ paths, additions, isOutdated }: Drift): boolean {
-  return isOutdated || paths.length > 0 || additions.length > 0;
+export function hasDrifted({ paths, additions }: Drift): boolean {
+  return paths.length > 0 || additions.length > 0;
 }
 
 /** Judges a live object by who owns its fields; `dropped` are paths that the server never gave us. */
@@ -45,17 +43,12 @@ export function driftOf(
     paths,
     additions,
     ...(manager === undefined ? {} : { manager }),
-    isOutdated: live.metadata.annotations?.[ownerAnnotation] !== proofFor(member, marker),
   };
 }
 
 /** Whether an entry is of a manager whose additions `Strict` does not suffer. */
 export function isDisallowed({ manager, subresource }: ManagerEntry, { lifecycle }: Member): boolean {
   return subresource === undefined && lifecycle.disallowedManagers.includes(manager);
-}
-
-function proofFor(member: Member, marker: Marker): string | undefined {
-  return marksFor(marker, member).annotations[ownerAnnotation];
 }
 
 /** Metadata and status are no business of `Strict`: everybody annotates. */

@@ -3,6 +3,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { type Identity, type IdentityKey, identityKey } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
 import type { Lifecycle } from "../member.ts";
+import { type KindTable, tableKey } from "./served-kinds.ts";
 
 /** One object that a plan names, whether or not its manifest can still be read. */
 export interface Entry {
@@ -14,13 +15,16 @@ export interface Entry {
 }
 
 /** Every object of a plan in its order: from the content, and from the references where a manifest is gone. */
-export function inventoryOf(plan: InstallPlan, content: Content): readonly Entry[] {
+export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTable): readonly Entry[] {
   const known = new Set(content.members.map(({ stageIndex, index }) => placeOf(stageIndex, index)));
   const lost = plan.spec.stages.flatMap(({ resources = [] }, stageIndex) =>
     resources.flatMap(({ manifestRef, lifecycle }, index): readonly Entry[] => {
       if (manifestRef === undefined || known.has(placeOf(stageIndex, index))) return [];
-      const { namespace, ...named } = manifestRef.object;
-      const identity: Identity = { ...named, ...(namespace === undefined ? {} : { namespace }) };
+      const { namespace: written = "", ...named } = manifestRef.object;
+      const isNamespaced = kinds.get(tableKey(named.apiVersion, named.kind))?.scope === "Namespaced";
+      // A reference may leave the plan's own namespace out, as manifests do.
+      const namespace = written === "" && isNamespaced ? (plan.metadata.namespace ?? "") : written;
+      const identity: Identity = { ...named, ...(namespace === "" ? {} : { namespace }) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource leaves out is absent, not undefined
       const merged = { ...plan.spec.lifecycle, ...lifecycle } as Lifecycle;
       return [{ identity, key: identityKey(identity), stageIndex, index, lifecycle: merged }];

@@ -1,6 +1,6 @@
 import type { Context, Kind } from "@quartermaster/runtime";
 
-import { ownerMarkOf } from "../marks.ts";
+import { isMarkedBy } from "../marks.ts";
 import { isInstalled, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
 import { type Entry, inventoryOf } from "./inventory.ts";
@@ -38,13 +38,13 @@ async function predecessorInventory(
   { plan }: Predecessor,
   { contents, ctx, kinds }: LeftoverParts,
 ): Promise<readonly Entry[]> {
-  return plan === undefined ? [] : inventoryOf(plan, await contents.read(plan, ctx, kinds));
+  return plan === undefined ? [] : inventoryOf(plan, await contents.read(plan, ctx, kinds), kinds);
 }
 
 async function liveOf(
   entries: readonly Entry[],
-  { uid }: Predecessor,
-  { kinds, ctx }: LeftoverParts,
+  { name, uid }: Predecessor,
+  { kinds, ctx, plan }: LeftoverParts,
 ): Promise<readonly Leftover[]> {
   const served = entries.flatMap((entry): readonly (Entry & { readonly kind: Kind })[] => {
     const kind = kinds.get(tableKey(entry.identity.apiVersion, entry.identity.kind));
@@ -54,9 +54,11 @@ async function liveOf(
     ctx,
     served.map(({ kind }) => kind),
   );
+  const { namespace = "" } = plan.metadata;
+  const owner = { namespace, name, uid };
   return served.flatMap(({ kind, identity, lifecycle }): readonly Leftover[] => {
     const live = stores.find(kind, identity);
-    if (live === undefined || ownerMarkOf(live)?.uid !== uid) return [];
+    if (live === undefined || !isMarkedBy(live, owner)) return [];
     return [{ kind, live, why: "replaced", cleanup: lifecycle.cleanup, propagation: "Background" }];
   });
 }

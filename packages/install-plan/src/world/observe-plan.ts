@@ -4,7 +4,7 @@ import type { Context, Discovery, Kind, System } from "@quartermaster/runtime";
 import { asAccount } from "../account.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindFinder } from "../manifest/read-content.ts";
-import type { Marker } from "../marks.ts";
+import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
@@ -102,11 +102,9 @@ interface ViewerParts {
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
   const { plan, kinds, stores, replacement, marker, memory, nowMs, ctx } = parts;
-  const living = new Set(
-    ctx
-      .store(installPlan.kind)
-      .list()
-      .map(({ metadata }) => metadata.uid ?? ""),
+  const plans = ctx.store(installPlan.kind).list();
+  const living = new Map(
+    plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
   );
   const kindOf = (member: Member): Kind | undefined => kindIn(kinds, member);
   const facts: ViewFacts = {

@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
 import { matchesLabels, parseLabelSelector } from "../manifest/label-selector.ts";
+import { planId, type PlanRef } from "../marks.ts";
 
 /** A plan that this one replaces. */
 export interface Predecessor {
@@ -29,7 +30,7 @@ export interface Replacement {
   readonly issues: readonly Issue[];
   /** Plans that match the selector but came after the set was fixed: they are not swallowed. */
   readonly late: readonly string[];
-  /** Uids whose objects this plan takes over. */
+  /** Ids of the plans whose objects this one takes over. */
   readonly heirOf: ReadonlySet<string>;
   readonly revision: number;
 }
@@ -125,12 +126,14 @@ function heirOf(
   const returned = others.filter((other) =>
     other.status?.replaces?.some(({ uid, state }) => uid === plan.metadata.uid && state === "Pending"),
   );
-  const uids = [
-    ...predecessors.map(({ uid }) => uid),
-    ...returned.map(({ metadata }) => metadata.uid),
-    plan.status?.replacedBy?.uid,
+  const { namespace = "" } = plan.metadata;
+  const { replacedBy } = plan.status ?? {};
+  const refs: readonly PlanRef[] = [
+    ...predecessors,
+    ...returned.map(({ metadata }) => metadata),
+    ...(replacedBy === undefined ? [] : [replacedBy]),
   ];
-  return new Set(uids.filter((uid): uid is string => uid !== undefined && uid !== ""));
+  return new Set(refs.map(({ name, uid = "" }) => planId({ namespace, name, uid })));
 }
 
 function nextRevision(predecessors: readonly Predecessor[]): number {

@@ -1,14 +1,16 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
 
-import { isMarkedBy, ownerMarkOf } from "../marks.ts";
+import { ourFields } from "../fields/managed-fields.ts";
+import { isProven, markOn, planId, planIdLabel } from "../marks.ts";
+import { isInstalled } from "../progress.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */
 export type Standing =
   | { readonly kind: "absent" }
   | { readonly kind: "mine" }
   /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
-  | { readonly kind: "inherited"; readonly from: string }
+  | { readonly kind: "inherited" }
   /** Nobody's, as far as marks and owner references tell. */
   | { readonly kind: "unowned" }
   | { readonly kind: "foreign"; readonly owner: string };
@@ -16,21 +18,32 @@ export type Standing =
 /** What decides whose an object is. */
 export interface Family {
   readonly plan: InstallPlan;
-  /** Uids of plans whose objects this one takes over. */
+  /** Ids of plans whose objects this one takes over. */
   readonly heirOf: ReadonlySet<string>;
-  /** Uids of all plans there are. */
-  readonly living: ReadonlySet<string>;
+  /** All plans there are, by id: namespace and name. */
+  readonly living: ReadonlyMap<string, string>;
 }
 
-/** Judges by the proof on the object; a label without proof is no more than a label. */
-export function standingOf(live: KubeObject | undefined, { plan, heirOf, living }: Family): Standing {
+/** Judges by the marks on the object; a label without the proof that goes with it is no more than a label. */
+export function standingOf(live: KubeObject | undefined, family: Family): Standing {
   if (live === undefined) return { kind: "absent" };
-  const mark = ownerMarkOf(live);
-  // A label that was stripped leaves the proof, and the object ours.
-  if (isMarkedBy(live, plan) || mark?.uid === plan.metadata.uid) return { kind: "mine" };
-  if (mark !== undefined && heirOf.has(mark.uid)) return { kind: "inherited", from: mark.plan };
-  if (mark !== undefined && living.has(mark.uid)) return { kind: "foreign", owner: `plan ${mark.plan}` };
-  const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (controller !== undefined) return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
-  return { kind: "unowned" };
+  const { plan, heirOf, living } = family;
+  const mark = markOn(live);
+  if (mark === undefined) return isStripped(live, plan) ? { kind: "mine" } : unmarked(live);
+  if (mark === planId(plan.metadata)) return { kind: "mine" };
+  if (heirOf.has(mark)) return { kind: "inherited" };
+  const owner = living.get(mark);
+  return owner === undefined ? unmarked(live) : { kind: "foreign", owner: `plan ${owner}` };
+}
+
+/** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
+function isStripped(live: KubeObject, plan: InstallPlan): boolean {
+  const hasLabel = live.metadata.labels?.[planIdLabel] !== undefined;
+  return isInstalled(plan) && !hasLabel && isProven(live) && ourFields(live) !== undefined;
+}
+
+function unmarked({ metadata }: KubeObject): Standing {
+  const controller = metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (controller === undefined) return { kind: "unowned" };
+  return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
 }

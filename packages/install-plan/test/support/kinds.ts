@@ -31,6 +31,13 @@ export const events: Kind<PlanEvent> = defineKind<PlanEvent>({
 });
 export const roles: Kind = namespaced("rbac.authorization.k8s.io", "Role", "roles");
 export const roleBindings: Kind = namespaced("rbac.authorization.k8s.io", "RoleBinding", "rolebindings");
+export const clusterRoleBindings: Kind = defineKind({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
+});
 export const crds: Kind = defineKind({
   group: "apiextensions.k8s.io",
   version: "v1",

@@ -24,7 +24,7 @@ export function answerError(request: ApiRequest, answer: Answer, wallMs: number)
 export function classOfAnswer(status: number, report: StatusReport | undefined): ErrorClass {
   if (status === 409) return report?.reason === "AlreadyExists" ? "alreadyExists" : "conflict";
   if (status === 504 && !isVersionTooLarge(report)) return "timeout";
-  if (status >= 500) return isTooLarge(report) ? "tooLarge" : "transient";
+  if (status >= 500) return classOfFault(report);
   return classesByStatus.get(status) ?? "bug";
 }
 
@@ -40,9 +40,13 @@ const classesByStatus = new Map<number, ErrorClass>([
   [429, "tooManyRequests"],
 ]);
 
-/** etcd's limit and gRPC's come as a plain 500; the server has no code for them, hence the only look at text. */
-function isTooLarge(report: StatusReport | undefined): boolean {
-  return /request is too large|trying to send message larger than max/.test(report?.message ?? "");
+/** What the server calls its own fault and is not, in the only places where it has no code for it but its text. */
+function classOfFault(report: StatusReport | undefined): ErrorClass {
+  const message = report?.message ?? "";
+  // etcd's limit and gRPC's.
+  if (/request is too large|trying to send message larger than max/.test(message)) return "tooLarge";
+  // A server-side apply of a field that the kind's schema does not have.
+  return message.startsWith("failed to create typed patch object") ? "invalid" : "transient";
 }
 
 function isVersionTooLarge(report: StatusReport | undefined): boolean {
@@ -62,7 +66,7 @@ function reasonOf(errorClass: ErrorClass, report: StatusReport | undefined): str
 /** A refusal means that nothing was done; so does "later" when the API server itself says it. */
 function mayHaveActed(status: number, errorClass: ErrorClass, isToldToWait: boolean): boolean {
   if (status === 408) return true;
-  if (status < 500 || errorClass === "tooLarge") return false;
+  if (status < 500 || errorClass === "tooLarge" || errorClass === "invalid") return false;
   return !(status === 503 && isToldToWait);
 }
 
