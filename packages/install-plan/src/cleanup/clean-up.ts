@@ -64,6 +64,7 @@ async function carryOut(
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
   if (step.isDone) return settled();
+  tellProtected(step, remaining, ctx);
   const open = step.actions.values();
   const refusals: string[] = [];
   const worker = async (): Promise<void> => {
@@ -81,6 +82,18 @@ async function carryOut(
   if (refusal === undefined) return underWay(step, remaining);
   if (plan.spec.deletion.ifUnauthorized === "Orphan") return letGo(remaining, refusal, ctx);
   return blocked(plan, step, remaining, refusal);
+}
+
+/** What the plan leaves behind because others have data in it. */
+function tellProtected({ actions }: DeletionStep, remaining: readonly Remaining[], ctx: Context): void {
+  const released = new Set(
+    actions.flatMap((action) => (action.kind === "release" ? [action.target.live] : [])),
+  );
+  for (const { identity, live, protectedBy } of remaining) {
+    if (protectedBy === undefined || !released.has(live)) continue;
+    const note = `${describeIdentity(identity)} stays: ${protectedBy}.`;
+    ctx.events.record({ type: "Warning", reason: "Protected", action: "Orphan", note });
+  }
 }
 
 /** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */

@@ -38,6 +38,13 @@ export const clusterRoleBindings: Kind = defineKind({
   plural: "clusterrolebindings",
   scope: "Cluster",
 });
+export const clusterRoles: Kind = defineKind({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster",
+});
 export const crds: Kind = defineKind({
   group: "apiextensions.k8s.io",
   version: "v1",

@@ -79,7 +79,10 @@ describe("a Pod", () => {
       object: {
         status: {
           phase: "Failed",
-          containerStatuses: [{ name: "main", state: { terminated: { exitCode: 3 } } }],
+          containerStatuses: [
+            { name: "side", state: { terminated: { exitCode: 0 } } },
+            { name: "main", state: { terminated: { exitCode: 3 } } },
+          ],
         },
       },
       want: { state: "Failed", message: "Container main ended with code 3." },

@@ -69,6 +69,11 @@ describe("the general procedure", () => {
       want: { state: "InProgress" },
     },
     {
+      name: "a generation that is no whole number is skipped",
+      status: { observedGeneration: 1.5, conditions: ready },
+      want: { state: "Ready" },
+    },
+    {
       name: "a generation that is no number is skipped",
       status: { observedGeneration: "abc", conditions: ready },
       want: { state: "Ready" },
@@ -209,6 +214,12 @@ describe("declared checks", () => {
     {
       name: "a number equals its text",
       facts: checked({ fieldEquals: { path: "/spec/size", value: "3" } }),
+      want: { state: "Ready" },
+    },
+    {
+      name: "a boolean equals its text",
+      status: { isOn: true },
+      facts: checked({ fieldEquals: { path: "/status/isOn", value: "true" } }),
       want: { state: "Ready" },
     },
     {

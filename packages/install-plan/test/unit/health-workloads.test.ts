@@ -172,6 +172,12 @@ describe("a StatefulSet", () => {
       want: ["Ready", "Ready"],
     },
     {
+      name: "partition of one reached",
+      spec: partitioned(1),
+      status: { ...allOfSet, updatedReplicas: 2, currentRevision: "a" },
+      want: ["Ready", "Ready"],
+    },
+    {
       name: "partition not reached",
       spec: partitioned(1),
       status: { ...allOfSet, updatedReplicas: 1 },

@@ -108,7 +108,9 @@ describe("objects", () => {
       metadata: { name: "a", namespace: "shop" },
       data: { x: "2" },
     };
-    expect(packed([one, other]).issues.map(({ message }) => message)).toEqual([
+    const { issues } = packed([one, other]);
+    expect(issues[0]?.object).toEqual({ apiVersion: "v1", kind: "ConfigMap", name: "a" });
+    expect(issues.map(({ message }) => message)).toEqual([
       "shop.yaml, document 1; shop.yaml, document 2: ConfigMap a: stands there more than once with different content; keep one",
     ]);
   });
@@ -154,6 +156,27 @@ describe("objects", () => {
     { name: "an unknown kind", given: [anObject("example.com/v1 Widget", "a")], want: "Namespace" },
   ])("choose the scope by their namespace: $name", ({ given, want }) => {
     expect(packed(given).plan.spec.scope).toBe(want);
+  });
+});
+
+describe("the plan", () => {
+  test("says no more than it was told", () => {
+    expect(packed([anObject("ConfigMap", "a")]).plan.spec).toEqual({
+      serviceAccountName: "installer",
+      scope: "Namespace",
+      stages: [{ name: "config", resources: [{ manifest: anObject("ConfigMap", "a") }] }],
+    });
+  });
+
+  test("waits for approval and replaces others when told", () => {
+    const { spec } = packed([anObject("ConfigMap", "a")], {
+      approval: "Manual",
+      replaces: ["old", "older"],
+    }).plan;
+    expect(spec).toMatchObject({
+      approval: "Manual",
+      replaces: { plans: [{ name: "old" }, { name: "older" }] },
+    });
   });
 });
 

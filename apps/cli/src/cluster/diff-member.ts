@@ -1,0 +1,91 @@
+import type { InstallPlan } from "@quartermaster/api";
+import {
+  appliedForm,
+  appliedManifest,
+  fieldManager,
+  identityOf,
+  type Writable,
+} from "@quartermaster/install-plan/pack";
+import { ApiError, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
+
+import { changesBetween } from "../render/changes.ts";
+import type { ObjectDiff } from "../render/diff-text.ts";
+import type { Cluster } from "./connect.ts";
+import type { PlanObject } from "./plan-objects.ts";
+
+/** Where to ask, and for which plan. The cluster's client speaks as the plan's service account. */
+export interface DiffRequest {
+  readonly plan: InstallPlan;
+  readonly cluster: Cluster;
+  readonly signal: AbortSignal;
+}
+
+/** What applying one object would do. The server is asked with a dry run of exactly what the operator would send. */
+export async function diffMember(member: PlanObject, request: DiffRequest): Promise<ObjectDiff> {
+  const { plan, cluster, signal } = request;
+  const kind = await servedKind(member, request);
+  const writable = writableOf(member, kind, plan);
+  const about = { object: writable.identity, stage: member.stage };
+  if (kind === undefined) return { ...about, action: "deferred", changes: [] };
+  try {
+    const live = await cluster.client.find(kind, writable.manifest.metadata, { signal });
+    const manifest = appliedManifest(writable, { plan, revision: plan.status?.revision ?? 1 }, live);
+    const options = { fieldManager, force: true, dryRun: true, signal };
+    const after = await cluster.client.apply(kind, manifest, options);
+    const isSecret = kind.group === "" && kind.kind === "Secret";
+    return { ...about, ...judged(live, changesBetween(live, after, { isSecret })) };
+  } catch (error) {
+    if (!refusals.has(classify(error))) throw error;
+    return { ...about, action: "refused", changes: [], message: refusalOf(error, kind) };
+  }
+}
+
+const refusals: ReadonlySet<string> = new Set(["invalid", "forbidden", "notFound", "conflict"]);
+
+function judged(
+  live: KubeObject | undefined,
+  changes: ObjectDiff["changes"],
+): Pick<ObjectDiff, "action" | "changes"> {
+  if (live === undefined) return { action: "create", changes: [] };
+  return { action: changes.length === 0 ? "none" : "update", changes };
+}
+
+/** Of a Secret, the server's words may hold a value. */
+function refusalOf(error: unknown, { kind }: Kind): string {
+  if (!(error instanceof ApiError)) return "for a reason that is not known";
+  return kind === "Secret" ? (error.reason ?? error.class) : error.message;
+}
+
+async function servedKind(
+  { object }: PlanObject,
+  { cluster, signal }: DiffRequest,
+): Promise<Kind | undefined> {
+  const wanted = { apiVersion: String(object["apiVersion"]), kind: String(object["kind"]) };
+  try {
+    return await cluster.discovery.find(wanted, { signal });
+  } catch (error) {
+    if (classify(error) === "notFound") return undefined;
+    throw error;
+  }
+}
+
+/** As the operator has it: an empty namespace is the plan's own, kinds of the cluster have none. */
+function writableOf(
+  { object, ignorePaths }: PlanObject,
+  kind: Kind | undefined,
+  plan: InstallPlan,
+): Writable {
+  const written = namespaceOf(object);
+  const own = written === "" ? plan.metadata.namespace : written;
+  const { manifest } = appliedForm(object, kind?.scope === "Cluster" ? undefined : own);
+  return {
+    manifest,
+    identity: identityOf(manifest),
+    lifecycle: { ...plan.spec.lifecycle, ignorePaths: [...ignorePaths] },
+  };
+}
+
+function namespaceOf({ metadata }: PlanObject["object"]): string {
+  const isNamed = typeof metadata === "object" && metadata !== null && "namespace" in metadata;
+  return isNamed && typeof metadata.namespace === "string" ? metadata.namespace : "";
+}

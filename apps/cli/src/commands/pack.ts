@@ -1,0 +1,111 @@
+import { type Packed, pack, type PackOptions, type WantedStage } from "@quartermaster/install-plan/pack";
+
+import { applyPacked } from "../cluster/apply-packed.ts";
+import { connect } from "../cluster/connect.ts";
+import type { Command, CommandContext } from "../command.ts";
+import { usageError } from "../errors.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { clusterOptions, type Invocation } from "../input/invocation.ts";
+import { type InputReading, readInput } from "../input/read-input.ts";
+import { toYaml } from "../output/print.ts";
+
+/** Makes an InstallPlan of manifests; works without a cluster unless it is to apply the plan. */
+export const packCommand: Command = {
+  name: "pack",
+  summary: "make an InstallPlan of manifests",
+  operands: "<file | folder | ->…",
+  options: {
+    name: { type: "string", describe: "name of the plan; required" },
+    "service-account": { type: "string", describe: "account whose rights the plan has; default unless told" },
+    stage: {
+      type: "string",
+      multiple: true,
+      describe: "<stage>=<Kind>[/<name>][,…]: put these after the default stages; * in names",
+    },
+    secrets: {
+      type: "string",
+      describe: "inline, or secretRef to keep Secrets out of the plan; inline unless told",
+    },
+    manual: { type: "boolean", describe: "the plan waits for qm plan approve" },
+    replaces: { type: "string", multiple: true, describe: "plan from which this one takes over" },
+    apply: { type: "boolean", describe: "create the plan and what it refers to" },
+    ...clusterOptions,
+  },
+  run: async (invocation, context) => {
+    if (invocation.positionals.length === 0)
+      throw usageError("name a file, a folder or - for standard input");
+    const options = packOptions(invocation);
+    const input = await readInput(invocation.positionals, context.readStandardInput);
+    if (invocation.flag("apply")) return await packAndApply(input, options, { invocation, context });
+    const packed = pack(input.documents, options);
+    if (hasFaults(packed, input, context)) return exitCode.failed;
+    show(packed, invocation, context);
+    return exitCode.ok;
+  },
+};
+
+interface Surroundings {
+  readonly invocation: Invocation;
+  readonly context: CommandContext;
+}
+
+async function packAndApply(
+  input: InputReading,
+  options: PackOptions,
+  { invocation, context }: Surroundings,
+): Promise<ExitCode> {
+  await using cluster = await connect(invocation, context.system);
+  const packed = pack(input.documents, { ...options, namespace: cluster.namespace });
+  if (hasFaults(packed, input, context)) return exitCode.failed;
+  await applyPacked(packed, cluster, context);
+  return exitCode.ok;
+}
+
+/** Tells warnings and everything that is wrong, all at once. */
+function hasFaults(
+  { warnings, issues }: Packed,
+  { faults }: InputReading,
+  { terminal }: CommandContext,
+): boolean {
+  const wrong = [...faults, ...issues.map(({ message }) => message)];
+  for (const warning of warnings) terminal.note(`warning: ${warning}`);
+  for (const line of wrong) terminal.note(`error: ${line}`);
+  return wrong.length > 0;
+}
+
+function packOptions(invocation: Invocation): PackOptions {
+  const name = invocation.text("name");
+  const namespace = invocation.text("namespace");
+  const secrets = invocation.text("secrets") ?? "inline";
+  if (name === undefined) throw usageError("--name is missing: how is the plan to be called?");
+  if (secrets !== "inline" && secrets !== "secretRef")
+    throw usageError("--secrets must be inline or secretRef");
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    serviceAccountName: invocation.text("service-account") ?? "default",
+    secrets,
+    stages: invocation.list("stage").map((words) => wantedStage(words)),
+    replaces: invocation.list("replaces"),
+    ...(invocation.flag("manual") ? { approval: "Manual" } : {}),
+  };
+}
+
+function wantedStage(words: string): WantedStage {
+  const [name = "", selection = ""] = words.split("=", 2);
+  if (name === "" || selection === "")
+    throw usageError(`--stage ${words}: write <stage>=<Kind>[/<name>][,…]`);
+  return { name, select: selection.split(",") };
+}
+
+/** Everything in the order in which it must be applied; as JSON one List that kubectl takes. */
+function show(
+  { secrets, manifests, plan }: Packed,
+  { format }: Invocation,
+  { terminal }: CommandContext,
+): void {
+  const items = [...secrets, ...manifests, plan];
+  if (format === "json")
+    terminal.write(JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2));
+  else terminal.write(items.map((item) => toYaml(item).trimEnd()).join("\n---\n"));
+}

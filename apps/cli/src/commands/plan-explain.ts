@@ -1,0 +1,63 @@
+import { type InstallPlan, installPlan } from "@quartermaster/api";
+
+import { connect } from "../cluster/connect.ts";
+import { getPlan } from "../cluster/get-plan.ts";
+import type { Command, CommandContext } from "../command.ts";
+import { CliError, usageError } from "../errors.ts";
+import { exitCode } from "../exit-code.ts";
+import { clusterOptions, type Invocation, onlyPositional } from "../input/invocation.ts";
+import { readInput } from "../input/read-input.ts";
+import { print } from "../output/print.ts";
+import { explainPlan, explanationText } from "../render/explain-plan.ts";
+import { isReady } from "../render/status-tree.ts";
+
+/** Says why a plan is where it is; with a file it needs no cluster. */
+export const planExplainCommand: Command = {
+  name: "plan explain",
+  summary: "say why a plan is in its phase and what to do",
+  operands: "<plan>",
+  options: {
+    file: { type: "string", short: "f", describe: "read the plan from a file or - instead of a cluster" },
+    ...clusterOptions,
+  },
+  run: async (invocation, context) => {
+    const plan = await planToExplain(invocation, context);
+    const explanation = explainPlan(plan);
+    print(context.terminal, invocation.format, {
+      data: explanation,
+      text: explanationText(plan, explanation),
+    });
+    return isReady(plan) ? exitCode.ok : exitCode.notReady;
+  },
+};
+
+async function planToExplain(invocation: Invocation, context: CommandContext): Promise<InstallPlan> {
+  const file = invocation.text("file");
+  if (file !== undefined) return await planOfFile(file, invocation, context);
+  await using cluster = await connect(invocation, context.system);
+  return await getPlan(cluster, onlyPositional(invocation, "plan"), context.signal);
+}
+
+async function planOfFile(
+  file: string,
+  invocation: Invocation,
+  context: CommandContext,
+): Promise<InstallPlan> {
+  if (invocation.positionals.length > 0) throw usageError("name a plan or a file, not both");
+  const { documents, faults } = await readInput([file], context.readStandardInput);
+  if (faults.length > 0) throw new CliError(faults.join("\n"));
+  for (const { value, source } of documents) {
+    const issues = installPlan.check(value);
+    if (issues.length === 0) return asPlan(value);
+    context.terminal.note(
+      `${source}: no InstallPlan: ${issues.map(({ path, message }) => `${path} ${message}`).join("; ")}`,
+    );
+  }
+  throw new CliError(`${file}: there is no InstallPlan in it`, exitCode.notFound);
+}
+
+/** A plan that the server has not seen lacks the defaults; explaining does not need them. */
+function asPlan(value: unknown): InstallPlan {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has just passed
+  return value as InstallPlan;
+}

@@ -1,0 +1,47 @@
+import { type InstallPlan, installPlan } from "@quartermaster/api";
+
+import { connect } from "../cluster/connect.ts";
+import { getPlan } from "../cluster/get-plan.ts";
+import type { Command } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { exitCode } from "../exit-code.ts";
+import { clusterOptions, onlyPositional } from "../input/invocation.ts";
+import { print, toYaml } from "../output/print.ts";
+import { predecessorOf, rollbackPlan } from "../render/rollback-plan.ts";
+
+/** Goes back by going forward: a new plan with the content of the old one takes over from the current one. */
+export const planRollbackCommand: Command = {
+  name: "plan rollback",
+  summary: "replace a plan by one with its predecessor's content",
+  operands: "<plan>",
+  options: {
+    to: { type: "string", describe: "predecessor to go back to; the one the plan replaced unless told" },
+    name: { type: "string", describe: "name of the new plan; <predecessor>-again unless told" },
+    "dry-run": { type: "boolean", describe: "show the new plan, create nothing" },
+    ...clusterOptions,
+  },
+  run: async (invocation, { system, terminal, signal }) => {
+    await using cluster = await connect(invocation, system);
+    const current = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
+    const target = invocation.text("to") ?? predecessorOf(current);
+    if (target === undefined) {
+      throw new CliError(
+        `InstallPlan ${current.metadata.name} replaced no plan; name one with --to`,
+        exitCode.notFound,
+      );
+    }
+    const old = await getPlan(cluster, target, signal);
+    const plan = rollbackPlan(old, current, invocation.text("name") ?? `${target}-again`);
+    if (invocation.flag("dry-run")) {
+      print(terminal, invocation.format, { data: plan, text: toYaml(plan).trimEnd() });
+      return exitCode.ok;
+    }
+    const made: InstallPlan = await cluster.client.create(installPlan.kind, plan, {
+      fieldManager: "qm",
+      signal,
+    });
+    const text = `created InstallPlan ${made.metadata.namespace ?? ""}/${made.metadata.name} with the content of ${target}; it replaces ${current.metadata.name}`;
+    print(terminal, invocation.format, { data: made, text });
+    return exitCode.ok;
+  },
+};

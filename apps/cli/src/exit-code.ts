@@ -1,0 +1,15 @@
+/** How the program ends; docs/guides/cli.md lists them. */
+export const exitCode = {
+  ok: 0,
+  /** Something is wrong with the input, or the server refused it. */
+  failed: 1,
+  /** The command line itself is wrong. */
+  usage: 2,
+  /** The plan is not ready, or there are differences. */
+  notReady: 3,
+  /** The object, the file or the cluster is not there. */
+  notFound: 4,
+} as const;
+
+/** One of them. */
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];

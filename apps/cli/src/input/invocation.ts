@@ -1,0 +1,89 @@
+import { parseArgs } from "node:util";
+
+import { usageError } from "../errors.ts";
+import type { OutputFormat } from "../output/print.ts";
+
+/** One option of a command, with what it is for. */
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  readonly multiple?: boolean;
+  readonly describe: string;
+}
+
+/** Options by their long name. */
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** What the person typed after the name of the command. */
+export interface Invocation {
+  readonly positionals: readonly string[];
+  readonly format: OutputFormat;
+  text(option: string): string | undefined;
+  flag(option: string): boolean;
+  list(option: string): readonly string[];
+}
+
+/** Options that every command has. */
+export const commonOptions: OptionSpecs = {
+  output: { type: "string", short: "o", describe: "text, json or yaml; text unless told" },
+  help: { type: "boolean", short: "h", describe: "show this help" },
+};
+
+/** Options of commands that speak to a cluster. */
+export const clusterOptions: OptionSpecs = {
+  namespace: {
+    type: "string",
+    short: "n",
+    describe: "namespace of the plan; that of the context unless told",
+  },
+  kubeconfig: { type: "string", describe: "kubeconfig file; as kubectl finds it unless told" },
+  context: { type: "string", describe: "context of the kubeconfig; the current one unless told" },
+};
+
+/** Reads the words of the command line; throws a usage error that says what is wrong. */
+export function parseInvocation(words: readonly string[], options: OptionSpecs): Invocation {
+  const { positionals, values } = parseWords(words, { ...commonOptions, ...options });
+  return {
+    positionals,
+    format: formatOf(values["output"]),
+    text: (option) => textOf(values[option]),
+    flag: (option) => values[option] === true,
+    list: (option) => listOf(values[option]),
+  };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function parseWords(
+  words: readonly string[],
+  options: OptionSpecs,
+): { readonly positionals: readonly string[]; readonly values: Values } {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message);
+    throw error;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function formatOf(value: unknown): OutputFormat {
+  if (value === undefined) return "text";
+  if (value === "text" || value === "json" || value === "yaml") return value;
+  throw usageError("--output must be text, json or yaml");
+}
+
+/** The one thing the command is about; throws a usage error when it is missing or there are more. */
+export function onlyPositional({ positionals }: Invocation, what: string): string {
+  const [first, ...others] = positionals;
+  if (first === undefined) throw usageError(`${what} is missing`);
+  if (others.length > 0) throw usageError(`one ${what} at a time; ${others.join(" ")} is too much`);
+  return first;
+}

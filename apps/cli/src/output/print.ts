@@ -1,0 +1,39 @@
+import { stringify } from "yaml";
+
+import type { Terminal } from "./terminal.ts";
+
+/** How results are written: for people, or for programs. */
+export type OutputFormat = "text" | "json" | "yaml";
+
+/** One result in its two shapes. */
+export interface Printable {
+  readonly data: unknown;
+  readonly text: string;
+}
+
+/** Writes a result as the person asked for it. */
+export function print(terminal: Terminal, format: OutputFormat, { data, text }: Printable): void {
+  if (format === "text") terminal.write(text);
+  else terminal.write(format === "json" ? JSON.stringify(data, undefined, 2) : toYaml(data).trimEnd());
+}
+
+/**
+ * YAML that tools of YAML 1.1, such as kubectl, read as it is meant: text is always quoted, so `no` and `=` stay text, and
+ * numbers beyond a double keep their digits.
+ */
+export function toYaml(value: unknown): string {
+  const plain: unknown = JSON.parse(JSON.stringify(value), keepDigits);
+  return stringify(plain, {
+    version: "1.1",
+    defaultStringType: "QUOTE_DOUBLE",
+    defaultKeyType: "PLAIN",
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  });
+}
+
+function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isExact = typeof value !== "number" || Number.isSafeInteger(value);
+  const digits = context?.source ?? "";
+  return isExact || !/^-?\d+$/.test(digits) ? value : BigInt(digits);
+}

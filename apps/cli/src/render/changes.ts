@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+
+import { canonicalJson } from "@quartermaster/install-plan/pack";
+
+/** One field that an apply would change. */
+export interface Change {
+  /** JSON pointer. */
+  readonly path: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** How values are shown: as they are, or as digests when they are nobody's business. */
+export interface ChangeOptions {
+  readonly isSecret: boolean;
+}
+
+/** The fields in which two objects differ, sorted by path; what nobody declares is left out. */
+export function changesBetween(
+  before: unknown,
+  after: unknown,
+  { isSecret }: ChangeOptions,
+): readonly Change[] {
+  const [old, fresh] = [leavesOf(before), leavesOf(after)];
+  const paths = [...new Set([...old.keys(), ...fresh.keys()])]
+    .filter((path) => !isUndeclared(path))
+    .toSorted();
+  const show = isSecret ? digest : shown;
+  return paths
+    .filter((path) => old.get(path) !== fresh.get(path))
+    .map((path) => ({
+      path,
+      ...said("before", old.get(path), show),
+      ...said("after", fresh.get(path), show),
+    }));
+}
+
+/** What the server fills in, and the marks of the plan: nobody declares them. */
+const undeclared = [
+  "managedFields",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "uid",
+  "selfLink",
+].map((field) => `/metadata/${field}`);
+const marks = /^\/metadata\/(?:labels|annotations)\/install\.quartermaster\.dev~1/;
+
+function isUndeclared(path: string): boolean {
+  return marks.test(path) || undeclared.some((own) => path === own || path.startsWith(`${own}/`));
+}
+
+/** Every scalar, empty list and empty object as JSON under its pointer. */
+function leavesOf(value: unknown): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>();
+  const open: [string, unknown][] = value === undefined ? [] : [["", value]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [path, part] = next;
+    const children = childrenOf(part);
+    if (children.length === 0) leaves.set(path, canonicalJson(part));
+    open.push(...children.map(([key, child]): [string, unknown] => [`${path}/${escapeKey(key)}`, child]));
+  }
+  return leaves;
+}
+
+function childrenOf(part: unknown): readonly [string, unknown][] {
+  return typeof part === "object" && part !== null ? Object.entries(part) : [];
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function said(
+  side: "before" | "after",
+  value: string | undefined,
+  show: (value: string) => string,
+): Partial<Change> {
+  return value === undefined ? {} : { [side]: show(value) };
+}
+
+function shown(value: string): string {
+  return value.length <= 200 ? value : `${value.slice(0, 199)}…`;
+}
+
+function digest(value: string): string {
+  return `sha256:${createHash("sha256").update(value).digest("hex").slice(0, 16)}`;
+}

@@ -1,0 +1,46 @@
+import type { Identity } from "@quartermaster/install-plan/pack";
+
+import type { Change } from "./changes.ts";
+import { cleanText } from "./clean-text.ts";
+import { objectTitle } from "./object-title.ts";
+import { type Paint, plain } from "./paint.ts";
+
+/** What applying one object would do. */
+export interface ObjectDiff {
+  readonly object: Identity;
+  readonly stage: string;
+  /** `deferred`: its kind is not served yet. `refused`: the server would not take it. */
+  readonly action: "create" | "update" | "none" | "deferred" | "refused";
+  readonly changes: readonly Change[];
+  /** Why it was refused. */
+  readonly message?: string;
+}
+
+/** All differences as text; objects without any are only counted. */
+export function diffText(diffs: readonly ObjectDiff[], paint: Paint = plain): string {
+  const same = diffs.filter(({ action }) => action === "none").length;
+  const told = diffs.filter(({ action }) => action !== "none");
+  return [
+    ...told.flatMap((diff) => linesOf(diff, paint)),
+    `${told.length} to change, ${same} as declared`,
+  ].join("\n");
+}
+
+const signs = { create: "+", update: "~", none: " ", deferred: "?", refused: "!" } as const;
+
+function linesOf({ object, action, changes, message }: ObjectDiff, paint: Paint): readonly string[] {
+  const tone = action === "refused" ? "bad" : "strong";
+  const title = paint(tone, `${signs[action]} ${objectTitle(object)}  ${action}`);
+  return [
+    message === undefined ? title : `${title}: ${cleanText(message)}`,
+    ...(action === "update" ? changes.flatMap((change) => changeLines(change, paint)) : []),
+  ];
+}
+
+function changeLines({ path, before, after }: Change, paint: Paint): readonly string[] {
+  return [
+    `    ${cleanText(path)}`,
+    ...(before === undefined ? [] : [paint("bad", `      - ${cleanText(before)}`)]),
+    ...(after === undefined ? [] : [paint("good", `      + ${cleanText(after)}`)]),
+  ];
+}

@@ -1,0 +1,101 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import { cleanText } from "./clean-text.ts";
+import { objectTitle } from "./object-title.ts";
+import { type Paint, plain, type Tone } from "./paint.ts";
+
+type Status = NonNullable<InstallPlan["status"]>;
+type Detail = NonNullable<Status["details"]>[number];
+type Job = NonNullable<Status["jobs"]>[number];
+type Stage = InstallPlan["spec"]["stages"][number];
+
+/** A plan as a tree: its stages, what of them is not ready and why, their jobs. */
+export function statusTree(plan: InstallPlan, paint: Paint = plain): string {
+  const { spec, status } = plan;
+  const width = Math.max(...spec.stages.map(({ name }) => name.length));
+  const stages = spec.stages.flatMap((stage, index) => [
+    `  ${stage.name.padEnd(width)}  ${stageLine(stage, status?.states?.[index], paint)}${markOf(stage, status, paint)}`,
+    ...belowStage(stage, status, paint).map((line) => `    ${line}`),
+  ]);
+  return [...headOf(plan, paint), ...stages, ...omitted(status)].join("\n");
+}
+
+function headOf({ metadata, status }: InstallPlan, paint: Paint): readonly string[] {
+  const { phase = "not seen yet", message, attempt = 1 } = status ?? {};
+  const title = paint("strong", `InstallPlan ${metadata.namespace ?? ""}/${metadata.name}`);
+  return [
+    `${title}  ${paint(phaseTone(phase), phase)}${attempt > 1 ? paint("faint", `  attempt ${attempt}`) : ""}`,
+    ...(message === undefined ? [] : [`  ${cleanText(message, 1_024)}`]),
+  ];
+}
+
+function markOf({ name }: Stage, status: Status | undefined, paint: Paint): string {
+  return name === status?.stage ? paint("busy", "  ← now") : "";
+}
+
+function belowStage({ name }: Stage, status: Status | undefined, paint: Paint): readonly string[] {
+  const { details = [], jobs = [] } = status ?? {};
+  return [
+    ...details.filter(({ stage }) => stage === name).map((detail) => detailLine(detail, paint)),
+    ...jobs.filter(({ stage }) => stage === name).map((job) => jobLine(job, paint)),
+  ];
+}
+
+/** Whether the plan says that all is well with its latest spec. */
+export function isReady({ metadata, status }: InstallPlan): boolean {
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return isCurrent && conditionStatus(status, "Ready") === "True";
+}
+
+function conditionStatus(status: Status | undefined, type: string): string | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)?.status;
+}
+
+const tones: ReadonlyMap<string, Tone> = new Map<string, Tone>([
+  ["Installed", "good"],
+  ["Superseded", "faint"],
+  ["Failed", "bad"],
+  ["Invalid", "bad"],
+  ["Forbidden", "bad"],
+]);
+
+function phaseTone(phase: string): Tone {
+  return tones.get(phase) ?? "busy";
+}
+
+function stageLine({ resources = [] }: Stage, states: string | undefined, paint: Paint): string {
+  if (states === undefined || /^-*$/.test(states))
+    return paint("faint", `${resources.length} not yet applied`);
+  const ready = states.replaceAll(/[^RS]/g, "").length;
+  const line = `${ready}/${states.length} ready`;
+  return paint(ready === states.length ? "good" : "busy", line);
+}
+
+function detailLine({ object, state, reason, message, otherManager }: Detail, paint: Paint): string {
+  const bad = state === "Failed" || state === "Conflict" || state === "Missing";
+  const why = [reason, message].filter((part) => part !== undefined).join(": ");
+  const other = otherManager === undefined ? "" : ` (${cleanText(otherManager)})`;
+  return `${paint(bad ? "bad" : "busy", state)} ${objectTitle(object)}${why === "" ? "" : `  ${cleanText(why)}`}${other}`;
+}
+
+function jobLine({ name, state, attempt, message }: Job, paint: Paint): string {
+  const tone = jobTones[state];
+  const words = message === undefined ? "" : `  ${cleanText(message)}`;
+  return `job ${name}  ${paint(tone, state)}${attempt > 1 ? ` (attempt ${attempt})` : ""}${words}`;
+}
+
+const jobTones: Readonly<Record<Job["state"], Tone>> = {
+  Waiting: "faint",
+  Running: "busy",
+  Succeeded: "good",
+  Failed: "bad",
+  TimedOut: "bad",
+};
+
+/** The status lists the worst hundred; the rest is only counted. */
+function omitted(status: Status | undefined): readonly string[] {
+  const { counts, details = [] } = status ?? {};
+  if (counts === undefined || details.length < 100) return [];
+  const unlisted = counts.total - counts.ready - counts.suspended - details.length;
+  return unlisted > 0 ? [`  and ${unlisted} more that are not ready`] : [];
+}

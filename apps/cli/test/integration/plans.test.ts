@@ -1,0 +1,260 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+
+import type { InstallPlan } from "@quartermaster/api";
+import {
+  hatchCanary,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  type TestNamespace,
+} from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
+import { type, type PersonOptions, type Said } from "../support/person.ts";
+
+const cluster = joinSharedCluster();
+let namespace: TestNamespace;
+
+beforeAll(async () => {
+  await installKinds(cluster);
+  namespace = await makeNamespace(cluster.api, "cli-plans");
+  const rules = [{ apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["*"] }];
+  await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, name: "installer", rules });
+});
+
+afterAll(async () => {
+  await namespace[Symbol.asyncDispose]();
+  cluster[Symbol.dispose]();
+});
+
+async function qm(line: string, options: PersonOptions = {}): Promise<Said> {
+  const env = { KUBECONFIG: cluster.kubeconfigPath };
+  return await type([...line.split(" "), "-n", namespace.name], { env, ...options });
+}
+
+async function applyPlan(name: string, documents: readonly object[], more = ""): Promise<Said> {
+  const input = documents.map((document) => JSON.stringify(document)).join("\n---\n");
+  return await qm(`pack - --name ${name} --service-account installer --apply${more}`, { input });
+}
+
+function aConfigMap(name: string, data: Readonly<Record<string, string>> = {}): object {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
+}
+
+const condition = (kind: string, status: string): object => ({
+  type: kind,
+  status,
+  reason: "Settled",
+  message: "Everything is as declared.",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+
+describe("pack --apply", () => {
+  test("a large set becomes manifests that are stored and shared by the next plan", async () => {
+    const large = [1, 2, 3].map((index) =>
+      aConfigMap(`large-${index}`, { text: `${index}`.repeat(300_000) }),
+    );
+    expect(await applyPlan("large-1", large)).toMatchObject({ code: 0, err: "" });
+    expect(await applyPlan("large-2", large, " --replaces large-1")).toMatchObject({ code: 0, err: "" });
+    const list = await readObject<{ items: readonly object[] }>(
+      cluster,
+      `/apis/install.quartermaster.dev/v1alpha1/namespaces/${namespace.name}/resourcemanifests`,
+    );
+    expect(list?.items).toHaveLength(3);
+  });
+
+  test("a plan of the same name is not overwritten", async () => {
+    await applyPlan("once", [aConfigMap("a")]);
+    const { code, err } = await applyPlan("once", [aConfigMap("b")]);
+    expect(code).toBe(1);
+    expect(err).toContain("choose another --name and add --replaces once");
+  });
+
+  test("what the server refuses is told with its field", async () => {
+    const { code, err } = await applyPlan("Not-A-Name", [aConfigMap("a")]);
+    expect(code).toBe(1);
+    expect(err).toContain("metadata.name");
+  });
+});
+
+describe("diff", () => {
+  test("tells what would change, by path, and no value of a Secret", async () => {
+    const [old, fresh] = [hatchCanary(), hatchCanary()];
+    const aSecret = (canary: { readonly value: string }): object => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "keys" },
+      data: { password: Buffer.from(canary.value).toString("base64") },
+    });
+    const place = `/api/v1/namespaces/${namespace.name}`;
+    await cluster.api.apply(`${place}/configmaps/same`, aConfigMap("same", { a: "1" }));
+    await cluster.api.apply(`${place}/configmaps/other`, aConfigMap("other", { a: "1" }));
+    await cluster.api.apply(`${place}/secrets/keys`, aSecret(old));
+    await applyPlan("differs", [
+      aConfigMap("same", { a: "1" }),
+      aConfigMap("other", { a: "2" }),
+      aConfigMap("new"),
+      aSecret(fresh),
+      { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } },
+      { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" } },
+    ]);
+    const { code, out } = await qm("plan diff differs -o json");
+    const diffs = JSON.parse(out) as readonly {
+      object: { kind: string; name: string };
+      action: string;
+      changes: readonly object[];
+    }[];
+    expect(code).toBe(3);
+    expect(diffs.map(({ object, action }) => `${object.kind} ${object.name} ${action}`)).toEqual([
+      "ConfigMap same none",
+      "ConfigMap other update",
+      "ConfigMap new create",
+      "Secret keys update",
+      "Deployment d refused",
+      "Widget w deferred",
+    ]);
+    expect(diffs[1]?.changes).toEqual([{ path: "/data/a", before: '"1"', after: '"2"' }]);
+    expect(diffs[3]?.changes).toMatchObject([{ path: "/data/password" }]);
+    for (const { value } of [old, fresh]) {
+      expect(out).not.toContain(value);
+      expect(out).not.toContain(Buffer.from(value).toString("base64"));
+    }
+    expect(await readObject(cluster, `${place}/configmaps/new`)).toBeUndefined();
+  });
+
+  test("does not take the plan's own marks or fields left to others for differences", async () => {
+    await applyPlan("marked", [aConfigMap("marked", { a: "1", tuned: "1" })]);
+    const plan = await readObject<InstallPlan>(cluster, planPath(namespace.name, "marked"));
+    const spec = { ...plan?.spec, lifecycle: { ...plan?.spec.lifecycle, ignorePaths: ["/data/tuned"] } };
+    const path = planPath(namespace.name, "left");
+    await cluster.api.apply(path, {
+      apiVersion: plan?.apiVersion,
+      kind: plan?.kind,
+      metadata: { name: "left" },
+      spec,
+    });
+    const marks = {
+      labels: { "install.quartermaster.dev/plan-id": "abc" },
+      annotations: { "install.quartermaster.dev/owner": "{}" },
+    };
+    const live = { ...aConfigMap("marked", { a: "1", tuned: "2" }), metadata: { name: "marked", ...marks } };
+    await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/marked`, live);
+    expect((await qm("plan diff left")).out).toBe("0 to change, 1 as declared");
+    expect((await qm("plan diff marked")).out).toContain("/data/tuned");
+  });
+
+  test("ends with 0 when nothing differs", async () => {
+    await cluster.api.apply(
+      `/api/v1/namespaces/${namespace.name}/configmaps/equal`,
+      aConfigMap("equal", { a: "1" }),
+    );
+    await applyPlan("equal", [aConfigMap("equal", { a: "1" })]);
+    expect(await qm("plan diff equal")).toMatchObject({ code: 0, out: "0 to change, 1 as declared" });
+  });
+
+  test("says which manifest is missing", async () => {
+    const [large] = [aConfigMap("lost", { text: "x".repeat(300_000) })];
+    await applyPlan("lost", [large]);
+    const path = `/apis/install.quartermaster.dev/v1alpha1/namespaces/${namespace.name}/resourcemanifests`;
+    const plan = await readObject<{
+      spec: { stages: readonly { resources: readonly { manifestRef: { name: string } }[] }[] };
+    }>(cluster, planPath(namespace.name, "lost"));
+    const name = plan?.spec.stages[0]?.resources[0]?.manifestRef.name ?? "";
+    await cluster.api.send({ method: "DELETE", path: `${path}/${name}` });
+    const { code, err } = await qm("plan diff lost");
+    expect(code).toBe(1);
+    expect(err).toContain(`ResourceManifest ${namespace.name}/${name} is missing; pack and apply again`);
+  });
+});
+
+describe("status", () => {
+  test("ends with 4 for a plan that is not there", async () => {
+    const { code, err } = await qm("plan status nobody");
+    expect(code).toBe(4);
+    expect(err).toContain(`there is no InstallPlan nobody in namespace ${namespace.name}`);
+  });
+
+  test("watches until the plan is ready", async () => {
+    await applyPlan("watched", [aConfigMap("a")]);
+    const path = planPath(namespace.name, "watched");
+    const steps = [
+      { phase: "Applying", states: ["P"] },
+      { phase: "Installed", states: ["R"], observedGeneration: 1, conditions: [condition("Ready", "True")] },
+    ];
+    let step = 0;
+    const onSleep = async (): Promise<void> => {
+      await writeStatus(cluster, path, steps[step] ?? {});
+      step += 1;
+    };
+    const { code, out } = await qm("plan status watched --watch", { onSleep });
+    expect(code).toBe(0);
+    expect(out.split("\n").filter((line) => line.startsWith("InstallPlan"))).toEqual(
+      ["not seen yet", "Applying", "Installed"].map(
+        (phase) => `InstallPlan ${namespace.name}/watched  ${phase}`,
+      ),
+    );
+  });
+});
+
+describe("a watch", () => {
+  test("ends with 3 when its time is over", async () => {
+    await applyPlan("slow", [aConfigMap("a")]);
+    expect((await qm("plan status slow --watch --timeout 0")).code).toBe(3);
+  });
+});
+
+describe("approve", () => {
+  const preview = {
+    digest: "d1",
+    create: 1,
+    update: 0,
+    adopt: 0,
+    takeover: 0,
+    recreate: 0,
+    noop: 0,
+    delete: 0,
+    deferred: 0,
+  };
+
+  test("refuses a plan that needs none", async () => {
+    await applyPlan("automatic", [aConfigMap("a")]);
+    expect(await qm("plan approve automatic")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("needs no approval") as string,
+    });
+  });
+
+  test("waits for a preview and refuses another one", async () => {
+    await applyPlan("manual", [aConfigMap("a")], " --manual");
+    expect((await qm("plan approve manual")).code).toBe(3);
+    await writeStatus(cluster, planPath(namespace.name, "manual"), { preview });
+    const other = await qm("plan approve manual --preview d0");
+    expect(other).toMatchObject({ code: 3, err: expect.stringContaining("its digest is d1") as string });
+    expect((await qm("plan approve manual --preview d1")).code).toBe(0);
+    const plan = await readObject<{ spec: object }>(cluster, planPath(namespace.name, "manual"));
+    expect(plan?.spec).toMatchObject({ approved: true, approvedPreview: "d1" });
+  });
+});
+
+test("the program itself runs, without colours in a pipe", async () => {
+  await applyPlan("piped", [aConfigMap("a")]);
+  await writeStatus(cluster, planPath(namespace.name, "piped"), {
+    phase: "Installed",
+    states: ["R"],
+    observedGeneration: 1,
+    conditions: [condition("Ready", "True")],
+  });
+  const main = new URL("../../src/main.ts", import.meta.url).pathname;
+  const place = ["-n", namespace.name, "--kubeconfig", cluster.kubeconfigPath];
+  const child = spawn(process.execPath, [main, "plan", "status", "piped", ...place]);
+  const [out, code] = await Promise.all([
+    text(child.stdout),
+    new Promise<number | null>((resolve) => {
+      child.once("close", resolve);
+    }),
+  ]);
+  expect(code).toBe(0);
+  expect(out).toBe(`InstallPlan ${namespace.name}/piped  Installed\n  config  1/1 ready\n`);
+});

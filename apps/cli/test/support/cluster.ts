@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { eventually, type SharedCluster } from "@quartermaster/testkit";
+import { parse } from "yaml";
+
+const repository = join(import.meta.dirname, "../../../..");
+const group = "install.quartermaster.dev";
+
+/** Applies the committed CRDs and waits until their kinds are served. */
+export async function installKinds({ api }: SharedCluster): Promise<void> {
+  for (const plural of ["installplans", "resourcemanifests"]) {
+    const definition: unknown = parse(
+      readFileSync(join(repository, `config/crd/${group}_${plural}.yaml`), "utf8"),
+    );
+    await api.apply(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`, definition);
+    await eventually(
+      async (see) => see((await api.send({ path: `/apis/${group}/v1alpha1/${plural}` })).status) === 200,
+    );
+  }
+}
+
+/** Where a plan is served. */
+export function planPath(namespace: string, name: string): string {
+  return `/apis/${group}/v1alpha1/namespaces/${namespace}/installplans/${name}`;
+}
+
+/** Writes a status as the operator would. */
+export async function writeStatus({ api }: SharedCluster, path: string, status: object): Promise<void> {
+  const answer = await api.send({
+    method: "PATCH",
+    path: `${path}/status`,
+    body: { status },
+    contentType: "application/merge-patch+json",
+  });
+  if (answer.status !== 200) throw new Error(`status of ${path}: ${answer.status} ${answer.body}`);
+}
+
+/** Reads an object; undefined when there is none. */
+export async function readObject<T>({ api }: SharedCluster, path: string): Promise<T | undefined> {
+  const { status, body } = await api.send({ path });
+  return status === 404 ? undefined : (JSON.parse(body) as T);
+}

@@ -1,0 +1,40 @@
+import { realSystem, type System } from "@quartermaster/runtime";
+
+import { run } from "../../src/run.ts";
+
+/** What came of one command line. */
+export interface Said {
+  readonly code: number;
+  /** Standard output. */
+  readonly out: string;
+  /** Standard error. */
+  readonly err: string;
+}
+
+/** Who types: with which environment, into which standard input. */
+export interface PersonOptions {
+  readonly env?: System["env"];
+  readonly input?: string;
+  /** Called instead of waiting. */
+  readonly onSleep?: () => Promise<void>;
+}
+
+/** Types one command line and reads what comes back. */
+export async function type(words: readonly string[], options: PersonOptions = {}): Promise<Said> {
+  const { env = {}, input = "", onSleep } = options;
+  const [out, err]: [string[], string[]] = [[], []];
+  const system = { ...realSystem(), env };
+  const code = await run(words, {
+    system: onSleep === undefined ? system : { ...system, sleep: onSleep },
+    terminal: {
+      write: (text) => out.push(text),
+      note: (text) => err.push(text),
+      redraw: (text) => out.push(text),
+      isInteractive: false,
+      hasColor: false,
+    },
+    signal: AbortSignal.timeout(60_000),
+    readStandardInput: async () => await Promise.resolve(input),
+  });
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}

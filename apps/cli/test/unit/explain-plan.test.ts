@@ -1,0 +1,178 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { describe, expect, test } from "vitest";
+
+import { explainPlan, explanationText } from "../../src/render/explain-plan.ts";
+import { aCondition, aPlan } from "../support/plans.ts";
+
+interface Row {
+  readonly name: string;
+  readonly given: InstallPlan;
+  readonly because: readonly string[];
+  readonly remedies: readonly string[];
+}
+
+const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const preview = {
+  digest: "abc",
+  create: 1,
+  update: 0,
+  adopt: 0,
+  takeover: 0,
+  recreate: 0,
+  noop: 0,
+  delete: 0,
+  deferred: 0,
+};
+
+describe("a plan is explained", () => {
+  test.each<Row>([
+    {
+      name: "that nobody has looked at",
+      given: aPlan(),
+      because: ["no operator has written a status yet"],
+      remedies: ["see whether the operator runs and watches this namespace"],
+    },
+    {
+      name: "that is ready",
+      given: aPlan({
+        phase: "Installed",
+        observedGeneration: 1,
+        conditions: [aCondition("Ready", "True", "Settled")],
+      }),
+      because: ["everything is installed and ready"],
+      remedies: [],
+    },
+    {
+      name: "that is paused and changed",
+      given: aPlan({ phase: "Applying", observedGeneration: 0 }, { paused: true }),
+      because: [
+        "the status is older than the spec; the operator has not seen the change yet",
+        "the plan is paused: nothing is written",
+      ],
+      remedies: [`kubectl patch installplan web -n shop --type=merge -p '{"spec":{"paused":false}}'`],
+    },
+    {
+      name: "that waits for approval",
+      given: aPlan({ phase: "AwaitingApproval", preview }, { approval: "Manual" }),
+      because: ["the plan waits for approval"],
+      remedies: ["qm plan approve web -n shop"],
+    },
+    {
+      name: "that lacks rights, every one of them",
+      given: aPlan({
+        phase: "Forbidden",
+        conditions: [aCondition("Authorized", "False", "PermissionsMissing")],
+        permissions: {
+          missing: [
+            { verb: "create", group: "", resource: "configmaps", namespace: "shop" },
+            { verb: "bind", group: "rbac.authorization.k8s.io", resource: "clusterroles", name: "admin" },
+          ],
+        },
+      }),
+      because: [
+        "PermissionsMissing: PermissionsMissing it is.",
+        "service account shop:installer may not create configmaps in shop",
+        "service account shop:installer may not bind clusterroles.rbac.authorization.k8s.io admin",
+      ],
+      remedies: ["grant the service account what is missing; the plan goes on by itself"],
+    },
+    {
+      name: "whose account is missing, told once though two conditions say it",
+      given: aPlan({
+        phase: "Forbidden",
+        conditions: [
+          aCondition("Authorized", "False", "ServiceAccountMissing"),
+          aCondition("Ready", "False", "ServiceAccountMissing"),
+        ],
+      }),
+      because: ["ServiceAccountMissing: ServiceAccountMissing it is."],
+      remedies: ["create the service account; the plan goes on by itself"],
+    },
+    {
+      name: "whose job failed",
+      given: aPlan({
+        phase: "Failed",
+        conditions: [aCondition("Stalled", "True", "JobFailed")],
+        jobs: [
+          {
+            stage: "config",
+            name: "migrate",
+            jobName: "web-config-migrate-1",
+            attempt: 1,
+            state: "Failed",
+            message: "exit 1",
+          },
+        ],
+      }),
+      because: ["JobFailed: JobFailed it is.", "job migrate of stage config: Failed, exit 1"],
+      remedies: ["kubectl logs -n shop job/web-config-migrate-1"],
+    },
+    {
+      name: "whose objects are missing",
+      given: aPlan({
+        phase: "Installed",
+        details: [
+          { stage: "workloads", index: 0, object: web, state: "Missing", reason: "Deleted" },
+          { stage: "workloads", index: 0, object: { ...web, name: "api" }, state: "Missing" },
+        ],
+      }),
+      because: ["Deployment shop/web is Missing: Deleted", "Deployment shop/api is Missing"],
+      remedies: ["lifecycle.recreate: true makes deleted objects again"],
+    },
+    {
+      name: "that cannot be deleted",
+      given: aPlan({
+        phase: "Deleting",
+        conditions: [aCondition("DeletionBlocked", "True", "FinalizersLeft")],
+        deletion: { remaining: 1, blockedBy: [{ object: web, finalizers: ["example.com/hold"] }] },
+      }),
+      because: [
+        "FinalizersLeft: FinalizersLeft it is.",
+        "Deployment shop/web is still there, held by example.com/hold",
+      ],
+      remedies: [
+        "see why the controllers of these finalizers do not finish; spec.deletion.onTimeout: Orphan gives up waiting",
+      ],
+    },
+    {
+      name: "that was replaced",
+      given: aPlan({ phase: "Superseded", replacedBy: { name: "web-2", uid: "u", state: "Done" } }),
+      because: ["plan web-2 has taken over from it"],
+      remedies: ["qm plan status web-2"],
+    },
+    {
+      name: "that says nothing but its message",
+      given: aPlan({ phase: "Validating", message: "Asking the server." }),
+      because: ["Asking the server."],
+      remedies: [],
+    },
+  ])("$name", ({ given, because, remedies }) => {
+    expect(explainPlan(given)).toEqual({ phase: given.status?.phase ?? "not seen yet", because, remedies });
+  });
+
+  test("lists ten objects and counts the rest", () => {
+    const details = Array.from({ length: 12 }, (_, index) => ({
+      stage: "config",
+      index,
+      object: { ...web, name: `w${index}` },
+      state: "Failed" as const,
+    }));
+    expect(explainPlan(aPlan({ details })).because.slice(-2)).toEqual([
+      "Deployment shop/w9 is Failed",
+      "and 2 more objects; qm plan status lists them",
+    ]);
+  });
+
+  test("as text", () => {
+    const plan = aPlan();
+    expect(explanationText(plan, explainPlan(plan)).split("\n")).toEqual([
+      "InstallPlan shop/web is not seen yet",
+      "",
+      "Because:",
+      "  - no operator has written a status yet",
+      "",
+      "What to do:",
+      "  - see whether the operator runs and watches this namespace",
+    ]);
+  });
+});

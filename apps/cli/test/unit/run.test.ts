@@ -1,0 +1,200 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+import { type } from "../support/person.ts";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "qm-cli-"));
+  await mkdir(join(folder, "shop"));
+  await mkdir(join(folder, "empty"));
+  await writeFile(join(folder, "shop/b.yaml"), aConfigMap("b"));
+  await writeFile(join(folder, "shop/a.json"), JSON.stringify(parse(aConfigMap("a"))));
+  await writeFile(join(folder, "shop/readme.md"), "not a manifest");
+  await writeFile(join(folder, "bad.yaml"), `${aConfigMap("a")}---\nkind: [\n---\n${aConfigMap("Bad Name")}`);
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+function aConfigMap(name: string): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\ndata: { answer: "no" }\n`;
+}
+
+describe("a command line that is wrong", () => {
+  test.each([
+    { name: "unknown command", given: ["dance"], want: "there is no command dance; qm help lists them" },
+    { name: "unknown option", given: ["version", "--loud"], want: "Unknown option '--loud'" },
+    { name: "unknown format", given: ["version", "-o", "xml"], want: "--output must be text, json or yaml" },
+    {
+      name: "pack without files",
+      given: ["pack", "--name", "a"],
+      want: "name a file, a folder or - for standard input",
+    },
+    { name: "pack without a name", given: ["pack", "-"], want: "--name is missing" },
+    {
+      name: "pack with a strange stage",
+      given: ["pack", "-", "--name", "a", "--stage", "late"],
+      want: "--stage late: write <stage>=",
+    },
+    {
+      name: "pack with a strange place for secrets",
+      given: ["pack", "-", "--name", "a", "--secrets", "vault"],
+      want: "--secrets must be inline or secretRef",
+    },
+    {
+      name: "a timeout that is no number",
+      given: ["plan", "status", "web", "--timeout", "soon"],
+      want: "--timeout must be a number of seconds",
+    },
+    {
+      name: "explain of a plan and a file",
+      given: ["plan", "explain", "web", "-f", "-"],
+      want: "name a plan or a file, not both",
+    },
+  ])("ends with 2: $name", async ({ given, want }) => {
+    const { code, out, err } = await type(given);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(`error: ${want}`);
+  });
+});
+
+describe("what is not there", () => {
+  test.each([
+    {
+      name: "a file",
+      given: ["pack", "/nowhere/x.yaml", "--name", "a"],
+      want: "/nowhere/x.yaml: cannot be read; is the path right? (ENOENT)",
+    },
+    { name: "a cluster", given: ["plan", "status", "web"], want: "no kubeconfig found" },
+  ])("ends with 4: $name", async ({ given, want }) => {
+    const { code, err } = await type(given);
+    expect(code).toBe(4);
+    expect(err).toContain(want);
+  });
+
+  test("a folder without manifests ends with 4", async () => {
+    const { code, err } = await type(["pack", join(folder, "empty"), "--name", "a"]);
+    expect(code).toBe(4);
+    expect(err).toContain("there is no .yaml, .yml or .json file in it");
+  });
+});
+
+describe("help and version", () => {
+  test.each([[[]], [["help"]], [["--help"]]])("%j lists the commands", async (words) => {
+    const { code, out } = await type(words);
+    expect(code).toBe(0);
+    expect(out).toMatch(/ {2}plan status {2,}show stages/);
+  });
+
+  test.each([[["help", "plan", "status"]], [["plan", "status", "--help"]]])(
+    "%j tells of one command",
+    async (words) => {
+      const { code, out } = await type(words);
+      expect(code).toBe(0);
+      expect(out).toContain("-w, --watch");
+    },
+  );
+
+  test("the version comes as JSON too", async () => {
+    const { out } = await type(["version", "-o", "json"]);
+    expect(JSON.parse(out)).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string });
+  });
+});
+
+describe("pack without a cluster", () => {
+  test("packs a folder in the order of its names", async () => {
+    const { code, out } = await type([
+      "pack",
+      join(folder, "shop"),
+      "--name",
+      "shop",
+      "-n",
+      "store",
+      "--service-account",
+      "installer",
+    ]);
+    expect(code).toBe(0);
+    expect(parse(out)).toMatchObject({
+      kind: "InstallPlan",
+      metadata: { name: "shop", namespace: "store" },
+      spec: {
+        serviceAccountName: "installer",
+        scope: "Namespace",
+        stages: [
+          {
+            name: "config",
+            resources: [
+              { manifest: { metadata: { name: "a" } } },
+              { manifest: { metadata: { name: "b" }, data: { answer: "no" } } },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  test("packs standard input into a List for kubectl", async () => {
+    const { out } = await type(["pack", "-", "--name", "shop", "-o", "json"], { input: aConfigMap("a") });
+    expect(JSON.parse(out)).toMatchObject({ kind: "List", items: [{ kind: "InstallPlan" }] });
+  });
+
+  test("tells every fault at once, with file, document, object and field", async () => {
+    const { code, out, err } = await type(["pack", join(folder, "bad.yaml"), "--name", "shop"]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err.split("\n")).toEqual([
+      expect.stringMatching(/^error: .*bad\.yaml, document 2, line \d+: /),
+      expect.stringMatching(
+        /^error: .*bad\.yaml, document 3: ConfigMap Bad Name: metadata\.name must be a DNS name/,
+      ),
+    ]);
+  });
+
+  test("warns of Secrets in the plan and keeps them out on demand", async () => {
+    const input = "apiVersion: v1\nkind: Secret\nmetadata: { name: s }\ndata: { password: aHVudGVyMg== }\n";
+    const inline = await type(["pack", "-", "--name", "shop"], { input });
+    const apart = await type(["pack", "-", "--name", "shop", "--secrets", "secretRef"], { input });
+    expect(inline.err).toContain("warning: Secrets in the plan: 1;");
+    expect(apart.err).toBe("");
+    expect(apart.out).not.toContain("aHVudGVyMg==");
+    expect(apart.out.split("\n---\n").map((text) => (parse(text) as { kind: string }).kind)).toEqual([
+      "Secret",
+      "ResourceManifest",
+      "InstallPlan",
+    ]);
+  });
+});
+
+describe("plans in files", () => {
+  test("what pack writes is valid and can be explained", async () => {
+    const { out: input } = await type(["pack", join(folder, "shop"), "--name", "shop"]);
+    expect(await type(["plan", "validate", "-"], { input })).toMatchObject({
+      code: 0,
+      out: "documents: 1, all fine",
+    });
+    const { code, out } = await type(["plan", "explain", "-f", "-"], { input });
+    expect(code).toBe(3);
+    expect(out).toContain("no operator has written a status yet");
+  });
+
+  test("faults of the plan, its objects and its expressions are told with their place", async () => {
+    const plan = (resource: string): string =>
+      `apiVersion: install.quartermaster.dev/v1alpha1\nkind: InstallPlan\nmetadata: { name: a }\nspec:\n  serviceAccountName: installer\n  stages:\n    - name: one\n      resources:\n        - ${resource}\n`;
+    const object = "manifest: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, uid: b } }";
+    const checks = "readiness: { mode: Checks, checks: [{ cel: { expression: object.x } }] }";
+    const input = [plan(`{ ${object}, ${checks} }`), plan("{ nonsense: 1 }")].join("---\n");
+    const { code, out } = await type(["plan", "validate", "-"], { input });
+    expect(code).toBe(1);
+    expect(out.split("\n")).toEqual([
+      "standard input, document 1: stage one, resource 0: metadata.uid is the server's to fill in; leave it out",
+      "standard input, document 1: stage one, resource 0: there is no object; the object is called self",
+      expect.stringMatching(/^standard input, document 2: spec\.stages\.0\.resources\.0.*nonsense/),
+    ]);
+  });
+});
