@@ -48,7 +48,7 @@ export async function cleanUpPlan(
   const isReleasing =
     (plan.metadata.finalizers ?? []).includes(orphanFinalizer) || (isLate && onTimeout === "Orphan");
   const step = decideDeletion({ plan, remaining, isReleasing });
-  if (permit.kind === "blocked" && !step.isDone) return blocked(plan, step, remaining, permit.why);
+  if (permit.kind === "blocked" && !step.isDone) return blocked({ plan, step, remaining }, permit.why);
   return await carryOut({ plan, step, remaining }, ctx, parts);
 }
 
@@ -79,9 +79,9 @@ async function carryOut(
   };
   await Promise.all(Array.from({ length: Math.min(step.inFlight, step.actions.length) }, worker));
   const [refusal] = refusals;
-  if (refusal === undefined) return underWay(step, remaining);
+  if (refusal === undefined) return underWay({ plan, step, remaining });
   if (plan.spec.deletion.ifUnauthorized === "Orphan") return letGo(remaining, refusal, ctx);
-  return blocked(plan, step, remaining, refusal);
+  return blocked({ plan, step, remaining }, refusal);
 }
 
 /** What the plan leaves behind because others have data in it. */
@@ -97,7 +97,7 @@ function tellProtected({ actions }: DeletionStep, remaining: readonly Remaining[
 }
 
 /** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */
-function underWay(step: DeletionStep, remaining: readonly Remaining[]): CleanUpEnd {
+function underWay({ plan, step, remaining }: Plight): CleanUpEnd {
   const [blocker] = step.blockedBy;
   const isBlocked = blocker !== undefined && step.actions.length === 0;
   const message = isBlocked
@@ -105,6 +105,7 @@ function underWay(step: DeletionStep, remaining: readonly Remaining[]): CleanUpE
     : "Removes what the plan made.";
   const reason = isBlocked ? reasons.deletionBlocked : reasons.deleting;
   return endOf({
+    plan,
     step,
     remaining,
     outcome: waiting({ reason, message }, lookAgainMs),
@@ -114,15 +115,11 @@ function underWay(step: DeletionStep, remaining: readonly Remaining[]): CleanUpE
   });
 }
 
-function blocked(
-  plan: InstallPlan,
-  step: DeletionStep,
-  remaining: readonly Remaining[],
-  why: string,
-): CleanUpEnd {
+function blocked({ plan, step, remaining }: Plight, why: string): CleanUpEnd {
   const message = `Service account ${plan.spec.serviceAccountName} cannot delete what is left: ${why}`;
   const reason = reasons.deletionBlocked;
   return endOf({
+    plan,
     step,
     remaining,
     outcome: stalled({ reason, message }, 30_000),
@@ -132,10 +129,12 @@ function blocked(
   });
 }
 
-function endOf({ step, remaining, outcome, isBlocked, message, reason }: Ending): CleanUpEnd {
+/** What the status said before stays: without it a plan that has begun would look like one that never did. */
+function endOf({ plan, step, remaining, outcome, isBlocked, message, reason }: Ending): CleanUpEnd {
   return {
     outcome,
     status: {
+      ...plan.status,
       phase: "Deleting",
       message,
       deletion: {
@@ -148,6 +147,7 @@ function endOf({ step, remaining, outcome, isBlocked, message, reason }: Ending)
 }
 
 interface Ending {
+  readonly plan: InstallPlan;
   readonly step: DeletionStep;
   readonly remaining: readonly Remaining[];
   readonly outcome: Outcome;

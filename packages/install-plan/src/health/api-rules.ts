@@ -54,7 +54,9 @@ function webhooks(object: KubeObject, { hasEndpoints }: HealthFacts): Health {
     const isDead =
       namespaceName !== undefined && name !== undefined && hasEndpoints?.(namespaceName, name) === false;
     if (isDead) {
-      return inProgress("NoEndpoints", `Service ${namespaceName}/${name} of the webhook has no endpoints.`);
+      const message = `Service ${namespaceName}/${name} of the webhook has no endpoints.`;
+      // No watch tells of endpoints.
+      return { ...inProgress("NoEndpoints", message), recheckAfterMs: 1_000 };
     }
   }
   return ready("The webhooks can be called.");

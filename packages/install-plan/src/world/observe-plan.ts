@@ -11,6 +11,7 @@ import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts
 import { askServer } from "./ask-server.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { type OutsideFacts, readHealthFacts } from "./health-facts.ts";
 import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
 import { jobs, namespaces, serviceAccounts } from "./kinds.ts";
@@ -42,7 +43,8 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const replacement = replacementOf(plan, siblings);
   const marker: Marker = { plan, revision: replacement.revision };
   const stores = await trackKinds(ctx, [...memberKinds(content, kinds), jobs]);
-  const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, ctx });
+  const health = await readHealthFacts(plan, content, ctx.client);
+  const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = accountOf(plan, ctx);
@@ -97,11 +99,12 @@ interface ViewerParts {
   readonly marker: Marker;
   readonly memory: PlanMemory;
   readonly nowMs: number;
+  readonly health: OutsideFacts;
   readonly ctx: Context;
 }
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, kinds, stores, replacement, marker, memory, nowMs, ctx } = parts;
+  const { plan, kinds, stores, replacement, marker, memory, nowMs, health, ctx } = parts;
   const plans = ctx.store(installPlan.kind).list();
   const living = new Map(
     plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
@@ -120,7 +123,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       return stores.find(kind, member.identity) ?? memory.sightings.get(member.key);
     },
     blockedBy: (member) => blockOf(member, parts),
-    health: {},
+    health,
   };
   return (member) => memberView(member, facts);
 }

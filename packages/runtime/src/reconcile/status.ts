@@ -22,9 +22,11 @@ export function statusFor({ object, outcome, content, now, ...own }: StatusFacts
   const current = currentStatus(object);
   const previous = conditionsOf(current);
   const { claims = [], ownTypes = [] } = own;
-  const kept = previous.filter(
-    ({ type }) => ownTypes.includes(type) && !claims.some((claim) => claim.type === type),
-  );
+  const kept = previous
+    .filter(({ type }) => ownTypes.includes(type) && !claims.some((claim) => claim.type === type))
+    .map((condition) =>
+      generation === undefined ? condition : { ...condition, observedGeneration: generation },
+    );
   const conditions = [
     ...conditionsFor({
       outcome,
