@@ -13,6 +13,12 @@ export function isInstalled({ status }: InstallPlan): boolean {
   return status?.finishedAt !== undefined;
 }
 
+/** It failed and has given back what it took over from other plans. */
+export function isRolledBack(plan: InstallPlan): boolean {
+  const { replaces = [] } = plan.status ?? {};
+  return hasStarted(plan) && !isInstalled(plan) && replaces.some(({ state }) => state === "Pending");
+}
+
 /** The running number of the attempt, from 1. */
 export function attemptOf({ status }: InstallPlan): number {
   return status?.attempt ?? 1;

@@ -47,7 +47,7 @@ export function reportOn(
     finishedAt,
     stage,
     revision,
-    serviceAccountUid,
+    serviceAccountUid: serviceAccountUid ?? presentUid(seen),
     contentDigest,
     replaces,
     replacedBy,
@@ -67,6 +67,11 @@ export function reportOn(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
   return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
+function presentUid({ account }: Seen): string | undefined {
+  return account.kind === "present" ? account.uid : undefined;
 }
 
 /** RFC 3339 in whole seconds, as the API server writes times. */

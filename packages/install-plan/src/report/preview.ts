@@ -23,7 +23,7 @@ export function previewOf({ clearance, members }: Seen): Preview | undefined {
     takeover: count("takeover"),
     recreate: count("recreate"),
     noop: count("noop"),
-    delete: count("delete"),
+    delete: clearance.deletes.length,
     deferred: count("deferred"),
     details: details.slice(0, detailLimit),
   };

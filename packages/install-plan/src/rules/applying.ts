@@ -8,6 +8,8 @@ import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";
 import { leftoversRemain } from "./leftovers.ts";
 import { tryAgainLater } from "./retry.ts";
+import { rollBack, rolledBack } from "./roll-back.ts";
+import { exclusivesRemain, transformedRemain } from "./transformations.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
@@ -18,13 +20,16 @@ const minuteMs = 60_000;
 
 /** From the first write until every stage was passed once. */
 export const applying: readonly PlanRule[] = [
+  { name: "rolledBack", answer: whileApplying(rolledBack) },
   { name: "contentLost", answer: whileApplying(contentLost) },
   { name: "objectRefused", answer: whileApplying(objectRefused) },
+  { name: "exclusivesRemain", answer: whileApplying(exclusivesRemain) },
   { name: "writesDue", answer: whileApplying(writesDue) },
   { name: "writesBlocked", answer: whileApplying(writesBlocked) },
   { name: "gateClosed", answer: whileApplying(gateClosed) },
   { name: "stageJobs", answer: whileApplying(stageJobs) },
   { name: "stagePassed", answer: whileApplying(stagePassed) },
+  { name: "transformedRemain", answer: whileApplying(transformedRemain) },
   { name: "leftoversRemain", answer: whileApplying(leftoversRemain) },
   { name: "finished", answer: whileApplying(finished) },
 ];
@@ -110,6 +115,8 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
 /** It says itself that it has failed: no use in waiting for the stage's end. Its events bring us back. */
 function resourceFailed(seen: Seen, now: Date, view: MemberView): PlanVerdict {
   const why = because(reasons.resourceFailed, whyOf(view).message);
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
   return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, 10 * minuteMs) });
 }
 
@@ -125,6 +132,8 @@ function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
     reasons.stageTimeout,
     `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
   );
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
   return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
 }
 

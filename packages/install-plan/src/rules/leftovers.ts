@@ -18,9 +18,9 @@ export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined 
   });
 }
 
-function removal({ kind, live, cleanup, propagation }: Leftover, { plan }: Seen): PlanAction {
+function removal({ kind, live, cleanup }: Leftover, { plan }: Seen): PlanAction {
   const target = { kind, live };
   return cleanup === "Orphan"
     ? { kind: "release", plan, target }
-    : { kind: "delete", plan, target, propagation };
+    : { kind: "delete", plan, target, propagation: "Background" };
 }

@@ -3,10 +3,13 @@ import { stalled, waiting, type Why } from "@quartermaster/runtime";
 import { attemptOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
+import { rollBack } from "./roll-back.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
 export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
   const { plan } = seen;
   const { maxAttempts, initialSeconds } = plan.spec.retry;
   const isLast = maxAttempts > 0 && attemptOf(plan) >= maxAttempts;

@@ -1,11 +1,11 @@
-import { describeIdentity } from "../identity.ts";
+import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { previewAction } from "./preview-action.ts";
-import type { Clearance, MemberView, PreviewAction } from "./seen.ts";
+import type { Clearance, MemberView, PreviewAction, Seen } from "./seen.ts";
 
 /** What the server answered about one member. */
 export interface MemberFinding {
@@ -17,20 +17,31 @@ export interface MemberFinding {
   readonly unsafe?: readonly Issue[];
 }
 
+/** What is known besides the answers about members. */
+export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformationIssues"> {
+  readonly missingRights: readonly Right[];
+  readonly elapsedMs: number;
+}
+
 /** All answers together, as one decision needs them. */
 export function clearanceFrom(
   findings: readonly MemberFinding[],
-  { missingRights, elapsedMs }: { readonly missingRights: readonly Right[]; readonly elapsedMs: number },
+  { missingRights, elapsedMs, transformed, transformationIssues }: ClearanceFacts,
 ): Clearance {
   const actions = findings.map(actionOf);
   const transients = findings.flatMap(({ dryRun }) => (dryRun?.kind === "transient" ? [dryRun] : []));
+  const deletes = transformed.flatMap(({ matches }) => matches.map(identityOf));
   return {
-    issues: findings.flatMap(issuesOf),
+    issues: [...findings.flatMap(issuesOf), ...transformationIssues],
     missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
     actions,
-    digest: digestOf(findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop"))),
+    deletes,
+    digest: digestOf([
+      ...findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop")),
+      ...deletes.map((identity) => identityKey(identity)),
+    ]),
     elapsedMs,
   };
 }
@@ -41,7 +52,8 @@ function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): Preview
 
 function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
   const refused = dryRun?.kind === "issue" && !isRecreated ? [dryRun.issue] : [];
-  return [...collisionOf(view), ...refused, ...unsafe];
+  // What is unsafe says more than the server's refusal of the same change.
+  return [...collisionOf(view), ...unsafe, ...refused];
 }
 
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */

@@ -1,7 +1,7 @@
 import type { Context, Kind } from "@quartermaster/runtime";
 
-import { isMarkedBy } from "../marks.ts";
-import { isInstalled, stageIndexOf } from "../progress.ts";
+import { isMarkedBy, type PlanRef } from "../marks.ts";
+import { isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
 import { type Entry, inventoryOf } from "./inventory.ts";
 import { trackKinds } from "./member-stores.ts";
@@ -22,6 +22,7 @@ export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
  */
 export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
+  if (isRolledBack(plan)) return await ownObjects(parts);
   const isDue = stageIndexOf(plan) >= plan.spec.stages.length && !isInstalled(plan);
   if (!isDue) return [];
   const members = new Set<string>(content.members.map(({ key }) => key));
@@ -34,6 +35,18 @@ export async function readLeftovers(parts: LeftoverParts): Promise<readonly Left
   return found;
 }
 
+/** After a failed handover: what bears our marks and no predecessor names. */
+async function ownObjects(parts: LeftoverParts): Promise<readonly Leftover[]> {
+  const { plan, replacement, content } = parts;
+  const theirs = new Set<string>();
+  for (const predecessor of replacement.predecessors)
+    for (const { key } of await predecessorInventory(predecessor, parts)) theirs.add(key);
+  const own = inventoryOf(plan, content, parts.kinds)
+    .filter(({ key }) => !theirs.has(key))
+    .toReversed();
+  return await liveOf(own, plan.metadata, parts);
+}
+
 async function predecessorInventory(
   { plan }: Predecessor,
   { contents, ctx, kinds }: LeftoverParts,
@@ -43,7 +56,7 @@ async function predecessorInventory(
 
 async function liveOf(
   entries: readonly Entry[],
-  { name, uid }: Predecessor,
+  { name, uid = "" }: PlanRef,
   { kinds, ctx, plan }: LeftoverParts,
 ): Promise<readonly Leftover[]> {
   const served = entries.flatMap((entry): readonly (Entry & { readonly kind: Kind })[] => {
@@ -59,6 +72,6 @@ async function liveOf(
   return served.flatMap(({ kind, identity, lifecycle }): readonly Leftover[] => {
     const live = stores.find(kind, identity);
     if (live === undefined || !isMarkedBy(live, owner)) return [];
-    return [{ kind, live, why: "replaced", cleanup: lifecycle.cleanup, propagation: "Background" }];
+    return [{ kind, live, cleanup: lifecycle.cleanup }];
   });
 }

@@ -21,6 +21,8 @@ export interface RightsQuestion {
   readonly plan: InstallPlan;
   readonly members: readonly Member[];
   readonly replacement: Replacement;
+  /** Rights beyond those for the members. */
+  readonly further: readonly Right[];
   readonly pluralOf: (member: Member) => string | undefined;
   /** Speaks as the account. */
   readonly client: Client;
@@ -37,6 +39,7 @@ export async function lackingRights(question: RightsQuestion): Promise<readonly 
   const needed = neededRights(members, {
     pluralOf,
     needsDelete: (member) => mayBeDeleted(member, question),
+    further: question.further,
     ...(hasJobs ? { jobsNamespace: home } : {}),
   });
   const places = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];

@@ -22,6 +22,8 @@ import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { AccountView, Clearance, MemberView, Seen } from "./seen.ts";
 import { type KindTable, kindTableFor, readKindTable, tableKey } from "./served-kinds.ts";
+import type { Family } from "./standing.ts";
+import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 
 /** What observing needs besides the pass. */
 export interface ObserverParts {
@@ -48,7 +50,20 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = accountOf(plan, ctx);
-  const base = { plan, marker, content, members, account, replacement, nowMs };
+  const transformed = await readTransformed(plan, content, { kinds, client: ctx.client });
+  const family = familyOf(plan, replacement, ctx);
+  const issues = transformed.flatMap((each) => transformationIssues(each, family));
+  const base = {
+    plan,
+    marker,
+    content,
+    members,
+    account,
+    replacement,
+    transformed,
+    transformationIssues: issues,
+    nowMs,
+  };
   const clearance = canAsk(base) ? await readClearance(base, { ctx, memory, view, kinds }) : undefined;
   return {
     ...base,
@@ -82,7 +97,18 @@ async function readServedContent(
   return { kinds, content: kinds === known ? content : await contents.read(plan, ctx, kinds) };
 }
 
-type Base = Pick<Seen, "plan" | "marker" | "content" | "members" | "account" | "replacement" | "nowMs">;
+type Base = Pick<
+  Seen,
+  | "plan"
+  | "marker"
+  | "content"
+  | "members"
+  | "account"
+  | "replacement"
+  | "transformed"
+  | "transformationIssues"
+  | "nowMs"
+>;
 
 /** The kinds of the plan's objects, as far as they are served. */
 export function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
@@ -105,13 +131,9 @@ interface ViewerParts {
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
   const { plan, kinds, stores, replacement, marker, memory, nowMs, health, ctx } = parts;
-  const plans = ctx.store(installPlan.kind).list();
-  const living = new Map(
-    plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
-  );
   const kindOf = (member: Member): Kind | undefined => kindIn(kinds, member);
   const facts: ViewFacts = {
-    family: { plan, heirOf: replacement.heirOf, living },
+    family: familyOf(plan, replacement, ctx),
     marker,
     memory,
     isInstalled: isInstalled(plan),
@@ -126,6 +148,14 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
     health,
   };
   return (member) => memberView(member, facts);
+}
+
+function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Family {
+  const plans = ctx.store(installPlan.kind).list();
+  const living = new Map(
+    plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
+  );
+  return { plan, heirOf, living };
 }
 
 function kindIn(kinds: KindTable, { identity }: Member): Kind | undefined {
@@ -206,6 +236,7 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
     plan,
     members: content.members,
     replacement,
+    further: transformationRights(base.transformed),
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
     operator: ctx.client,
@@ -215,7 +246,7 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const question = { views: members, marker, memory, account, operator: ctx.client, viewOf: view };
   const findings =
     missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
-  const clearance = clearanceFrom(findings, { missingRights, elapsedMs });
+  const clearance = clearanceFrom(findings, { ...base, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");
   return clearance;
 }

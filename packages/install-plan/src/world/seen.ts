@@ -2,6 +2,7 @@ import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 
 import type { Health, ResourceState } from "../health/index.ts";
+import type { Identity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import type { Marker } from "../marks.ts";
@@ -12,6 +13,7 @@ import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Standing } from "./standing.ts";
+import type { Transformed } from "./transformed.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {
@@ -26,7 +28,10 @@ export interface Seen {
   readonly replacement: Replacement;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly clearance?: Clearance;
-  /** Objects that transformations and predecessors leave to be deleted. */
+  /** What transformations select, where it matters now, and what forbids to take it. */
+  readonly transformed: readonly Transformed[];
+  readonly transformationIssues: readonly Issue[];
+  /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
   /** How long the present stage has been worked on in this attempt. */
   readonly stageElapsedMs: number;
@@ -76,6 +81,8 @@ export interface Clearance {
   /** Questions that could not be answered just now. */
   readonly undecided: readonly string[];
   readonly retryAfterMs: number;
+  /** Objects that would be deleted at the end. */
+  readonly deletes: readonly Identity[];
   /** For each member in order. */
   readonly actions: readonly PreviewAction[];
   readonly digest: string;
@@ -87,7 +94,5 @@ export interface Clearance {
 export interface Leftover {
   readonly kind: Kind;
   readonly live: KubeObject;
-  readonly why: "transformed" | "replaced";
   readonly cleanup: "Delete" | "Orphan";
-  readonly propagation: "Background" | "Foreground" | "Orphan";
 }

@@ -3,6 +3,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
+import { endPods } from "../support/end-pods.ts";
 import { configMap, deployment, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
@@ -169,6 +170,33 @@ describe("one plan takes over from another", () => {
     expect((await bench.client.get(configMaps, { namespace: bench.namespace, name: "two" })).data).toEqual({
       a: "drift",
     });
+    await endPods(bench, "Succeeded");
+    await bench.installed("b");
+    await bench.until("a", superseded);
+    expect(await uidsOf(bench)).toEqual(before);
+  });
+
+  test("[install-plan/89] a successor that fails and was told to roll back leaves everything as it was", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("a", [stage(["x", "y"])]));
+    await bench.installed("a");
+    const before = await uidsOf(bench);
+    const first = {
+      name: "s0",
+      resources: [configMap("x", { a: "new" }), configMap("only-b")],
+      jobs: [job("fails", "fail")],
+    };
+    const replaces = { plans: [{ name: "a" }], finishWhen: "Ready" as const, onFailure: "Rollback" as const };
+    await bench.create(bench.plan("b", [first, stage(["y"], { a: "new" })], { replaces }));
+    const { status } = await bench.until("b", (now) => conditionOf(now, "Stalled")?.reason === "RolledBack");
+    expect(status?.phase).toBe("Failed");
+    await bench.installed("a");
+    await eventually(
+      async () =>
+        (await bench.client.get(configMaps, { namespace: bench.namespace, name: "x" })).data?.["a"] === "1",
+    );
+    await eventually(async () => (await namesOf(bench)).join() === "x,y");
+    expect(await uidsOf(bench)).toEqual(before);
   });
 
   test("[install-plan/90] the predecessor is deleted in the middle: only what the successor does not name goes", async () => {

@@ -1,35 +1,13 @@
-import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { jobs } from "../../src/world/kinds.ts";
 import { conditionOf } from "../support/conditions.ts";
+import { endPods } from "../support/end-pods.ts";
 import { configMap, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const quickRetry = { retry: { initialSeconds: 1, maxSeconds: 2, maxAttempts: 0 } };
-
-const pods: Kind<KubeObject & { readonly status?: { readonly phase?: string } }> = defineKind({
-  group: "",
-  version: "v1",
-  kind: "Pod",
-  plural: "pods",
-  scope: "Namespaced",
-});
-
-/** Says of every running pod what a kubelet would say when it ends. */
-async function endPods(bench: Workbench, phase: string): Promise<void> {
-  const running = await eventually(async () => {
-    const { items } = await bench.client.listPage(pods, { namespace: bench.namespace });
-    const found = items.filter(({ status }) => status?.phase === "Running");
-    return found.length > 0 ? found : undefined;
-  });
-  for (const { metadata } of running)
-    await bench.client.patch(pods, metadata, {
-      subresource: "status",
-      patch: { kind: "merge", body: { status: { phase } } },
-    });
-}
 
 async function jobNames(bench: Workbench): Promise<readonly string[]> {
   const { items } = await bench.client.listPage(jobs, { namespace: bench.namespace });

@@ -45,6 +45,13 @@ export const clusterRoles: Kind = defineKind({
   plural: "clusterroles",
   scope: "Cluster",
 });
+export const webhookConfigurations: Kind = defineKind({
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  kind: "ValidatingWebhookConfiguration",
+  plural: "validatingwebhookconfigurations",
+  scope: "Cluster",
+});
 export const crds: Kind = defineKind({
   group: "apiextensions.k8s.io",
   version: "v1",

@@ -1,10 +1,10 @@
-import { aConfigMap, aDeployment, aJob, type BuiltObject } from "@quartermaster/testkit";
+import { aConfigMap, aDeployment, aJob } from "@quartermaster/testkit";
 
 /** The annotation that opens a gate; see `gated`. */
 export const goAnnotation = "go";
 
 /** A resource of a stage that holds the object itself. */
-export function inline(object: BuiltObject, more: object = {}): object {
+export function inline(object: object, more: object = {}): object {
   return { manifest: object, ...more };
 }
 

@@ -39,6 +39,8 @@ export interface Workbench extends AsyncDisposable {
   readonly client: Client;
   readonly namespace: string;
   readonly account: string;
+  /** Speaks as the administrator, with a client that shares no code with what is under test. */
+  readonly api: ReturnType<typeof joinSharedCluster>["api"];
   readonly audit: AuditLog;
   /** Who the operator speaks as, in the audit log. */
   readonly operator: string;
@@ -99,6 +101,7 @@ export async function setUpWorkbench({
     client,
     namespace,
     account,
+    api: cluster.api,
     audit: cluster.audit,
     operator: operator.user,
     operatorAccess: operator,

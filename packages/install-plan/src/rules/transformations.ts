@@ -1,0 +1,66 @@
+import { waiting } from "@quartermaster/runtime";
+
+import { opensGate } from "../health/index.ts";
+import { transformationTargets } from "../manifest/transformation-faults.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { stageIndexOf } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../world/seen.ts";
+import type { Transformed } from "../world/transformed.ts";
+import { tryAgainLater } from "./retry.ts";
+import { answer, because, type PlanVerdict } from "./verdict.ts";
+
+/** What cannot stand beside the new object, such as a host port's holder, goes before the first stage. */
+export function exclusivesRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+  if (stageIndexOf(seen.plan) !== 0) return undefined;
+  return remove(
+    seen,
+    now,
+    seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate"),
+  );
+}
+
+/** What the new objects stand for goes once they are ready. */
+export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+  if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
+  const open = seen.transformed.filter(
+    ({ rule, matches }) => rule.strategy === "CreateBeforeDelete" && matches.length > 0,
+  );
+  const early = open.find((transformed) => !isReplaced(transformed, seen));
+  if (early !== undefined) {
+    const why = because(
+      reasons.finishing,
+      `Transformation ${early.rule.name} waits until its targets are ready.`,
+    );
+    return answer(seen, now, { phase: "Finishing", message: why.message, outcome: waiting(why, 60_000) });
+  }
+  return remove(seen, now, open);
+}
+
+function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean {
+  const targets = new Set(transformationTargets(rule, content.members).map(({ key }) => key));
+  return members.filter(({ member }) => targets.has(member.key)).every(({ state }) => opensGate(state));
+}
+
+function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {
+  const remaining = transformed.filter(({ matches }) => matches.length > 0);
+  if (remaining.length === 0) return undefined;
+  const [issue] = seen.transformationIssues;
+  if (issue !== undefined) return tryAgainLater(seen, now, because(issue.reason, issue.message));
+  const { plan } = seen;
+  const actions = remaining.flatMap(({ rule, kind, matches }): readonly PlanAction[] =>
+    matches
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((live) => ({ kind: "delete", plan, target: { kind, live }, propagation: rule.propagation })),
+  );
+  const isExclusive = remaining.some(({ rule }) => rule.strategy === "DeleteBeforeCreate");
+  // At the end it is enough that they are on their way out; before the beginning they must be gone.
+  if (actions.length === 0 && !isExclusive) return undefined;
+  const why = because(reasons.finishing, "Removes what the plan's objects take the place of.");
+  return answer(seen, now, {
+    phase: isExclusive ? "Applying" : "Finishing",
+    message: why.message,
+    actions,
+    outcome: waiting(why, 500),
+  });
+}

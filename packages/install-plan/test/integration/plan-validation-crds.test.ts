@@ -1,0 +1,57 @@
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { isServed } from "../../src/crd/served-versions.ts";
+import { conditionOf } from "../support/conditions.ts";
+import { type DefinedVersion, widget, widgets } from "../support/definitions.ts";
+import { crds } from "../support/kinds.ts";
+import { configMap } from "../support/manifests.ts";
+import { removing } from "../support/removing.ts";
+import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+
+const adoptingClusterWide = { scope: "Cluster", lifecycle: { adoption: "IfUnowned" } as never } as const;
+
+/** A definition that is there and served. */
+async function defined(bench: Workbench, versions: readonly DefinedVersion[]) {
+  const definition = widgets(`${bench.namespace}.example.com`, versions);
+  await bench.client.create(crds, definition.object);
+  await eventually(async () => isServed(await bench.client.get(crds, definition), "v1"));
+  return definition;
+}
+
+describe("changes of definitions that would lose or break objects", () => {
+  test("[install-plan/35] a stored version cannot go", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    const before = await defined(bench, [{ name: "v1" }]);
+    await using _crd = removing(bench.client, crds, before);
+    const after = widgets(before.group, [{ name: "v2" }]);
+    const mark = await bench.audit.mark();
+    const resources = [configMap("a"), { manifest: after.object }];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], adoptingClusterWide));
+    const { status } = await bench.inPhase("p", "Invalid");
+    expect(conditionOf(status, "Stalled")?.reason).toBe("UnsafeCRD");
+    expect(status?.message).toContain("version v1 cannot go");
+    expect(await bench.writes(mark)).toEqual([]);
+  });
+
+  test("[install-plan/36] a schema that an object would no longer fit names the object", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
+    await using _crd = removing(bench.client, crds, before);
+    await eventually(
+      async () =>
+        await bench.client.create(before.kind, {
+          ...widget(before, "large", { spec: { size: 9 } }),
+          metadata: { name: "large", namespace: bench.namespace },
+        }),
+    );
+    const after = widgets(before.group, [{ name: "v1", fields: { size: { type: "integer", maximum: 5 } } }]);
+    const mark = await bench.audit.mark();
+    const resources = [configMap("a"), { manifest: after.object }];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], adoptingClusterWide));
+    const { status } = await bench.inPhase("p", "Invalid");
+    expect(conditionOf(status, "Stalled")?.reason).toBe("UnsafeCRD");
+    expect(status?.message).toContain(`Widget ${bench.namespace}/large would no longer be valid`);
+    expect(await bench.writes(mark)).toEqual([]);
+  });
+});

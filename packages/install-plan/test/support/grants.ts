@@ -1,0 +1,36 @@
+import type { PolicyRule } from "@quartermaster/testkit";
+
+import { roleBindings, roles } from "./kinds.ts";
+import type { Workbench } from "./workbench.ts";
+
+const apiGroup = "rbac.authorization.k8s.io";
+
+/** Gives the plan's account rights in a namespace, its own unless told. */
+export async function grant(
+  { client, namespace: home, account }: Workbench,
+  rules: readonly PolicyRule[],
+  namespace: string = home,
+): Promise<void> {
+  const metadata = { name: `granted-${account}`, namespace };
+  const force = { fieldManager: "tests", force: true };
+  const role = { apiVersion: `${apiGroup}/v1`, kind: "Role", metadata, rules };
+  await client.apply(roles, role, force);
+  const binding = {
+    apiVersion: `${apiGroup}/v1`,
+    kind: "RoleBinding",
+    metadata,
+    roleRef: { apiGroup, kind: "Role", name: metadata.name },
+    subjects: [{ kind: "ServiceAccount", name: account, namespace: home }],
+  };
+  await client.apply(roleBindings, binding, force);
+}
+
+/** A rule about one core resource. */
+export function coreRule(resource: string, ...verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [""], resources: [resource], verbs };
+}
+
+/** A rule about one resource of RBAC. */
+export function rbacRule(resource: string, ...verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [apiGroup], resources: [resource], verbs };
+}
