@@ -59,7 +59,7 @@ export function installPlanController({
       plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observePlan(plan, ctx, parts);
       room.settle(plan.metadata, mattersOf(seen));
-      return seen;
+      return { ...seen, restless: room.restless(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
       await performAction(action, ctx, parts);
@@ -69,7 +69,7 @@ export function installPlanController({
       return await cleanUpPlan(plan, ctx, parts);
     },
   };
-  const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.waitingFor(matter);
+  const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return defineController({
     kind: installPlan.kind,
     recipe,
@@ -88,7 +88,7 @@ export function installPlanController({
       mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
       mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
         discovery.invalidate();
-        return room.waitingFor("kinds");
+        return room.stir("kinds", system.monotonicMs());
       }),
       ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
     ],

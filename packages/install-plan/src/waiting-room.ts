@@ -6,6 +6,7 @@ export type Matter = "kinds" | "rights" | "namespaces" | "plans";
 /** Plans that wait for a change somewhere in the cluster, so that the change finds them. */
 export class WaitingRoom {
   readonly #waiting = new Map<Matter, Map<string, ObjectRef>>();
+  readonly #stirredAtMs = new Map<Matter, number>();
 
   /** The plan waits for these matters from now on, and for no others. */
   settle({ name, namespace = "" }: ObjectRef, matters: readonly Matter[]): void {
@@ -18,9 +19,19 @@ export class WaitingRoom {
     }
   }
 
-  waitingFor(matter: Matter): readonly ObjectRef[] {
+  /** Something happened to the matter: those who wait for it. */
+  stir(matter: Matter, nowMs: number): readonly ObjectRef[] {
+    this.#stirredAtMs.set(matter, nowMs);
     return [...(this.#waiting.get(matter)?.values() ?? [])];
   }
+
+  /** What changed so short a time ago that the server's answers may not show it yet. */
+  restless(nowMs: number): readonly Matter[] {
+    return allMatters.filter((matter) => nowMs - (this.#stirredAtMs.get(matter) ?? -Infinity) < restlessMs);
+  }
 }
+
+/** The API server's own caches follow what we have been told within this time. */
+const restlessMs = 3_000;
 
 const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans"];

@@ -4,6 +4,7 @@ import { describeIdentity } from "../identity.ts";
 import type { Member } from "../member.ts";
 import type { Trouble } from "../plan-memory.ts";
 import { reasons } from "../reasons.ts";
+import { refusalText } from "../refusal.ts";
 
 /** What a write that failed means, and when it may be tried again. */
 export function troubleFrom(
@@ -11,7 +12,7 @@ export function troubleFrom(
   { member, count, nowMs }: { readonly member: Member; readonly count: number; readonly nowMs: number },
 ): Trouble {
   const name = describeIdentity(member.identity);
-  const said = error.message.replace(/^[^:]*: \d+ /, "");
+  const said = refusalText(error, member.identity);
   const lasting = (kind: Trouble["kind"], reason: string): Trouble => ({
     kind,
     reason,

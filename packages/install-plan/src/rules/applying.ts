@@ -4,6 +4,7 @@ import { opensGate } from "../health/index.ts";
 import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { timestampOf, whyOf } from "../report/plan-report.ts";
+import { collisionOf } from "../world/clearance.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";
 import { leftoversRemain } from "./leftovers.ts";
@@ -24,6 +25,7 @@ export const applying: readonly PlanRule[] = [
   { name: "contentLost", answer: whileApplying(contentLost) },
   { name: "objectRefused", answer: whileApplying(objectRefused) },
   { name: "exclusivesRemain", answer: whileApplying(exclusivesRemain) },
+  { name: "objectTaken", answer: whileApplying(objectTaken) },
   { name: "writesDue", answer: whileApplying(writesDue) },
   { name: "writesBlocked", answer: whileApplying(writesBlocked) },
   { name: "gateClosed", answer: whileApplying(gateClosed) },
@@ -57,6 +59,16 @@ function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
   );
   if (refused?.trouble === undefined) return undefined;
   return tryAgainLater(seen, now, because(refused.trouble.reason, refused.trouble.message));
+}
+
+/** Somebody's object has come to stand under a name of ours since the plan was cleared. When it goes, we go on. */
+function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const [collision] = seen.members
+    .filter(({ member, blockedBy }) => member.stageIndex <= stageIndex && blockedBy === undefined)
+    .flatMap(collisionOf);
+  if (collision === undefined) return undefined;
+  return tryAgainLater(seen, now, because(reasons.collision, collision.message));
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {

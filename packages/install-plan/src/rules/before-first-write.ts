@@ -6,15 +6,18 @@ import { hasStarted, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { timestampOf } from "../report/plan-report.ts";
+import type { Matter } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 const minuteMs = 60_000;
 /** Discovery, CRDs and namespaces bring an invalid plan back; webhooks and quotas do not. */
 const invalidRetryMs = 10 * minuteMs;
-/** A kind is in discovery a moment after the last event about its CRD; about an aggregated API there is no event at all. */
-const kindMissingRetryMs = 5_000;
+/** About an aggregated API there is no event. */
+const kindMissingRetryMs = minuteMs;
 const forbiddenRetryMs = 30_000;
+/** The server's caches are behind the event that brought us here. */
+const restlessRetryMs = 500;
 
 /** Nothing is written before every one of these has passed. */
 export const beforeFirstWrite: readonly PlanRule[] = [
@@ -43,7 +46,8 @@ function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
   const issues = issuesOf(seen);
   if (hasStarted(seen.plan) || issues.length === 0) return undefined;
   const why = because(issues[0]?.reason ?? "", describeIssues(issues));
-  const retryMs = issues.some(({ reason }) => reason === "KindMissing") ? kindMissingRetryMs : invalidRetryMs;
+  const lacksKind = issues.some(({ reason }) => reason === "KindMissing");
+  const retryMs = lacksKind ? soonIf("kinds", seen, kindMissingRetryMs) : invalidRetryMs;
   return answer(seen, now, { phase: "Invalid", message: why.message, outcome: stalled(why, retryMs) });
 }
 
@@ -76,8 +80,12 @@ function rightsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
-    outcome: stalled(why, forbiddenRetryMs),
+    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
   });
+}
+
+function soonIf(matter: Matter, { restless = [] }: Seen, otherwiseMs: number): number {
+  return restless.includes(matter) ? restlessRetryMs : otherwiseMs;
 }
 
 /** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */

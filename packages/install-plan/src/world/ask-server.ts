@@ -24,6 +24,8 @@ export interface ServerQuestion {
   readonly account: Client;
   /** Speaks as the operator; reads only. */
   readonly operator: Client;
+  /** Whether an object that was not there is taken to be still absent. What a person approves is looked up afresh. */
+  readonly mayTrustAbsence: boolean;
   /** The view again, after a sighting was noted. */
   readonly viewOf: (member: Member) => MemberView;
 }
@@ -52,11 +54,12 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
 
 async function rememberedDryRun(view: MemberView, question: ServerQuestion): Promise<DryRun> {
   const { member, kind, live } = view;
-  const { memory, marker, account, views } = question;
+  const { memory, marker, account, views, mayTrustAbsence } = question;
   if (kind === undefined) return { kind: "deferred" };
   const stamp = [marker.revision, member.digest, live?.metadata.resourceVersion ?? "none"].join("/");
   const known = memory.dryRuns.get(member.key);
-  if (known?.stamp === stamp && known.result.kind === "fine") return known.result;
+  const isCurrent = known?.stamp === stamp && (live !== undefined || mayTrustAbsence);
+  if (isCurrent && known.result.kind === "fine") return known.result;
   const isProvided = (namespace: string | undefined, name: string): boolean =>
     views.some(
       ({ member: { identity } }) =>

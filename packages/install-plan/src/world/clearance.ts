@@ -57,7 +57,7 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 }
 
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */
-function collisionOf(view: MemberView): readonly Issue[] {
+export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, standing } = view;
   const owner =

@@ -5,6 +5,7 @@ import type { Issue, IssueReason } from "../issue.ts";
 import { fieldManager, type Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { DryRun } from "../plan-memory.ts";
+import { refusalText } from "../refusal.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 
 /** What is needed to ask the server. */
@@ -58,19 +59,25 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
     case "conflict":
       // Without force: somebody else's fields, so the object is there.
       if (live === undefined) return { kind: "fine", isNew: false };
-      return { kind: "transient", message: error.message, retryAfterMs: 0 };
+      return transient(error, member);
     case "notFound":
       return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
     case "forbidden":
       // Rights were compared before; what is refused now is an escalation, a quota or an admission's decision.
-      if (isAboutRights(member)) return { kind: "missingRight", message: textOf(error) };
+      if (isAboutRights(member))
+        return { kind: "missingRight", message: refusalText(error, member.identity) };
       return issueOf(error, member, "Rejected");
     case "invalid":
     case "tooLarge":
       return issueOf(error, member, isImmutable(error) ? "ImmutableField" : "Rejected");
     default:
-      return { kind: "transient", message: error.message, retryAfterMs: error.retryAfterMs ?? 0 };
+      return transient(error, member);
   }
+}
+
+function transient(error: ApiError, { identity }: Member): DryRun {
+  const message = `${describeIdentity(identity)}: ${refusalText(error, identity)}`;
+  return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
 }
 
 /** The server has no code for immutable fields: `FieldValueInvalid` with this text, or `FieldValueForbidden` for whole specs. */
@@ -102,14 +109,9 @@ export function issueOf(
       index,
       object: identity,
       ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
-      message: `${describeIdentity(identity)} was refused: ${textOf(error)}`,
+      message: `${describeIdentity(identity)} was refused: ${refusalText(error, identity)}`,
     },
   };
-}
-
-/** What the server said, without the verb and path that the client put before it. */
-function textOf({ message }: ApiError): string {
-  return message.replace(/^[^:]*: \d+ /, "");
 }
 
 function isAboutRights({ identity }: Member): boolean {

@@ -243,7 +243,9 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
     signal: ctx.signal,
   });
   const elapsedMs = memory.elapsedMs("clearance", nowMs);
-  const question = { views: members, marker, memory, account, operator: ctx.client, viewOf: view };
+  const mayTrustAbsence = plan.spec.approval === "Automatic";
+  const parties = { account, operator: ctx.client };
+  const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
   const findings =
     missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
   const clearance = clearanceFrom(findings, { ...base, missingRights, elapsedMs });

@@ -9,6 +9,7 @@ import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { Contest, Trouble } from "../plan-memory.ts";
+import type { Matter } from "../waiting-room.ts";
 import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
 import type { Replacement } from "./replacement.ts";
@@ -38,6 +39,8 @@ export interface Seen {
   /** How long until a failed attempt is followed by the next; 0 when it is due. */
   readonly retryInMs: number;
   readonly nowMs: number;
+  /** What changed a moment ago: an answer of the server that does not show it yet is asked for again soon. */
+  readonly restless?: readonly Matter[];
 }
 
 /** One object of the plan with how it stands in the cluster. */

@@ -1,0 +1,53 @@
+import { aConfigMap } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { conditionOf } from "../support/conditions.ts";
+import { configMaps } from "../support/kinds.ts";
+import { configMap } from "../support/manifests.ts";
+import { setUpWorkbench } from "../support/workbench.ts";
+
+const manual = { approval: "Manual", lifecycle: { adoption: "IfUnowned" } as never } as const;
+
+describe("plans that wait for approval", () => {
+  test("[install-plan/113] shows what it would do and does nothing until it is approved", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.client.create(configMaps, aConfigMap({ name: "there", namespace: bench.namespace }));
+    const mark = await bench.audit.mark();
+    const resources = [configMap("new"), configMap("there")];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], manual));
+    const { status } = await bench.inPhase("p", "AwaitingApproval");
+    expect(status?.preview).toMatchObject({ create: 1, adopt: 1, update: 0, noop: 0 });
+    expect(status?.preview?.details?.map(({ object, action }) => [object.name, action])).toEqual([
+      ["new", "create"],
+      ["there", "adopt"],
+    ]);
+    expect(conditionOf(status, "Approved")?.status).toBe("False");
+    expect(await bench.writes(mark)).toEqual([]);
+    const approvedPreview = status?.preview?.digest;
+    await bench.patchPlan("p", { spec: { approved: true, approvedPreview } });
+    await bench.installed("p");
+    await expect(bench.patchPlan("p", { spec: { approved: false } })).rejects.toMatchObject({
+      class: "invalid",
+    });
+  });
+
+  test("[install-plan/114] an approval of an older preview is no approval of what would be done now", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }], manual));
+    const first = await bench.inPhase("p", "AwaitingApproval");
+    const old = first.status?.preview?.digest;
+    expect(first.status?.preview).toMatchObject({ create: 1, adopt: 0 });
+    await bench.client.create(
+      configMaps,
+      aConfigMap({ name: "c", namespace: bench.namespace, data: { a: "0" } }),
+    );
+    const mark = await bench.audit.mark();
+    await bench.patchPlan("p", { spec: { approved: true, approvedPreview: old } });
+    const second = await bench.until("p", ({ preview }) => preview?.digest !== old);
+    expect(second.status).toMatchObject({ phase: "AwaitingApproval", preview: { create: 0, adopt: 1 } });
+    expect(second.status?.message).toContain("has changed since the preview that was approved");
+    expect(await bench.writes(mark)).toEqual([]);
+    await bench.patchPlan("p", { spec: { approvedPreview: second.status?.preview?.digest } });
+    await bench.installed("p");
+  });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import type { Access } from "./connection.ts";
+
+/** An operator in a process of its own, that can really be killed. */
+export interface OperatorProcess extends AsyncDisposable {
+  /** Everything it has written to its log. */
+  readonly output: string;
+  /** SIGKILL, at once. */
+  kill(): void;
+  /** Starts it, again if need be. */
+  start(): void;
+  /** Resolves when it has ended. */
+  ended(): Promise<void>;
+}
+
+const main = new URL("../../../../apps/operator/src/main.ts", import.meta.url).pathname;
+
+/** Starts the operator program against an API server, or a proxy in front of one. */
+export async function startOperator(access: Access, flags: readonly string[]): Promise<OperatorProcess> {
+  const folder = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
+  const kubeconfigPath = path.join(folder, "kubeconfig");
+  await writeFile(kubeconfigPath, kubeconfigOf(access));
+  const operator = new Operator(
+    [main, "--kubeconfig", kubeconfigPath, "--metrics-port", "0", "--metrics-host", "127.0.0.1", ...flags],
+    folder,
+  );
+  operator.start();
+  return operator;
+}
+
+class Operator implements OperatorProcess {
+  readonly #args: readonly string[];
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+  #output = "";
+
+  constructor(args: readonly string[], folder: string) {
+    this.#args = args;
+    this.#folder = folder;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  start(): void {
+    const child = spawn(process.execPath, [...this.#args], { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        this.#output += chunk.toString();
+      });
+    this.#child = child;
+  }
+
+  kill(): void {
+    this.#child?.kill("SIGKILL");
+  }
+
+  async ended(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    await once(child, "exit");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill();
+    await this.ended();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** JSON is YAML. */
+function kubeconfigOf({ server, caPem, token }: Access): string {
+  const cluster = { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "tests",
+    clusters: [{ name: "tests", cluster }],
+    users: [{ name: "tests", user: { token } }],
+    contexts: [{ name: "tests", context: { cluster: "tests", user: "tests" } }],
+  });
+}
