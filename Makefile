@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench soak clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -39,6 +39,9 @@ cases: $(installed) ## show which acceptance cases the last test run met
 
 bench: $(installed) ## run the benchmarks; ARGS=local-cluster runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
+
+soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 s of random operations
+	@npm run --silent soak
 
 clean: ## remove what builds and tests wrote; caches and node_modules stay
 	@rm -rf .reports .tmp packages/*/dist apps/*/dist tools/dist

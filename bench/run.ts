@@ -17,9 +17,15 @@ if (unknown.length > 0)
     `there is no benchmark ${unknown.join(", ")}; there are ${Object.keys(sections).join(", ")}`,
   );
 
+/** What the last word with this beginning says. */
+function valueOf(beginning: string): string | undefined {
+  return words.findLast((word) => word.startsWith(beginning))?.slice(beginning.length);
+}
+
 const options: BenchOptions = {
   isCold: words.includes("--cold"),
   isQuick: words.includes("--quick"),
+  idleMinutes: Number(valueOf("--idle-minutes=") ?? 1),
   only: words.filter((word) => word.startsWith("--only=")).flatMap((word) => word.slice(7).split(",")),
 };
 for (const [name, run] of Object.entries(sections)) {

@@ -4,6 +4,7 @@ import { benchEvents } from "./runtime/events.ts";
 import { benchIdle } from "./runtime/idle.ts";
 import { benchSync } from "./runtime/sync.ts";
 import { benchUnary } from "./runtime/unary.ts";
+import { benchWebhook } from "./runtime/webhook.ts";
 import type { BenchOptions, Row, Section } from "./table.ts";
 
 const parts: Readonly<Record<string, (bed: Bed) => Promise<readonly Row[]>>> = {
@@ -12,11 +13,12 @@ const parts: Readonly<Record<string, (bed: Bed) => Promise<readonly Row[]>>> = {
   idle: benchIdle,
   events: benchEvents,
   sync: benchSync,
+  webhook: benchWebhook,
 };
 
 /** The numbers that the runtime is held to, all on one API server. `--only=unary,sync` runs some of the parts. */
-export async function benchRuntime({ isQuick, only }: BenchOptions): Promise<Section> {
-  await using bed = await makeBed(isQuick);
+export async function benchRuntime({ isQuick, idleMinutes, only }: BenchOptions): Promise<Section> {
+  await using bed = await makeBed({ isQuick, idleMinutes });
   const rows: Row[] = [];
   for (const [name, run] of Object.entries(parts)) {
     if (only.length > 0 && !only.includes(name)) continue;

@@ -37,9 +37,10 @@ const recipe: Recipe<Copy, { readonly copy: Copy; readonly text: string | undefi
   cleanUp: async () => await Promise.resolve(settled()),
 };
 
-const { kubeconfigPath, namespace } = readSettings();
+const { kubeconfigPath, serviceAccountFolder, namespace } = readSettings();
 const system = realSystem();
-const config = await loadConfig({ system, kubeconfigPath });
+const isInPod = serviceAccountFolder !== "";
+const config = await loadConfig(isInPod ? { system, serviceAccountFolder } : { system, kubeconfigPath });
 const transport = createTransport({ config, system, userAgent: "bench-copy" });
 const controller = defineController({
   kind: copies,

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { join } from "node:path";
 
-import { z } from "zod";
+import * as z from "zod";
 
 import { orders, say } from "./report.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What a contestant is told by the benchmark, as its first argument in JSON. */
 export interface Settings {
@@ -6,6 +6,10 @@ export interface Settings {
   readonly caPem: string;
   readonly token: string;
   readonly kubeconfigPath: string;
+  /** Where the files of a service account are, to find the cluster as a pod does; empty to use the kubeconfig. */
+  readonly serviceAccountFolder: string;
+  /** Where certificates and recordings lie. */
+  readonly folder: string;
   readonly namespace: string;
   /** How many requests, objects or events. */
   readonly count: number;
@@ -23,6 +27,8 @@ const schema = z.object({
   caPem: z.string(),
   token: z.string(),
   kubeconfigPath: z.string(),
+  serviceAccountFolder: z.string(),
+  folder: z.string(),
   namespace: z.string(),
   count: z.number(),
   plural: z.string(),

@@ -27,6 +27,8 @@ export interface Bed extends AsyncDisposable {
   readonly folder: string;
   /** Sizes are a fraction of the full ones. */
   readonly isQuick: boolean;
+  /** How long the idle row looks on. */
+  readonly idleMinutes: number;
   /** Told to a contestant as its argument. */
   settings(facts: Partial<Settings> & Pick<Settings, "namespace">): string;
   /** Makes a namespace with objects of a kind. */
@@ -50,7 +52,7 @@ const definitions = defineKind({
 });
 
 /** Starts a control plane that audits only what the idle row looks at. */
-export async function makeBed(isQuick: boolean): Promise<Bed> {
+export async function makeBed({ isQuick, idleMinutes }: Pick<Bed, "isQuick" | "idleMinutes">): Promise<Bed> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(await startLocalCluster({ kwokNodes: 0, audit: idleOnly }));
   const system = realSystem();
@@ -63,13 +65,14 @@ export async function makeBed(isQuick: boolean): Promise<Bed> {
   await client.create(definitions, copyDefinition);
   await eventually(async () => await client.listPage(copies, { pageSize: 1 }));
   const { server, caPem, token = "" } = cluster.admin;
-  const access = { server, caPem, token, kubeconfigPath: cluster.kubeconfigPath };
+  const access = { server, caPem, token, kubeconfigPath: cluster.kubeconfigPath, serviceAccountFolder: "" };
   return {
     cluster,
     client,
     folder,
     isQuick,
-    settings: (facts) => JSON.stringify({ ...access, count: 0, plural: "copies", ...facts }),
+    idleMinutes,
+    settings: (facts) => JSON.stringify({ ...access, folder, count: 0, plural: "copies", ...facts }),
     fill: async (name, kind, objects) => {
       await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
       await createAll(client, kind, objects);

@@ -4,7 +4,7 @@ import { configMaps, copies } from "../contestants/kinds.ts";
 import type { Row } from "../table.ts";
 import { megabytes, times } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, contestantProgram, type Program, type Usage } from "./contestant.ts";
+import { Contestant, operatorFlags, operatorProgram, type Program, type Usage } from "./contestant.ts";
 import { someCopies } from "./objects.ts";
 import { buildGoPeer, bundle } from "./programs.ts";
 import { inRounds, medianOf, medianRatio } from "./rounds.ts";
@@ -33,9 +33,9 @@ export async function benchCopy(bed: Bed): Promise<readonly Row[]> {
     })),
     bundled: run((namespace) => ({
       command: process.execPath,
-      args: [bundled, bed.settings({ namespace })],
+      args: [...operatorFlags, bundled, bed.settings({ namespace })],
     })),
-    unbuilt: run((namespace) => contestantProgram("copy", bed.settings({ namespace }))),
+    unbuilt: run((namespace) => operatorProgram("copy", bed.settings({ namespace }))),
   };
   await inRounds(1, contestants);
   const copied = await inRounds(bed.isQuick ? 3 : 5, contestants);

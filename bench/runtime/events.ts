@@ -1,13 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createAuthority } from "@quartermaster/local-cluster";
-
 import { copies } from "../contestants/kinds.ts";
 import type { Row } from "../table.ts";
 import { median } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, contestantProgram, figure } from "./contestant.ts";
+import { writeCertificates } from "./certificates.ts";
+import { Contestant, contestantProgram, figure, operatorProgram } from "./contestant.ts";
 import { someCopies } from "./objects.ts";
 
 /** Changes of 10,000 objects through watch, store, queue and a reconcile that does nothing; fed by a server of our own. */
@@ -18,7 +17,7 @@ export async function benchEvents(bed: Bed): Promise<readonly Row[]> {
   const listening = await feeder.hear();
   const kubeconfigPath = writeKubeconfig(bed.folder, figure(listening, "port"));
   const settings = bed.settings({ namespace: "events", kubeconfigPath, count });
-  await using contestant = new Contestant(contestantProgram("events", settings));
+  await using contestant = new Contestant(operatorProgram("events", settings));
   await contestant.hear();
   const laps = [];
   for (let round = 0; round < (bed.isQuick ? 3 : 5); round += 1) {
@@ -47,12 +46,8 @@ export async function benchEvents(bed: Bed): Promise<readonly Row[]> {
 async function record(bed: Bed, count: number): Promise<void> {
   await bed.fill("events", copies, someCopies("events", count));
   const objects = await Array.fromAsync(bed.client.list(copies, { namespace: "events" }));
-  const authority = await createAuthority("bench");
-  const leaf = await authority.issue({ commonName: "feeder", usage: "server", ipAddresses: ["127.0.0.1"] });
   writeFileSync(join(bed.folder, "objects.json"), JSON.stringify(objects));
-  writeFileSync(join(bed.folder, "tls.crt"), leaf.certificatePem);
-  writeFileSync(join(bed.folder, "tls.key"), leaf.keyPem, { mode: 0o600 });
-  writeFileSync(join(bed.folder, "ca.crt"), authority.certificatePem);
+  await writeCertificates(bed.folder);
 }
 
 function writeKubeconfig(folder: string, port: number): string {

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ApiClient } from "@quartermaster/local-cluster";
@@ -7,7 +9,7 @@ import { configMaps, copies } from "../contestants/kinds.ts";
 import type { Row } from "../table.ts";
 import { megabytes, median, seconds } from "../table.ts";
 import { type Bed, idleNamespace } from "./bed.ts";
-import { Contestant, contestantProgram, type Program } from "./contestant.ts";
+import { Contestant, operatorFlags, operatorProgram, type Program } from "./contestant.ts";
 import { someCopies } from "./objects.ts";
 import { bundle } from "./programs.ts";
 
@@ -15,11 +17,17 @@ import { bundle } from "./programs.ts";
 export async function benchIdle(bed: Bed): Promise<readonly Row[]> {
   await bed.fill("empty", copies, []);
   const bundled = await bundle("copy");
+  const pod = asPod(bed);
   const inBundle = (namespace: string): Program => ({
     command: process.execPath,
-    args: [bundled, bed.settings({ namespace })],
+    args: [
+      ...operatorFlags,
+      bundled,
+      bed.settings({ namespace, serviceAccountFolder: pod.serviceAccountFolder }),
+    ],
+    env: pod.env,
   });
-  const unbuilt = contestantProgram("copy", bed.settings({ namespace: "empty" }));
+  const unbuilt = operatorProgram("copy", bed.settings({ namespace: "empty" }));
   const resting = await residentAtRest(inBundle("empty"), bed);
   const restingUnbuilt = await residentAtRest(unbuilt, bed);
   return [
@@ -33,6 +41,22 @@ export async function benchIdle(bed: Bed): Promise<readonly Row[]> {
     { what: "idle manager: RSS, unbuilt", measured: megabytes(restingUnbuilt) },
     ...(await settledObjects(bed, inBundle(idleNamespace))),
   ];
+}
+
+/** What a pod finds: the files of its service account, and where the API server is. */
+function asPod({ folder, cluster: { admin } }: Bed): {
+  readonly serviceAccountFolder: string;
+  readonly env: Readonly<Record<string, string>>;
+} {
+  const serviceAccountFolder = join(folder, "service-account");
+  mkdirSync(serviceAccountFolder, { recursive: true });
+  const files = { token: admin.token ?? "", "ca.crt": admin.caPem, namespace: "default" };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(serviceAccountFolder, name), text);
+  const { hostname, port } = new URL(admin.server);
+  return {
+    serviceAccountFolder,
+    env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+  };
 }
 
 function seconds2(ms: number): string {
@@ -58,7 +82,7 @@ async function residentAtRest(program: Program, { isQuick }: Bed): Promise<numbe
 
 async function settledObjects(bed: Bed, program: Program): Promise<readonly Row[]> {
   const count = bed.isQuick ? 200 : 1_000;
-  const watchedMs = bed.isQuick ? 10_000 : 60_000;
+  const watchedMs = bed.idleMinutes * 60_000;
   await bed.fill(idleNamespace, copies, someCopies(idleNamespace, count));
   await using contestant = new Contestant(program);
   await contestant.hear();
@@ -79,7 +103,7 @@ async function settledObjects(bed: Bed, program: Program): Promise<readonly Row[
   const share = ((after.cpuMs - before.cpuMs) / watchedMs) * 100;
   return [
     {
-      what: `${count} settled objects, idle for ${watchedMs / 1000} s: requests besides watches`,
+      what: `${count} settled objects, idle for ${seconds(watchedMs)}: requests besides watches`,
       measured: String(requests.length),
       bar: "0",
     },

@@ -2,7 +2,7 @@ import { copies, pods } from "../contestants/kinds.ts";
 import type { Row } from "../table.ts";
 import { megabytes, times } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, contestantProgram, figure } from "./contestant.ts";
+import { Contestant, contestantProgram, figure, operatorProgram, type Program } from "./contestant.ts";
 import { someCopies, somePods } from "./objects.ts";
 import { inRounds, medianOf, medianRatio } from "./rounds.ts";
 
@@ -32,8 +32,8 @@ interface Case {
 async function benchKind(bed: Bed, { plural, count, size }: Case): Promise<readonly Row[]> {
   const settings = bed.settings({ namespace: `sync-${plural}`, plural, count });
   const contestants = {
-    bare: async () => await run("sync-bare", settings),
-    ours: async () => await run("sync-ours", settings),
+    bare: async () => await run(contestantProgram("sync-bare", settings)),
+    ours: async () => await run(operatorProgram("sync-ours", settings)),
   };
   await inRounds(1, contestants);
   const { ours, bare } = await inRounds(bed.isQuick ? 3 : 5, contestants);
@@ -52,8 +52,8 @@ async function benchKind(bed: Bed, { plural, count, size }: Case): Promise<reado
   ];
 }
 
-async function run(name: string, settings: string): Promise<Sync> {
-  await using contestant = new Contestant(contestantProgram(name, settings));
+async function run(program: Program): Promise<Sync> {
+  await using contestant = new Contestant(program);
   const said = await contestant.hear();
   const { peakBytes } = contestant.usage();
   return { cpuMs: figure(said, "cpuMs"), wallMs: figure(said, "wallMs"), peakBytes };

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import { defineKind } from "../object/kind.ts";
+import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 
 /** Where the API server reads whom to trust. */
@@ -29,6 +29,18 @@ export async function injectBundle(
   return target.kind === "conversion"
     ? await injectIntoDefinition(writer, target.name, caBundle)
     : await injectIntoConfiguration(writer, target, caBundle);
+}
+
+/** The kind that a target is of. */
+export function kindOfTarget({ kind }: BundleTarget): Kind {
+  return kind === "conversion" ? definitions : configurations[kind];
+}
+
+/** The bundles in a webhook configuration or a CRD, in base64 and in their order; empty where there is none. */
+export function bundlesIn(object: WebhookConfiguration & Definition): readonly string[] {
+  const conversion = object.spec?.conversion?.webhook?.clientConfig;
+  const configs = [...(object.webhooks ?? []).map(({ clientConfig }) => clientConfig), conversion];
+  return configs.flatMap((config) => (config === undefined ? [] : [config.caBundle ?? ""]));
 }
 
 interface ClientConfig {

@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
+import type { InformerPool } from "../informers/informer-pool.ts";
 import { finishesWithin } from "../manager/finishes-within.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
@@ -19,6 +20,7 @@ import {
   type RotationTimes,
   signerOf,
 } from "./rotation.ts";
+import { watchBundles } from "./watch-bundles.ts";
 
 /** What issuing is made of. */
 export interface IssuedCertificatesOptions {
@@ -32,6 +34,8 @@ export interface IssuedCertificatesOptions {
   readonly ipAddresses?: readonly string[];
   /** Who must trust us. */
   readonly targets?: readonly BundleTarget[];
+  /** Watches the targets, so that a bundle which somebody edits is restored at once; within the hour unless given. */
+  readonly informers?: InformerPool;
   /** Authorities 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days unless told. */
   readonly times?: Partial<RotationTimes>;
   /** Stem of names in certificates, and field manager; `quartermaster` unless told. */
@@ -99,11 +103,23 @@ export class IssuedCertificates implements CertificateSource {
 
   /** Keeps certificates fresh until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    await using stack = new AsyncDisposableStack();
+    stack.use(this.#watchTargets());
     while (!signal.aborted) {
       this.#wake = new AbortController();
       const restMs = await this.#tryPass(signal);
       await this.#rest(restMs, signal);
     }
+  }
+
+  #watchTargets(): AsyncDisposable | undefined {
+    const { informers, targets = [] } = this.#options;
+    if (informers === undefined) return undefined;
+    const onChange = (target: BundleTarget): void => {
+      this.#log.debug("a target's trusted authorities changed", { target: target.name });
+      this.refresh();
+    };
+    return watchBundles({ informers, targets, onChange });
   }
 
   async #tryPass(signal: AbortSignal): Promise<number> {

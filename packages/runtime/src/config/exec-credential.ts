@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Credential } from "./cluster-config.ts";
 import type { ClusterEntry, ExecEntry } from "./kubeconfig.ts";

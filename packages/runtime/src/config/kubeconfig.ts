@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A list that may be missing or null, as kubectl writes it. */
 function listOf<T extends z.ZodType>(entry: T): z.ZodType<readonly z.output<T>[]> {

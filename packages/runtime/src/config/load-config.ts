@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 import { ConfigError } from "../errors.ts";
@@ -6,7 +7,6 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import { inClusterConfig, isInCluster } from "./in-cluster.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { mergeKubeconfigs } from "./merge-kubeconfigs.ts";
-import { readKubeconfig } from "./read-kubeconfig.ts";
 import { resolveContext } from "./resolve-context.ts";
 
 /** Which cluster is meant. */
@@ -44,10 +44,8 @@ interface ReadConfig {
 }
 
 async function readAll({ system, kubeconfigPath }: LoadConfigOptions): Promise<readonly ReadConfig[]> {
-  if (kubeconfigPath !== undefined) {
-    return [{ file: kubeconfigPath, config: await readKubeconfig(kubeconfigPath) }];
-  }
-  const read = await Promise.all(candidateFiles(system).map(readIfThere));
+  if (kubeconfigPath !== undefined) return [await readOne(kubeconfigPath)];
+  const read = await Promise.all(candidateFiles(system).filter(existsSync).map(readIfThere));
   return read.filter((config) => config !== undefined);
 }
 
@@ -59,9 +57,15 @@ function candidateFiles({ env }: System): readonly string[] {
   return home === undefined || home === "" ? [] : [join(home, ".kube", "config")];
 }
 
+/** The reader of YAML is loaded only for a file that is there: a pod has none, and it is 6 MB. */
+async function readOne(file: string): Promise<ReadConfig> {
+  const { readKubeconfig } = await import("./read-kubeconfig.ts");
+  return { file, config: await readKubeconfig(file) };
+}
+
 async function readIfThere(file: string): Promise<ReadConfig | undefined> {
   try {
-    return { file, config: await readKubeconfig(file) };
+    return await readOne(file);
   } catch (error) {
     if (error instanceof ConfigError && error.code === "configNotFound") return undefined;
     throw error;

@@ -42,6 +42,8 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly deadlineMs?: number;
   /** False for kinds without status; true unless told. */
   readonly writesStatus?: boolean;
+  /** Every object is looked at again about so often, although nothing told of a change; 10 h unless told. */
+  readonly resyncMs?: number;
   /** How failures are retried: 5 ms doubling to 1,000 s unless told. */
   readonly retry?: RetryLimits;
 }

@@ -1,5 +1,5 @@
 import { classify } from "../errors.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import { keyOf, type KubeObject } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { PassDeadlineError } from "../reconcile/deadline.ts";
 import { unreachable } from "../unreachable.ts";
@@ -8,6 +8,7 @@ import type { ControllerHost, PassRecord } from "./controller-host.ts";
 import { type Next, Passes } from "./pass.ts";
 import { queueObserverFor } from "./queue-observer-for.ts";
 import { ReferenceTracker } from "./reference-tracker.ts";
+import { defaultResyncMs, runSlowResync } from "./slow-resync.ts";
 import { SourceSet } from "./source-set.ts";
 
 /** When to work. */
@@ -31,6 +32,7 @@ export interface ControllerReport {
 export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   readonly name: string;
   readonly #concurrency: number;
+  readonly #resyncMs: number;
   readonly #host: ControllerHost;
   readonly #queue: WorkQueue;
   readonly #sources: SourceSet<Obj>;
@@ -48,6 +50,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     } = definition;
     this.name = name;
     this.#concurrency = concurrency;
+    this.#resyncMs = definition.resyncMs ?? defaultResyncMs;
     this.#host = host;
     this.#queue = new WorkQueue({
       system: host.system,
@@ -90,7 +93,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
 
   /** Works until the term's end; resolves when the last pass is over. Never rejects. */
   async work(term: Term): Promise<void> {
-    await Promise.all(Array.from({ length: this.#concurrency }, async () => await this.#worker(term)));
+    const workers = Array.from({ length: this.#concurrency }, async () => await this.#worker(term));
+    await Promise.all([...workers, this.#resync(term.taking)]);
   }
 
   /** Gives the informers back. */
@@ -102,6 +106,22 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   /** As plain data. */
   report(): ControllerReport {
     return { name: this.name, queued: this.#queue.depth, active: this.#active };
+  }
+
+  /** With low priority: whatever people do now comes first. */
+  async #resync(signal: AbortSignal): Promise<void> {
+    const { store } = this.#sources.own;
+    await runSlowResync(
+      {
+        system: this.#host.system,
+        everyMs: this.#resyncMs,
+        keys: () => store.list().map(({ metadata }) => keyOf(metadata)),
+        enqueue: (key) => {
+          this.#queue.add(key, { priority: "low" });
+        },
+      },
+      signal,
+    );
   }
 
   async #worker({ taking, acting }: Term): Promise<void> {

@@ -73,7 +73,7 @@ export class InformerPool implements AsyncDisposable {
   readonly #options: InformerPoolOptions;
   readonly #shared = new Map<string, Shared>();
   /** Without a handle: we may not watch them. */
-  #definitions: { readonly handle?: AsyncDisposable } | undefined;
+  #definitions: { readonly handle?: InformerHandle } | undefined;
   #isClosed = false;
 
   constructor(options: InformerPoolOptions) {
@@ -132,6 +132,8 @@ export class InformerPool implements AsyncDisposable {
       },
       freeze,
       ...(idleMs === undefined ? {} : { idleMs }),
+      longestPendingMs: () =>
+        this.#definitions?.handle?.state === "watching" ? toldPendingMs : lookPendingMs,
     });
     const shared = new Shared(informer, kind);
     this.#shared.set(id, shared);
@@ -170,8 +172,8 @@ export class InformerPool implements AsyncDisposable {
   }
 
   /**
-   * The first kind that is not served makes it worthwhile to watch which ones are. Where that is forbidden, the reflectors'
-   * own looks, every 30 s at last, must do.
+   * The first kind that is not served makes it worthwhile to watch which ones are. From then on the reflectors
+   * themselves look every few minutes only; where watching definitions is forbidden, every 30 s.
    */
   #watchDefinitions(pending: Kind): void {
     if (this.#isClosed || this.#definitions !== undefined || pending.group === definitions.group) return;
@@ -191,6 +193,12 @@ export class InformerPool implements AsyncDisposable {
     void handle?.[Symbol.asyncDispose]();
   }
 }
+
+/** Definitions are watched and tell of a kind at once; only aggregated APIs come without one. */
+const toldPendingMs = 180_000;
+
+/** Nobody tells. */
+const lookPendingMs = 30_000;
 
 /** Requests with one id share one informer. */
 export function informerId({

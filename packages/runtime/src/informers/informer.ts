@@ -37,6 +37,8 @@ export interface InformerOptions {
   readonly observer: InformerObserver;
   readonly freeze: boolean;
   readonly idleMs?: number;
+  /** See ReflectorOptions. */
+  readonly longestPendingMs?: () => number;
 }
 
 /** One watch, its store, and those who want to hear of changes. */
@@ -55,7 +57,7 @@ export class Informer {
 
   constructor(options: InformerOptions) {
     this.#options = options;
-    const { system, freeze, target, source, view, observer, idleMs } = options;
+    const { system, freeze, target, source, view, observer, idleMs, longestPendingMs } = options;
     this.#store = new ObjectStore({ system, freeze });
     this.store = this.#store;
     this.#strings = view.internStrings === true ? new StringPool() : undefined;
@@ -70,6 +72,7 @@ export class Informer {
         this.#changeState(state, error);
       },
       ...(idleMs === undefined ? {} : { idleMs }),
+      ...(longestPendingMs === undefined ? {} : { longestPendingMs }),
     });
   }
 

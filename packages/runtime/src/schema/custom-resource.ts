@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Kind } from "../object/kind.ts";
 import { apiVersionOf, defineKind } from "../object/kind.ts";

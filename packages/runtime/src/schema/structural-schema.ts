@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import { refuse, refuseZodType } from "./refusals.ts";
 import { EMBEDDED, INT_OR_STRING, PRESERVE } from "./vocabulary.ts";

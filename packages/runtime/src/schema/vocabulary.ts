@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A CEL rule of a field; the API server evaluates it, nobody else does. */
 export interface CelRule {

@@ -1,4 +1,6 @@
-import { type Dispatcher, Pool, ProxyAgent } from "undici";
+import Pool from "undici/lib/dispatcher/pool.js";
+
+import { type Lane, ProxyLane } from "./proxy-lane.ts";
 
 /** Where the server is and how it proves itself. */
 export interface Endpoint {
@@ -17,8 +19,8 @@ export interface TlsMaterial {
 
 /** Connections of one TLS identity: a bounded pool for calls, and one connection per stream. */
 export interface Lanes {
-  readonly calls: Dispatcher;
-  readonly streams: Dispatcher;
+  readonly calls: Lane;
+  readonly streams: Lane;
 }
 
 /** Calls at the same time beyond this wait for a free connection. */
@@ -34,7 +36,7 @@ export class Connections {
   readonly #endpoint: Endpoint;
   #material: TlsMaterial | undefined;
   #lanes: Lanes | undefined;
-  readonly #retired = new Set<Dispatcher>();
+  readonly #retired = new Set<Lane>();
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
@@ -77,7 +79,7 @@ function openLanes(endpoint: Endpoint, material: TlsMaterial): Lanes {
   const tls = tlsOptions(endpoint, material);
   return {
     calls: openPool(endpoint, tls, { connections: callConnections }),
-    streams: openPool(endpoint, tls, { connections: null, bodyTimeout: 0 }),
+    streams: openPool(endpoint, tls, { connections: null }),
   };
 }
 
@@ -99,8 +101,12 @@ function tlsOptions(endpoint: Endpoint, { caPem, certPem, keyPem }: TlsMaterial)
   };
 }
 
+interface PoolLimits {
+  readonly connections: number | null;
+}
+
 /** Deadlines are ours, hence undici's own limits are off; HTTP/2 is off because a stalled list would stall all. */
-function openPool({ origin, proxyUrl }: Endpoint, tls: TlsOptions, limits: Pool.Options): Dispatcher {
+function openPool({ origin, proxyUrl }: Endpoint, tls: TlsOptions, limits: PoolLimits): Lane {
   const options = {
     ...limits,
     pipelining: 1,
@@ -112,5 +118,5 @@ function openPool({ origin, proxyUrl }: Endpoint, tls: TlsOptions, limits: Pool.
   };
   const connect = { ...tls, timeout: connectTimeoutMs };
   if (proxyUrl === undefined) return new Pool(origin, { ...options, connect });
-  return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connect });
+  return new ProxyLane({ ...options, uri: proxyUrl, requestTls: connect });
 }

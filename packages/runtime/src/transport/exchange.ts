@@ -35,7 +35,7 @@ export const answerLimitBytes = 64 * 1024 * 1024;
 
 /** Sends one request and collects the answer. Never rejects: a failure is a value. */
 export async function exchange(
-  dispatcher: Dispatcher,
+  dispatcher: Pick<Dispatcher, "dispatch">,
   request: WireRequest,
   deadline: Deadline,
 ): Promise<Exchange> {

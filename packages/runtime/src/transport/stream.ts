@@ -7,11 +7,12 @@ import type { EarlyEnd } from "./deadline.ts";
 import type { WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
 import type { ApiRequest } from "./request.ts";
+import { type StreamHead, StreamReceiver } from "./stream-receiver.ts";
 import type { ApiStream } from "./transport.ts";
 
 /** What it takes to open a stream. */
 export interface StreamCall {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, "dispatch">;
   readonly wire: WireRequest;
   readonly request: ApiRequest;
   readonly signal: AbortSignal;
@@ -25,12 +26,14 @@ const errorLimitBytes = 1024 * 1024;
 
 /** Opens one stream; throws ApiError when the server refuses, does not answer in time, or the caller gives up. */
 export async function openStream(call: StreamCall): Promise<ApiStream> {
-  const guard = new StreamGuard(call);
+  const receiver = new StreamReceiver();
+  const guard = new StreamGuard(call, receiver);
   try {
-    const response = await call.dispatcher.request({ ...call.wire, signal: guard.signal });
-    if (response.statusCode >= 300) throw await refusal(call, response);
+    if (guard.ended === undefined) call.dispatcher.dispatch(call.wire, receiver);
+    const head = await receiver.head;
+    if (head.status >= 300) throw await refusal(call, head, receiver);
     guard.begin();
-    return { status: response.statusCode, body: readChunks(response.body, call, guard) };
+    return { status: head.status, body: new StreamBody(receiver, call, guard) };
   } catch (error) {
     guard.release();
     throw error instanceof ApiError ? error : streamError(call, guard, error);
@@ -40,21 +43,18 @@ export async function openStream(call: StreamCall): Promise<ApiStream> {
 /** Ends the stream on the caller's signal, and before the answer also on the time limit. */
 class StreamGuard {
   readonly #call: StreamCall;
-  readonly #controller = new AbortController();
+  readonly #receiver: StreamReceiver;
   readonly #timer: Disposable;
   #ended: EarlyEnd | undefined;
 
-  constructor(call: StreamCall) {
+  constructor(call: StreamCall, receiver: StreamReceiver) {
     this.#call = call;
+    this.#receiver = receiver;
     this.#timer = call.system.setTimer(call.request.timeoutMs ?? defaultTimeoutMs, () => {
       this.#end("timeout");
     });
     if (call.signal.aborted) this.#abort();
     else call.signal.addEventListener("abort", this.#abort);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   get ended(): EarlyEnd | undefined {
@@ -77,21 +77,40 @@ class StreamGuard {
 
   #end(why: EarlyEnd): void {
     this.#ended ??= why;
-    this.#controller.abort();
+    this.#receiver.abort();
   }
 }
 
-async function* readChunks(
-  body: AsyncIterable<unknown>,
-  call: StreamCall,
-  guard: StreamGuard,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
-  } catch (error) {
-    throw streamError(call, guard, error);
-  } finally {
-    guard.release();
+/** What the stream brings, with its failures as the caller knows them. A class: a generator would be one more wait per chunk. */
+class StreamBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #receiver: StreamReceiver;
+  readonly #call: StreamCall;
+  readonly #guard: StreamGuard;
+
+  constructor(receiver: StreamReceiver, call: StreamCall, guard: StreamGuard) {
+    this.#receiver = receiver;
+    this.#call = call;
+    this.#guard = guard;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      const read = await this.#receiver.next();
+      if (read.done === true) this.#guard.release();
+      return read;
+    } catch (error) {
+      this.#guard.release();
+      throw streamError(this.#call, this.#guard, error);
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#guard.release();
+    return await this.#receiver.return();
   }
 }
 
@@ -106,29 +125,17 @@ function streamError({ request, signal }: StreamCall, { ended }: StreamGuard, ca
 
 async function refusal(
   { request, system }: StreamCall,
-  response: Dispatcher.ResponseData,
+  head: StreamHead,
+  body: AsyncIterable<Uint8Array>,
 ): Promise<ApiError> {
-  const text = await readText(response.body);
-  const { "content-type": contentType, "retry-after": retryAfter } = response.headers;
-  return answerError(
-    request,
-    {
-      kind: "answer",
-      status: response.statusCode,
-      contentType: String(contentType),
-      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
-      text,
-      sizeBytes: text.length,
-    },
-    system.wallMs(),
-  );
+  const text = await readText(body);
+  return answerError(request, { kind: "answer", ...head, text, sizeBytes: text.length }, system.wallMs());
 }
 
-async function readText(body: AsyncIterable<unknown>): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) continue;
     chunks.push(chunk);
     sizeBytes += chunk.length;
     if (sizeBytes > errorLimitBytes) break;

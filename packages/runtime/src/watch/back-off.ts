@@ -23,7 +23,7 @@ export class BackOff {
   /** The next pause: the base and up to as much again, never beyond the limit; then the base doubles. */
   nextMs(): number {
     const nowMs = this.#system.monotonicMs();
-    if (nowMs - this.#lastMs > healthyMs) this.reset();
+    if (nowMs - this.#lastMs > Math.max(healthyMs, 2 * this.#limits.longestMs)) this.reset();
     this.#lastMs = nowMs;
     const delayMs = Math.min(this.#baseMs * (1 + this.#system.random()), this.#limits.longestMs);
     this.#baseMs = Math.min(this.#baseMs * 2, this.#limits.longestMs);
@@ -35,5 +35,5 @@ export class BackOff {
   }
 }
 
-/** After this long without trouble the next one counts as the first. */
+/** After this long without trouble, and longer than any pause of its own, the next one counts as the first. */
 const healthyMs = 120_000;

@@ -29,11 +29,12 @@ export class DecodeError extends Error {
 
 /** Reads one frame. Throws DecodeError; its message never quotes the frame, which may be a Secret. */
 export function decodeEvent(frame: string, options: DecodeOptions): WatchEvent {
-  const { type, object } = parseFrame(options.keepManagedFields ? frame : cutManagedFields(frame));
+  const text = options.keepManagedFields ? frame : cutManagedFields(frame);
+  const { type, object } = parseFrame(text);
   if (type === "BOOKMARK") return bookmarkOf(object);
   if (type === "ERROR") return { kind: "error", error: watchError(object, options.kindName) };
   const content = options.keepManagedFields ? object : withoutManagedFields(object);
-  if (mayBeDeeperThan(frame) && isDeeperThan(content)) return { kind: "tooDeep", object: content };
+  if (mayBeDeeperThan(text) && isDeeperThan(content)) return { kind: "tooDeep", object: content };
   if (type === "ADDED" || type === "MODIFIED") return { kind: "changed", object: content };
   if (type === "DELETED") return { kind: "deleted", object: content };
   throw new DecodeError("a watch event of unknown type");

@@ -22,6 +22,8 @@ export interface ReflectorOptions {
   readonly keepManagedFields?: boolean;
   /** Silence that means a dead connection; 150 s unless told: more than two of the server's bookmarks, one per minute. */
   readonly idleMs?: number;
+  /** The longest that a kind which is not served goes without a look; 30 s unless told. Asked before each pause. */
+  readonly longestPendingMs?: () => number;
   /** Told of each change of state, and of the error that caused it, if any. */
   readonly onState?: (state: WatchState, error?: unknown) => void;
 }
@@ -49,7 +51,7 @@ export class Reflector {
     this.#decoding = { keepManagedFields, kindName: nameOfKind(kind) };
     this.#relist = new BackOff(system, { firstMs: 800, longestMs: 30_000 });
     this.#reconnect = new BackOff(system, { firstMs: 200, longestMs: 5_000 });
-    this.#untilServed = new BackOff(system, { firstMs: 1_000, longestMs: 30_000 });
+    this.#untilServed = new BackOff(system, { firstMs: 1_000, longestMs: 180_000 });
   }
 
   get state(): WatchState {
@@ -221,10 +223,18 @@ export class Reflector {
   }
 
   #delayMs(pause: Exclude<Step["pause"], "none">): number {
-    if (pause === "untilServed") return this.#untilServed.nextMs();
+    if (pause === "untilServed") return this.#untilServedMs();
     return pause === "relist" ? this.#relist.nextMs() : this.#reconnect.nextMs();
   }
+
+  #untilServedMs(): number {
+    const longestMs = this.#options.longestPendingMs?.() ?? unaidedPendingMs;
+    return Math.min(this.#untilServed.nextMs(), longestMs);
+  }
 }
+
+/** Where nobody tells that a kind has come, we must look. */
+const unaidedPendingMs = 30_000;
 
 /** The first events, or the bookmark that ends them, may take this long; then pages are asked for instead. */
 const initialIdleMs = 30_000;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import type { JsonPatchOperation } from "../client/client.ts";
 import { stringifyJson } from "../transport/json.ts";

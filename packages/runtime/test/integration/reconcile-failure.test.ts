@@ -1,11 +1,10 @@
-import { eventually } from "@quartermaster/testkit";
+import { conflict, eventually, type RequestMatch, startFaultProxy } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import type { Client } from "../../src/client/client.ts";
-import { createClient } from "../../src/client/create-client.ts";
 import type { PassRecord } from "../../src/controller/controller-host.ts";
 import { defineController } from "../../src/controller/define-controller.ts";
 import { ApiError } from "../../src/errors.ts";
+import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
 import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
@@ -16,42 +15,37 @@ describe("a pass that fails", () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const ref = { name: "contested", namespace };
+    await using proxy = await startFaultProxy({ upstream: bench.admin });
+    await using struck = connect({ ...bench.operatorAccess, ...proxy.access });
     let works = 0;
-    let conflicts = 0;
-    const inner = createClient({ transport: bench.operatorTransport });
-    /** Somebody writes just before our status does, twice. */
-    const contested: Client = Object.create(inner, {
-      apply: {
-        value: async (...args: Parameters<Client["apply"]>) => {
-          if (args[2].subresource === "status" && conflicts < 2) {
-            conflicts += 1;
-            const body = { metadata: { annotations: { round: String(conflicts) } } };
-            await client.patch(widgets, ref, { patch: { kind: "merge", body } });
-            throw new ApiError("apply: 409", { class: "conflict", status: 409, mayHaveActed: false });
-          }
-          return await inner.apply(...args);
-        },
-      },
-      get: { value: inner.get.bind(inner) },
-      find: { value: inner.find.bind(inner) },
-      patch: { value: inner.patch.bind(inner) },
-    }) as Client;
     const recipe = probeRecipe<Widget>(() => {
       works += 1;
       return undefined;
     });
     const predicate = { event: ({ type }: { readonly type: string }) => type === "added" };
+    const concerns: RequestMatch = ({ resource, verb }) => resource === "widgets" && verb !== "watch";
+    const injected = proxy.inject(
+      (request) => concerns(request) && request.subresource === "status",
+      conflict(),
+      2,
+    );
     await bench.manage([defineController({ kind: widgets, recipe, namespace, predicate })], {
-      client: contested,
+      transport: struck.transport,
     });
     await client.create(widgets, aWidget(widgets, ref));
+    await injected.struck;
+    // Somebody writes meanwhile.
+    const body = { metadata: { annotations: { by: "somebody" } } };
+    await client.patch(widgets, ref, { patch: { kind: "merge", body } });
     const widget = await eventually(async () => {
       const found = await client.get(widgets, ref);
       return conditionOf(found, "Ready")?.status === "True" ? found : undefined;
     });
-    expect(conflicts).toBe(2);
+    expect(injected.hits).toBe(2);
     expect(works).toBe(1);
-    expect(widget.metadata.annotations).toEqual({ round: "2" });
+    expect(widget.metadata.annotations).toEqual({ by: "somebody" });
+    const asked = proxy.trace.filter(concerns).map(({ verb, status }) => `${verb} ${status}`);
+    expect(asked).toEqual(["patch 409", "get 200", "patch 409", "get 200", "patch 200"]);
   });
 
   test("[runtime/RT-15] backs off with growing pauses, recovers, and leaves other keys alone", async () => {

@@ -1,7 +1,15 @@
-import { type AuditLog, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import {
+  type AuditLog,
+  faultsOfStatus,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+} from "@quartermaster/testkit";
 
 import type { Client } from "../../src/client/client.ts";
 import type { Controller } from "../../src/controller/define-controller.ts";
+import { objectOf } from "../../src/informers/informer-event.ts";
+import type { InformerHandle } from "../../src/informers/informer-pool.ts";
 import { createManager, type Manager, type ManagerOptions } from "../../src/manager/manager.ts";
 import type { Kind } from "../../src/object/kind.ts";
 import { realSystem } from "../../src/system/real-system.ts";
@@ -19,6 +27,7 @@ export interface Workbench extends AsyncDisposable {
   /** Who the managers speak as, in the audit log. */
   readonly operator: string;
   readonly operatorTransport: Transport;
+  readonly operatorAccess: { readonly server: string; readonly caPem: string; readonly token: string };
   readonly kubeconfigPath: string;
   readonly admin: { readonly server: string; readonly caPem: string; readonly token: string };
   /** A manager that is stopped with the workbench; started and ready. */
@@ -40,6 +49,7 @@ export async function setUpWorkbench({
   });
   const operator = stack.use(connect(identity));
   const widgets = widgetKind();
+  const faults = new Set<string>();
   if (isServed) await serveWidgets(connected.client, widgets);
   return {
     client: connected.client,
@@ -50,16 +60,28 @@ export async function setUpWorkbench({
     admin: cluster.admin,
     operator: identity.user,
     operatorTransport: operator.transport,
+    operatorAccess: identity,
     kubeconfigPath: cluster.kubeconfigPath,
     manage: async (controllers, options = {}) => {
       const { transport } = operator;
       const manager = stack.use(createManager({ transport, system: realSystem(), controllers, ...options }));
+      judgeStatuses(manager.informers.acquire({ kind: widgets, namespace: namespace.name }), faults);
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
       return manager;
     },
     [Symbol.asyncDispose]: async () => {
       await stack[Symbol.asyncDispose]();
+      if (faults.size > 0) throw new Error(`statuses with faults: ${[...faults].join("; ")}`);
     },
   };
+}
+
+/** Every status that a test's controllers write is shown to the oracle, in each state that the watch tells of. */
+function judgeStatuses(handle: InformerHandle<Widget>, faults: Set<string>): void {
+  handle.addHandler((event) => {
+    const object = objectOf(event);
+    if (event.type === "deleted" || object.status?.conditions === undefined) return;
+    for (const fault of faultsOfStatus(object)) faults.add(`${object.metadata.name}: ${fault}`);
+  });
 }

@@ -1,0 +1,165 @@
+import {
+  aConfigMap,
+  delayEvents,
+  eventually,
+  expireAfter,
+  type FaultProxy,
+  hideWindow,
+  holdUntil,
+  joinFrames,
+  joinSharedCluster,
+  makeNamespace,
+  repeatEvents,
+  type RequestMatch,
+  splitEvery,
+  startFaultProxy,
+  type WatchTransform,
+} from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { type InformerHandle, InformerPool } from "../../src/informers/informer-pool.ts";
+import type { Kind } from "../../src/object/kind.ts";
+import type { KubeObject } from "../../src/object/kube-object.ts";
+import { realSystem } from "../../src/system/real-system.ts";
+import { connect } from "../support/connect.ts";
+import { configMaps, secrets } from "../support/kinds.ts";
+
+const cluster = joinSharedCluster();
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  proxy = await startFaultProxy({ upstream: cluster.admin });
+});
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  cluster[Symbol.dispose]();
+});
+
+const watches =
+  (plural: string): RequestMatch =>
+  ({ verb, resource }) =>
+    verb === "watch" && resource === plural;
+
+interface Scene extends AsyncDisposable {
+  readonly namespace: string;
+  watch(kind: Kind): InformerHandle;
+}
+
+async function setUp(): Promise<Scene> {
+  const resources = new AsyncDisposableStack();
+  resources.defer(() => {
+    proxy.heal();
+  });
+  const { name: namespace } = resources.use(await makeNamespace(cluster.api, "watches"));
+  const { transport } = resources.use(connect({ ...cluster.admin, ...proxy.access }));
+  const pool = resources.use(new InformerPool({ transport, system: realSystem(), freeze: true }));
+  return {
+    namespace,
+    watch: (kind) => pool.acquire({ kind, namespace }),
+    [Symbol.asyncDispose]: async () => {
+      await resources.disposeAsync();
+    },
+  };
+}
+
+const path = (namespace: string, name: string): string =>
+  `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+
+/** Makes ten, changes each second one, deletes each third one; a name has a character of four bytes in its data. */
+async function stir(namespace: string): Promise<void> {
+  for (let at = 0; at < 10; at += 1) {
+    await put(namespace, `o-${at}`, "first 🚢");
+    if (at % 2 === 0) await put(namespace, `o-${at}`, "second 🚢");
+    if (at % 3 === 0) await cluster.api.send({ method: "DELETE", path: path(namespace, `o-${at}`) });
+  }
+}
+
+async function put(namespace: string, name: string, text: string): Promise<void> {
+  await cluster.api.apply(path(namespace, name), aConfigMap({ name, namespace, data: { text } }));
+}
+
+function shown(objects: readonly KubeObject[]): readonly string[] {
+  return objects
+    .map((object) => {
+      const data: unknown = "data" in object ? object.data : undefined;
+      return `${object.metadata.name}@${object.metadata.resourceVersion} ${JSON.stringify(data)}`;
+    })
+    .toSorted();
+}
+
+async function serverShows(namespace: string): Promise<readonly string[]> {
+  const { body } = await cluster.api.send({ path: `/api/v1/namespaces/${namespace}/configmaps` });
+  const { items } = JSON.parse(body) as { readonly items: readonly KubeObject[] };
+  return shown(items);
+}
+
+const isOf =
+  (name: string) =>
+  (frame: string): boolean =>
+    frame.includes(`"name":"${name}"`);
+
+const cases: readonly { readonly name: string; readonly given: WatchTransform }[] = [
+  { name: "W1 events come late", given: delayEvents(100) },
+  { name: "W2 some are hidden, then the stream closes", given: hideWindow(isOf("o-3"), isOf("o-6")) },
+  { name: "W3 each comes twice, and the past is replayed", given: repeatEvents(5) },
+  { name: "W5 the version expires inside the stream", given: expireAfter(4) },
+  { name: "W7 bytes come in sevens", given: splitEvery(7) },
+  { name: "W7 bytes come one by one", given: splitEvery(1) },
+  { name: "W7 events come three in a chunk", given: joinFrames(3) },
+];
+
+describe("a store behind the fault proxy is what the API server has", () => {
+  test.each(cases)("when $name", async ({ given }) => {
+    await using scene = await setUp();
+    const injected = proxy.inject(watches("configmaps"), { kind: "watch", transform: given });
+    const handle = scene.watch(configMaps);
+    const backwards: string[] = [];
+    handle.addHandler((event) => {
+      if (event.type === "updated" && isOlder(event.new, event.old)) backwards.push(event.new.metadata.name);
+    });
+    await stir(scene.namespace);
+    const want = await serverShows(scene.namespace);
+    // The rest of a chunk waits for its fellows for ever: more of them come.
+    await put(scene.namespace, "z-1", "more");
+    await put(scene.namespace, "z-2", "more");
+    await put(scene.namespace, "z-3", "more");
+    const isRest = (line: string): boolean => line.startsWith("z-");
+    await eventually(
+      (see) => {
+        const has = see(shown(handle.store.list())).filter((line) => !isRest(line));
+        return JSON.stringify(has) === JSON.stringify(want);
+      },
+      { withinMs: 20_000 },
+    );
+    expect(injected.hits).toBe(1);
+    expect(backwards).toEqual([]);
+  });
+
+  test("when W4 one kind is held back while another goes on, and catches up when let go", async () => {
+    await using scene = await setUp();
+    const gate = Promise.withResolvers<void>();
+    proxy.inject(watches("configmaps"), { kind: "watch", transform: holdUntil(gate.promise) });
+    const held = scene.watch(configMaps);
+    const free = scene.watch(secrets);
+    await free.store.synced({ signal: AbortSignal.timeout(10_000) });
+    await put(scene.namespace, "early", "x");
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "late" } };
+    await cluster.api.apply(`/api/v1/namespaces/${scene.namespace}/secrets/late`, secret);
+    await eventually((see) => see(shown(free.store.list())).length === 1);
+    expect(held.store.size).toBe(0);
+    gate.resolve();
+    await eventually((see) => see(shown(held.store.list())).some((line) => line.startsWith("early@")));
+  });
+
+  test("when W5 the first list is refused as expired", async () => {
+    await using scene = await setUp();
+    proxy.inject(watches("configmaps"), { kind: "answer", status: 410, reason: "Expired" });
+    await put(scene.namespace, "there", "x");
+    const handle = scene.watch(configMaps);
+    await eventually((see) => see(shown(handle.store.list())).some((line) => line.startsWith("there@")));
+  });
+});
+
+function isOlder(one: KubeObject, other: KubeObject): boolean {
+  return BigInt(one.metadata.resourceVersion ?? "0") < BigInt(other.metadata.resourceVersion ?? "0");
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+
+import { isAboutBundles } from "../../src/certificates/watch-bundles.ts";
+import type { InformerEvent } from "../../src/informers/informer-event.ts";
+import type { KubeObject } from "../../src/object/kube-object.ts";
+
+function configuration(...bundles: readonly string[]): KubeObject {
+  const webhooks = bundles.map((caBundle, at) => ({ name: String(at), clientConfig: { caBundle } }));
+  const parts = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    webhooks,
+  };
+  return { ...parts, metadata: { name: "x" } };
+}
+
+function definition(caBundle: string): KubeObject {
+  const spec = { conversion: { webhook: { clientConfig: { caBundle } } } };
+  const parts = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", spec };
+  return { ...parts, metadata: { name: "x" } };
+}
+
+function updated(old: KubeObject, now: KubeObject): InformerEvent {
+  return { type: "updated", isInitial: false, old, new: now };
+}
+
+const cases: readonly { readonly name: string; readonly given: InformerEvent; readonly want: boolean }[] = [
+  {
+    name: "what is there at the start: the first look sees to it",
+    given: { type: "added", isInitial: true, new: configuration("a") },
+    want: false,
+  },
+  {
+    name: "a target that came back",
+    given: { type: "added", isInitial: false, new: configuration("") },
+    want: true,
+  },
+  {
+    name: "a target that went away",
+    given: { type: "deleted", isInitial: false, old: configuration("a") },
+    want: false,
+  },
+  { name: "an edit of something else", given: updated(configuration("a"), configuration("a")), want: false },
+  { name: "an edited bundle", given: updated(configuration("a"), configuration("b")), want: true },
+  { name: "one more webhook", given: updated(configuration("a"), configuration("a", "")), want: true },
+  { name: "a conversion's edited bundle", given: updated(definition("a"), definition("b")), want: true },
+  { name: "a conversion's same bundle", given: updated(definition("a"), definition("a")), want: false },
+];
+
+describe("whether an event is about bundles", () => {
+  test.each(cases)("$name: $want", ({ given, want }) => {
+    expect(isAboutBundles(given)).toBe(want);
+  });
+});
