@@ -1,15 +1,21 @@
-import { cel, defineCustomResource, embedded } from "@quartermaster/runtime/schema";
+import { cel, defineCustomResource, embedded, int64 } from "@quartermaster/runtime/schema";
 import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
 import { objectIdentity } from "./stage.ts";
 
+/** No `format: byte`: with a CEL rule beside it the API server takes only the URL-safe alphabet, and refuses `+` and `/`. */
+const packedData = z
+  .string()
+  .max(1_400_000)
+  .regex(/^[A-Za-z0-9+/]*={0,2}$/);
+
 /** One manifest that is too large, or too secret, to stand in a plan. */
 export const resourceManifestSpec = cel(
   z.strictObject({
     manifest: embedded().optional().describe("The object itself."),
-    data: z.base64().max(1_400_000).optional().describe("The object's JSON, encoded as `encoding` says."),
+    data: packedData.optional().describe("The object's JSON, encoded as `encoding` says, in base64."),
     encoding: z.enum(["gzip"]).optional().describe("Goes with data."),
     secretKeyRef: z
       .strictObject({ name: z.string().min(1).max(253), key: z.string().min(1).max(253) })
@@ -29,6 +35,7 @@ export const resourceManifestSpec = cel(
 );
 
 const resourceManifestStatus = z.strictObject({
+  observedGeneration: int64().optional(),
   valid: z.boolean().optional(),
   reason: z.string().max(1024).optional(),
   objectRef: objectIdentity.optional(),

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
 import { flattenList } from "./flatten-list.ts";
 import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
@@ -45,7 +46,7 @@ export function planItems({ spec }: InstallPlan, sources: ContentSources): PlanI
   const items = readings.flatMap((reading) => reading.items);
   return {
     items,
-    issues: [...readings.flatMap(({ issues }) => issues), ...sizeIssues(items.length)],
+    issues: [...readings.flatMap(({ issues }) => issues), ...sizeIssues(items.length), ...bulkIssues(spec)],
     unresolved: readings.flatMap(({ unresolved }) => unresolved),
   };
 }
@@ -53,6 +54,19 @@ export function planItems({ spec }: InstallPlan, sources: ContentSources): PlanI
 function sizeIssues(count: number): readonly Issue[] {
   if (count <= itemLimit) return [];
   const message = `the plan holds ${count} objects; ${itemLimit} are the most, split it into several plans`;
+  return [{ reason: "InvalidManifest", message }];
+}
+
+/** Beyond that the status would not fit beside them into one object of the API server. */
+const inlineLimitBytes = 2 ** 20;
+
+function bulkIssues({ stages }: InstallPlan["spec"]): readonly Issue[] {
+  const manifests = stages.flatMap(({ resources = [] }) =>
+    resources.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest])),
+  );
+  const sizeBytes = manifests.reduce((sum, each) => sum + Buffer.byteLength(canonicalJson(each)), 0);
+  if (sizeBytes <= inlineLimitBytes) return [];
+  const message = `the manifests in the plan are ${Math.ceil(sizeBytes / 1024)} KiB together; more than 1 MiB has to stand in ResourceManifests`;
   return [{ reason: "InvalidManifest", message }];
 }
 

@@ -51,7 +51,9 @@ function validated(seen: Seen): Claim {
   const issues = issuesOf(seen);
   if (issues.length > 0)
     return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
-  const isKnown = hasStarted(seen.plan) || seen.clearance?.missingRights.length === 0;
+  const { clearance } = seen;
+  const isAnswered = clearance?.missingRights.length === 0 && clearance.undecided.length === 0;
+  const isKnown = hasStarted(seen.plan) || isAnswered;
   if (!isKnown)
     return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);

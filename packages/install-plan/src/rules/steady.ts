@@ -12,6 +12,8 @@ import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./ve
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
 const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
+/** A kind that comes back with its CRD is in discovery a moment after the last event about that. */
+const blockedMs = 1_000;
 
 /** Once installed: repairs what the knobs say, and tells how everything is. */
 export const steady: readonly PlanRule[] = [
@@ -105,13 +107,14 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */
-function isUnderWay({ state, contest, trouble }: MemberView): boolean {
-  const isOurs = contest !== undefined || trouble !== undefined;
+function isUnderWay({ state, contest, trouble, blockedBy }: MemberView): boolean {
+  const isOurs = contest !== undefined || trouble !== undefined || blockedBy !== undefined;
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";
 }
 
 function recheckAfterMs({ members, nowMs }: Seen): number {
-  const times = members.flatMap(({ health, contest, trouble }) => [
+  const times = members.flatMap(({ health, contest, trouble, blockedBy }) => [
+    ...(blockedBy === undefined ? [] : [blockedMs]),
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(contest === undefined ? [] : [contest.notBeforeMs - nowMs]),
     ...(trouble === undefined ? [] : [trouble.notBeforeMs - nowMs]),

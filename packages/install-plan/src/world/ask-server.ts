@@ -1,6 +1,7 @@
 import type { Client } from "@quartermaster/runtime";
 import { classify } from "@quartermaster/runtime";
 
+import { describeIdentity } from "../identity.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
@@ -41,15 +42,19 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
   const result = await rememberedDryRun(view, question);
   if (result.kind === "fine" && !result.isNew && view.live === undefined) {
     const seen = await sight(view, question);
-    // Gone again in between: the next pass asks anew.
-    if (seen.live === undefined)
-      return { view: seen, dryRun: { kind: "transient", message: "", retryAfterMs: 0 } };
+    if (seen.live === undefined) return { view: seen, dryRun: goneMeanwhile(seen) };
     return await ask(seen, question);
   }
   if (result.kind === "issue" && result.issue.reason === "ImmutableField")
     return await recreation(view, result, question);
   const unsafe = await crdIssues(view, question.operator);
   return { view, dryRun: result, unsafe };
+}
+
+/** It was there for the dry run and is not there any more: the next pass asks anew. */
+function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
+  const message = `${describeIdentity(identity)} has just been deleted`;
+  return { kind: "transient", message, retryAfterMs: 0 };
 }
 
 async function rememberedDryRun(view: MemberView, question: ServerQuestion): Promise<DryRun> {
@@ -66,7 +71,9 @@ async function rememberedDryRun(view: MemberView, question: ServerQuestion): Pro
         identity.name === name && identity.namespace === namespace && identity.kind.endsWith("Role"),
     );
   const result = await dryRun({ member, kind, live, marker, client: account, isProvided });
-  memory.dryRuns.set(member.key, { stamp, result });
+  // An object of somebody that we had not seen: what was asked about was not what is there.
+  const isAboutAnother = result.kind === "fine" && !result.isNew && live === undefined;
+  if (!isAboutAnother) memory.dryRuns.set(member.key, { stamp, result });
   return result;
 }
 

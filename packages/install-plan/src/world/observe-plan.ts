@@ -1,5 +1,12 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
-import type { Context, Discovery, Kind, System } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  type Discovery,
+  type Kind,
+  type KubeObject,
+  type System,
+} from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import type { Content } from "../manifest/content.ts";
@@ -196,8 +203,23 @@ async function lookUpAbsent(
     return isWorthALook ? [{ member, kind }] : [];
   });
   await inBatches(unseen, 16, async ({ member, kind }) => {
-    memory.sightings.set(member.key, await ctx.client.find(kind, member.identity));
+    const found = await findServed(ctx, kind, member);
+    if (found !== "notServed") memory.sightings.set(member.key, found);
   });
+}
+
+/** The kind may have gone with its CRD since discovery was read: then nothing is sure. */
+async function findServed(
+  ctx: Context,
+  kind: Kind,
+  { identity }: Member,
+): Promise<KubeObject | undefined | "notServed"> {
+  try {
+    return await ctx.client.find(kind, identity);
+  } catch (error) {
+    if (classify(error) === "notFound") return "notServed";
+    throw error;
+  }
 }
 
 function accountOf({ metadata, spec, status }: InstallPlan, ctx: Context): AccountView {

@@ -6,6 +6,7 @@ import {
   type Log,
   type Manager,
   realSystem,
+  type System,
   type Transport,
 } from "@quartermaster/runtime";
 import {
@@ -32,6 +33,13 @@ export { configMaps, type PlanEvent } from "./kinds.ts";
 /** Everything in the namespace: what a plan's account usually has. */
 export const allRights: PolicyRule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
 
+/** What the shipped Role gives the operator in its own namespace. */
+const leaseRule: PolicyRule = {
+  apiGroups: ["coordination.k8s.io"],
+  resources: ["leases"],
+  verbs: ["get", "create", "update", "patch"],
+};
+
 type PlanSpec = Partial<Omit<InstallPlan["spec"], "stages">>;
 
 /** What most tests here start from: a namespace with an account, and an operator that looks after its plans. */
@@ -48,7 +56,11 @@ export interface Workbench extends AsyncDisposable {
   readonly adminAccess: Access;
   readonly kubeconfigPath: string;
   /** Starts an operator that ends with the workbench. */
-  operate(options?: { readonly transport?: Transport; readonly log?: Log }): Promise<Manager>;
+  operate(options?: {
+    readonly transport?: Transport;
+    readonly log?: Log;
+    readonly system?: System;
+  }): Promise<Manager>;
   plan(name: string, stages: readonly unknown[], spec?: PlanSpec): InstallPlan;
   create(plan: InstallPlan): Promise<InstallPlan>;
   read(name: string): Promise<InstallPlan>;
@@ -91,6 +103,7 @@ export async function setUpWorkbench({
   const operator = await makeIdentity(cluster.api, cluster.admin, {
     namespace,
     name: "operator",
+    rules: [leaseRule],
     clusterRules: await operatorRules(),
   });
   const operatorLink = stack.use(connect(operator));
@@ -107,8 +120,7 @@ export async function setUpWorkbench({
     operatorAccess: operator,
     adminAccess: cluster.admin,
     kubeconfigPath: cluster.kubeconfigPath,
-    operate: async ({ transport = operatorLink.transport, log } = {}) => {
-      const system = realSystem();
+    operate: async ({ transport = operatorLink.transport, log, system = realSystem() } = {}) => {
       const discovery = new Discovery(transport, system);
       const controllers = installPlanControllers({ system, discovery, namespace });
       const manager = stack.use(

@@ -1,0 +1,160 @@
+import { installPlan } from "@quartermaster/api";
+import { eventually, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { conditionOf } from "../support/conditions.ts";
+import { connect } from "../support/connection.ts";
+import { coreRule } from "../support/grants.ts";
+import { configMaps, serviceAccounts } from "../support/kinds.ts";
+import { configMap, inline } from "../support/manifests.ts";
+import { enforceAccountPolicy } from "../support/policy.ts";
+import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+
+const makesPlans = {
+  apiGroups: ["install.quartermaster.dev"],
+  resources: ["installplans"],
+  verbs: ["create", "get", "patch", "delete"],
+};
+const allOfConfigMaps = coreRule("configmaps", "create", "get", "patch", "delete");
+
+/** An account that may do everything everywhere. */
+async function makeStrongAccount({ api, adminAccess, namespace }: Workbench): Promise<void> {
+  await makeIdentity(api, adminAccess, { namespace, name: "strong", clusterRules: [allRights] });
+}
+
+/** The refusal, once the server enforces the policy: its caches follow the binding by a moment. */
+async function refusalOf(attempt: () => Promise<unknown>): Promise<Error> {
+  return await eventually(async () => {
+    try {
+      await attempt();
+    } catch (error) {
+      return error instanceof Error && error.message.includes("impersonate") ? error : undefined;
+    }
+    return undefined;
+  });
+}
+
+describe("who may make plans for which account", () => {
+  test("[install-plan/48] [security/1] the right to make plans is no right to use a strong account", async () => {
+    await using bench = await setUpWorkbench();
+    await makeStrongAccount(bench);
+    await using _policy = await enforceAccountPolicy(bench);
+    const { api, adminAccess, namespace } = bench;
+    const author = await makeIdentity(api, adminAccess, { namespace, name: "author", rules: [makesPlans] });
+    await using link = connect(author);
+    const plan = bench.plan("p", [{ name: "s", resources: [configMap("c")] }], {
+      serviceAccountName: "strong",
+    });
+    const refusal = await refusalOf(
+      async () => await link.client.create(installPlan.kind, plan, { dryRun: true }),
+    );
+    expect(refusal.message).toContain(`${author.user} may not impersonate service account strong`);
+    const mark = await bench.audit.mark();
+    await expect(link.client.create(installPlan.kind, plan)).rejects.toMatchObject({ class: "forbidden" });
+    const writes = await bench.audit.since(mark, { namespace, verbs: ["create", "patch", "update"] });
+    expect(writes.filter(({ code }) => code < 300)).toEqual([]);
+  });
+
+  test("[install-plan/48] whoever may act as the account may make the plan, and nobody else may change it", async () => {
+    await using bench = await setUpWorkbench();
+    await using _policy = await enforceAccountPolicy(bench);
+    const { api, adminAccess, namespace, account } = bench;
+    const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
+    const author = await makeIdentity(api, adminAccess, {
+      namespace,
+      name: "author",
+      rules: [makesPlans, impersonates],
+    });
+    const other = await makeIdentity(api, adminAccess, { namespace, name: "other", rules: [makesPlans] });
+    await using authorLink = connect(author);
+    await using otherLink = connect(other);
+    const plan = bench.plan("p", [{ name: "s", resources: [configMap("c")] }]);
+    await authorLink.client.create(installPlan.kind, plan);
+    await bench.installed("p");
+    const refusal = await refusalOf(
+      async () =>
+        await otherLink.client.patch(installPlan.kind, plan.metadata, {
+          patch: { kind: "merge", body: { spec: { historyLimit: 1 } } },
+          dryRun: true,
+        }),
+    );
+    expect(refusal.message).toContain("may not impersonate");
+    const body = { metadata: { labels: { team: "a" } } };
+    await otherLink.client.patch(installPlan.kind, plan.metadata, { patch: { kind: "merge", body } });
+  });
+
+  test("[security/8] a plan inside a plan is made by the outer account and judged by its rights", async () => {
+    await using bench = await setUpWorkbench({ rules: [allOfConfigMaps, makesPlans] });
+    await makeStrongAccount(bench);
+    await using _policy = await enforceAccountPolicy(bench);
+    const inner = bench.plan("inner", [{ name: "s", resources: [configMap("c")] }], {
+      serviceAccountName: "strong",
+    });
+    const outer = bench.client.as({ user: `system:serviceaccount:${bench.namespace}:${bench.account}` });
+    await refusalOf(async () => await outer.create(installPlan.kind, inner, { dryRun: true }));
+    const mark = await bench.audit.mark();
+    await bench.create(bench.plan("outer", [{ name: "s", resources: [configMap("before"), inline(inner)] }]));
+    const { status } = await bench.inPhase("outer", "Invalid");
+    expect(status?.message).toContain("may not impersonate service account strong");
+    expect(await bench.writes(mark)).toEqual([]);
+    await expect(bench.client.find(installPlan.kind, inner.metadata)).resolves.toBeUndefined();
+  });
+});
+
+describe("an account is the one that it was", () => {
+  test("[security/4] an account that was made again under its name is not trusted", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }], { approval: "Manual" }));
+    await bench.inPhase("p", "AwaitingApproval");
+    const ref = { namespace: bench.namespace, name: bench.account };
+    const mark = await bench.audit.mark();
+    await bench.client.delete(serviceAccounts, ref);
+    await bench.client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: ref });
+    await bench.patchPlan("p", { spec: { approved: true } });
+    const { status } = await bench.until(
+      "p",
+      (now) =>
+        conditionOf(now, "Stalled")?.reason === "ServiceAccountReplaced" && now.observedGeneration === 2,
+    );
+    expect(status?.phase).toBe("Forbidden");
+    expect(await bench.writes(mark)).toEqual([]);
+  });
+});
+
+describe("what an account cannot do, a plan cannot do", () => {
+  test("[security/6] a binding to cluster-admin is refused before anything of the plan is written", async () => {
+    const bindings = {
+      apiGroups: ["rbac.authorization.k8s.io"],
+      resources: ["clusterrolebindings"],
+      verbs: ["*"],
+    };
+    await using bench = await setUpWorkbench({ rules: [allOfConfigMaps], clusterRules: [bindings] });
+    const name = `${bench.namespace}-owner`;
+    const binding = {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+      subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
+    };
+    const mark = await bench.audit.mark();
+    const resources = [configMap("before"), inline(binding)];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
+    const { status } = await bench.inPhase("p", "Forbidden");
+    expect(status?.permissions?.missing).toContainEqual({ verb: "*", group: "*", resource: "*" });
+    expect(await bench.writes(mark)).toEqual([]);
+  });
+
+  test("[security/10] an object in the namespace of another tenant is named as what is missing", async () => {
+    await using bench = await setUpWorkbench({ rules: [allOfConfigMaps] });
+    await using tenant = await makeNamespace(bench.api, "tenant");
+    const mark = await bench.audit.mark();
+    const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: tenant.name } };
+    const resources = [configMap("own"), inline(foreign)];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
+    const { status } = await bench.inPhase("p", "Forbidden");
+    expect(status?.message).toContain(`create configmaps in ${tenant.name}`);
+    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.client.find(configMaps, foreign.metadata)).toBeUndefined();
+  });
+});
