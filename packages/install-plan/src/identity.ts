@@ -22,8 +22,15 @@ export function identityOf({ apiVersion, kind, metadata: { namespace, name } }: 
   return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
 
+/** As much of an identity as people need. */
+interface Named {
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
 /** For people: `ConfigMap shop/settings`. */
-export function describeIdentity({ kind, namespace, name }: Identity): string {
+export function describeIdentity({ kind, namespace, name }: Named): string {
   return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 

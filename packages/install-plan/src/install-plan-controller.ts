@@ -66,8 +66,16 @@ export function installPlanController({
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      return await cleanUpPlan(plan, ctx, parts);
+      const end = await cleanUpPlan(plan, ctx, parts);
+      if ("kind" in end && end.kind === "settled") forget(plan);
+      return end;
     },
+  };
+  const forget = (plan: InstallPlan): void => {
+    plansById.delete(planId(plan.metadata));
+    parts.memories.forget(plan);
+    parts.contents.forget(plan.metadata.uid ?? "");
+    room.settle(plan.metadata, []);
   };
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return defineController({

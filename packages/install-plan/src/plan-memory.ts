@@ -42,6 +42,7 @@ export class PlanMemory {
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
+  readonly #homes = new Map<string, string>();
 
   /** Milliseconds since the matter was first asked about. */
   elapsedMs(matter: string, nowMs: number): number {
@@ -54,6 +55,14 @@ export class PlanMemory {
   /** The next question about these matters begins anew. */
   restart(prefix: string): void {
     for (const matter of this.#starts.keys()) if (matter.startsWith(prefix)) this.#starts.delete(matter);
+  }
+
+  /** The uid that a namespace had when it was first asked about. */
+  pinnedHome(namespace: string, uid: string): string {
+    const pinned = this.#homes.get(namespace);
+    if (pinned !== undefined) return pinned;
+    this.#homes.set(namespace, uid);
+    return uid;
   }
 
   noteRevert(key: IdentityKey, revert: Revert): void {

@@ -9,7 +9,6 @@ import type { Entry } from "../world/inventory.ts";
 /** An object that may hold what others put there. */
 export interface Holder {
   readonly entry: Entry;
-  readonly kind: Kind;
   readonly live: KubeObject;
   readonly plan: InstallPlan;
 }
@@ -28,17 +27,8 @@ async function objectsOfOthers(
   plan: InstallPlan,
   ctx: Context,
 ): Promise<string | undefined> {
-  const spec = fieldOf(crd, "spec");
-  const served = listOf(spec, "versions").find((version) => fieldOf(version, "served") === true);
-  const version = textOf(served, "name");
-  if (version === undefined) return undefined;
-  const kind = defineKind({
-    group: textOf(spec, "group") ?? "",
-    version,
-    kind: textOf(fieldOf(spec, "names"), "kind") ?? "",
-    plural: textOf(fieldOf(spec, "names"), "plural") ?? "",
-    scope: fieldOf(spec, "scope") === "Cluster" ? "Cluster" : "Namespaced",
-  });
+  const kind = kindDefinedBy(crd);
+  if (kind === undefined) return undefined;
   try {
     for await (const object of ctx.client.list(kind))
       if (!isMarkedBy(object, plan.metadata))
@@ -48,4 +38,23 @@ async function objectsOfOthers(
     if (classify(error) === "notFound") return undefined;
     throw error;
   }
+}
+
+/** The kind that a CRD brings, in the first version that is served. */
+function kindDefinedBy(crd: KubeObject): Kind | undefined {
+  const spec = fieldOf(crd, "spec");
+  const names = fieldOf(spec, "names");
+  const [version, group, kind, plural] = [
+    textOf(
+      listOf(spec, "versions").find((each) => fieldOf(each, "served") === true),
+      "name",
+    ),
+    textOf(spec, "group"),
+    textOf(names, "kind"),
+    textOf(names, "plural"),
+  ];
+  if (version === undefined || group === undefined || kind === undefined || plural === undefined)
+    return undefined;
+  const scope = fieldOf(spec, "scope") === "Cluster" ? "Cluster" : "Namespaced";
+  return defineKind({ group, version, kind, plural, scope });
 }

@@ -16,7 +16,7 @@ export interface AppliedForm {
  * undefined; without `status` and what only the server can fill in; a Secret's `stringData` as `data`.
  */
 export function appliedForm(manifest: JsonObject, namespace: string | undefined): AppliedForm {
-  const faults = stringDataFaults(manifest);
+  const faults = isSecret(manifest) ? [...stringDataFaults(manifest), ...dataFaults(manifest)] : [];
   const content = isSecret(manifest) && faults.length === 0 ? withEncodedData(manifest) : manifest;
   const metadata = fieldOf(manifest, "metadata");
   return {
@@ -74,11 +74,25 @@ function isSecret(manifest: JsonObject): boolean {
 
 function stringDataFaults(manifest: JsonObject): readonly ObjectFault[] {
   const stringData = fieldOf(manifest, "stringData") ?? {};
-  if (!isSecret(manifest)) return [];
   if (!isJsonObject(stringData)) return [{ field: "stringData", message: "must be an object" }];
   return Object.entries(stringData)
     .filter(([, value]) => typeof value !== "string")
     .map(([key]) => ({ field: `stringData[${JSON.stringify(key.slice(0, 253))}]`, message: "must be text" }));
+}
+
+/** To an apply the server answers with an error of its own, as if it were worth another try. */
+function dataFaults(manifest: JsonObject): readonly ObjectFault[] {
+  const data = fieldOf(manifest, "data") ?? {};
+  if (!isJsonObject(data)) return [{ field: "data", message: "must be an object" }];
+  return Object.entries(data)
+    .filter(([, value]) => value !== null && !(typeof value === "string" && isBase64(value)))
+    .map(([key]) => ({ field: `data[${JSON.stringify(key.slice(0, 253))}]`, message: "must be base64" }));
+}
+
+/** As the server reads it: padded, line breaks ignored. */
+function isBase64(text: string): boolean {
+  const plain = text.replaceAll(/[\r\n]/g, "");
+  return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
 }
 
 /** The server does the same, but would then report the field as its own and every comparison would find drift. */

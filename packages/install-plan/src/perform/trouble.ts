@@ -1,4 +1,4 @@
-import type { ApiError } from "@quartermaster/runtime";
+import { type ApiError, unreachable } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
 import type { Member } from "../member.ts";
@@ -26,7 +26,16 @@ export function troubleFrom(
     case "invalid":
     case "tooLarge":
       return lasting("rejected", reasons.rejected);
-    default: {
+    case "notFound":
+    case "alreadyExists":
+    case "conflict":
+    case "unauthorized":
+    case "gone":
+    case "tooManyRequests":
+    case "transient":
+    case "timeout":
+    case "aborted":
+    case "bug": {
       const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
       return {
         kind: "transient",
@@ -36,6 +45,8 @@ export function troubleFrom(
         notBeforeMs: nowMs + delayMs,
       };
     }
+    default:
+      return unreachable(error.class);
   }
 }
 

@@ -1,5 +1,5 @@
-import type { PlanStatus } from "../progress.ts";
-import type { PreviewAction, Seen } from "../world/seen.ts";
+import { finishing, type PlanStatus } from "../progress.ts";
+import type { Clearance, PreviewAction, Seen } from "../world/seen.ts";
 
 const detailLimit = 100;
 type Preview = NonNullable<PlanStatus["preview"]>;
@@ -10,7 +10,7 @@ export function previewOf({ clearance, members }: Seen): Preview | undefined {
     return undefined;
   const { actions, digest } = clearance;
   const count = (wanted: PreviewAction): number => actions.filter((action) => action === wanted).length;
-  const details = members.flatMap(({ member }, index) => {
+  const changes = members.flatMap(({ member }, index) => {
     const action = actions[index] ?? "noop";
     if (action === "noop") return [];
     return [{ stage: member.stage, index: member.index, object: member.identity, action }];
@@ -25,6 +25,12 @@ export function previewOf({ clearance, members }: Seen): Preview | undefined {
     noop: count("noop"),
     delete: clearance.deletes.length,
     deferred: count("deferred"),
-    details: details.slice(0, detailLimit),
+    // What goes comes first: it is what a person has to see before approving, however long the list is.
+    details: [...deletionsOf(clearance), ...changes].slice(0, detailLimit),
   };
+}
+
+/** Deletions come when every stage is passed. */
+function deletionsOf({ deletes }: Clearance): NonNullable<Preview["details"]> {
+  return deletes.map((object, index) => ({ stage: finishing, index, object, action: "delete" }));
 }

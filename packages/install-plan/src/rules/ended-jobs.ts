@@ -1,3 +1,5 @@
+import { unreachable } from "@quartermaster/runtime";
+
 import type { PlanAction } from "../plan-action.ts";
 import type { JobView } from "../world/job-view.ts";
 import type { Seen } from "../world/seen.ts";
@@ -36,7 +38,10 @@ function isKept({ state, spec: { keep } }: JobView): boolean {
       return keep !== "Never";
     case "TimedOut":
       return false;
-    default:
+    case "Waiting":
+    case "Running":
       return true;
+    default:
+      return unreachable(state);
   }
 }

@@ -1,4 +1,4 @@
-import { held, settled, stalled, waiting } from "@quartermaster/runtime";
+import { held, settled, stalled, unreachable, waiting } from "@quartermaster/runtime";
 
 import { opensGate } from "../health/index.ts";
 import type { PlanAction } from "../plan-action.ts";
@@ -63,16 +63,29 @@ function inOrder(views: readonly MemberView[]): readonly MemberView[] {
   return first.length > 0 ? first : views;
 }
 
-/** By the knobs of the member; nothing is done to what is leaving, blocked, or was tried a moment ago. */
-function isRepairDue(
-  { member, standing: whose, drift, blockedBy, trouble, contest, live }: MemberView,
-  { nowMs }: Seen,
-): boolean {
+/** Nothing is done to what is leaving, blocked, or was tried a moment ago. */
+function isRepairDue(view: MemberView, { nowMs }: Seen): boolean {
+  const { blockedBy, trouble, contest, live } = view;
   if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
-  if (Math.max(trouble?.notBeforeMs ?? 0, contest?.notBeforeMs ?? 0) > nowMs) return false;
-  if (whose.kind === "absent") return member.lifecycle.recreate;
-  if (whose.kind === "inherited") return true;
-  return whose.kind === "mine" && member.lifecycle.revert !== "Off" && hasDrifted(drift);
+  const notBeforeMs = Math.max(trouble?.notBeforeMs ?? 0, contest?.notBeforeMs ?? 0);
+  return notBeforeMs <= nowMs && isRepairWanted(view);
+}
+
+/** By the knobs of the member. */
+function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift }: MemberView): boolean {
+  switch (kind) {
+    case "absent":
+      return lifecycle.recreate;
+    case "inherited":
+      return true;
+    case "mine":
+      return lifecycle.revert !== "Off" && hasDrifted(drift);
+    case "unowned":
+    case "foreign":
+      return false;
+    default:
+      return unreachable(kind);
+  }
 }
 
 function standing(seen: Seen, now: Date): PlanVerdict {

@@ -43,7 +43,7 @@ function removeAt(value: unknown, [head, ...rest]: readonly string[]): unknown {
   if (head === undefined || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return removeItem(value, head, rest);
   if (!Object.hasOwn(value, head)) return value;
-  const { [head]: child, ...others } = value as Readonly<Record<string, unknown>>;
+  const { [head]: child, ...others } = { ...value } as { readonly [key: string]: unknown };
   return rest.length === 0 ? others : { ...others, [head]: removeAt(child, rest) };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { InstallPlan } from "@quartermaster/api";
+import { unreachable } from "@quartermaster/runtime";
 
 import type { Job } from "./kinds.ts";
 
@@ -64,25 +65,41 @@ function jobView(place: Place, facts: JobFacts): JobView {
   const { stage, spec } = place;
   const record = facts.plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
   const allowed = facts.planAttempt * spec.attempts;
-  const last = Math.max(1, record?.attempt ?? 1);
-  const viewOf = (attempt: number, rest: Pick<JobView, "state" | "live" | "message">): JobView => ({
+  const { attempt, end } = tryNow(record, allowed);
+  const jobName = jobNameFor(facts.plan, { stage, job: spec.name, attempt });
+  const live = facts.find(jobName);
+  const shown = {
     ...place,
     attempt,
-    jobName: jobNameFor(facts.plan, { stage, job: spec.name, attempt }),
+    jobName,
     triesLeft: allowed - attempt,
-    ...rest,
-  });
-  const liveAt = (attempt: number): Job | undefined =>
-    facts.find(jobNameFor(facts.plan, { stage, job: spec.name, attempt }));
-  const ended = (live: Job | undefined): Pick<JobView, "live"> => (live === undefined ? {} : { live });
-  if (record?.state === "Succeeded") return viewOf(last, { state: "Succeeded", ...ended(liveAt(last)) });
-  const hasFailed = record?.state === "Failed" || record?.state === "TimedOut";
-  if (hasFailed && last >= allowed)
-    return viewOf(last, { state: record.state, ...messageOf(record.message), ...ended(liveAt(last)) });
-  const attempt = hasFailed ? last + 1 : last;
-  const live = liveAt(attempt);
-  if (live === undefined) return viewOf(attempt, { state: "Waiting" });
-  return viewOf(attempt, { live, ...outcomeOf(live, spec, facts) });
+    ...(live === undefined ? {} : { live }),
+  };
+  if (end !== undefined) return { ...shown, ...end };
+  return { ...shown, ...(live === undefined ? { state: "Waiting" as const } : outcomeOf(live, spec, facts)) };
+}
+
+/** Which try counts now, and how it ended if the status remembers its end. After a failure it is the next, if one is left. */
+function tryNow(
+  record: JobRecord | undefined,
+  allowed: number,
+): { readonly attempt: number; readonly end?: Pick<JobView, "state" | "message"> } {
+  const attempt = Math.max(1, record?.attempt ?? 1);
+  const state = record?.state;
+  switch (state) {
+    case "Succeeded":
+      return { attempt, end: { state: "Succeeded" } };
+    case "Failed":
+    case "TimedOut":
+      if (attempt < allowed) return { attempt: attempt + 1 };
+      return { attempt, end: { state, ...messageOf(record?.message) } };
+    case "Waiting":
+    case "Running":
+    case undefined:
+      return { attempt };
+    default:
+      return unreachable(state);
+  }
 }
 
 function outcomeOf(live: Job, spec: JobSpec, facts: JobFacts): Pick<JobView, "state" | "message"> {

@@ -25,9 +25,13 @@ export interface Job extends KubeObject {
   };
 }
 
+/** Namespaces. */
 export const namespaces: Kind<Namespace> = core("Namespace", "namespaces", "Cluster");
+/** Service accounts. */
 export const serviceAccounts: Kind = core("ServiceAccount", "serviceaccounts", "Namespaced");
+/** Secrets. */
 export const secrets: Kind<ManifestSecretObject> = core("Secret", "secrets", "Namespaced");
+/** Jobs. */
 export const jobs: Kind<Job> = defineKind<Job>({
   group: "batch",
   version: "v1",
@@ -35,6 +39,7 @@ export const jobs: Kind<Job> = defineKind<Job>({
   plural: "jobs",
   scope: "Namespaced",
 });
+/** CustomResourceDefinitions. */
 export const customResourceDefinitions: Kind = defineKind({
   group: "apiextensions.k8s.io",
   version: "v1",

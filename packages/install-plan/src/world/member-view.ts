@@ -1,4 +1,4 @@
-import type { Kind, KubeObject } from "@quartermaster/runtime";
+import { type Kind, type KubeObject, unreachable } from "@quartermaster/runtime";
 
 import { healthOf, type Health, type HealthFacts, type ResourceState, worse } from "../health/index.ts";
 import type { Marker } from "../marks.ts";
@@ -24,31 +24,36 @@ export interface ViewFacts {
 
 /** How one object of the plan stands. */
 export function memberView(member: Member, facts: ViewFacts): MemberView {
-  const { memory, marker, family, nowMs } = facts;
+  const { memory, family, nowMs } = facts;
   const live = facts.find(member);
-  const kind = facts.kindOf(member);
   const standing = standingOf(live, family);
-  const isOurs = standing.kind === "mine";
-  const drift = live !== undefined && isOurs ? rememberedDrift(member, live, { marker, memory }) : noDrift;
-  const health = live !== undefined && isOurs ? healthOfMember(member, live, facts) : undefined;
+  const own =
+    live !== undefined && standing.kind === "mine" ? judgeOwn(member, live, facts) : { drift: noDrift };
   const trouble = memory.troubles.get(member.key);
-  const contest = memory.contestOver(member.key, nowMs);
-  const blockedBy = facts.blockedBy(member);
-  const view = {
+  const hasTrouble = trouble !== undefined && trouble.kind !== "transient";
+  return {
     member,
     standing,
-    drift,
-    state: stateOf({ standing, drift, health, hasTrouble: isLasting(trouble?.kind) }, facts),
+    ...own,
+    state: hasTrouble ? "Failed" : stateOf(standing, own, facts),
+    ...present("kind", facts.kindOf(member)),
+    ...present("live", live),
+    ...present("trouble", trouble),
+    ...present("contest", memory.contestOver(member.key, nowMs)),
+    ...present("blockedBy", facts.blockedBy(member)),
   };
-  return {
-    ...view,
-    ...(kind === undefined ? {} : { kind }),
-    ...(live === undefined ? {} : { live }),
-    ...(health === undefined ? {} : { health }),
-    ...(trouble === undefined ? {} : { trouble }),
-    ...(contest === undefined ? {} : { contest }),
-    ...(blockedBy === undefined ? {} : { blockedBy }),
-  };
+}
+
+type Own = Pick<MemberView, "drift" | "health">;
+
+function judgeOwn(member: Member, live: KubeObject, facts: ViewFacts): Own {
+  return { drift: rememberedDrift(member, live, facts), health: healthOfMember(member, live, facts) };
+}
+
+/** A field that is there only when it has a value. */
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [name in K]?: V } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of the one key
+  return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: V };
 }
 
 /** Live objects are never edited, so a verdict on one holds as long as it is the live one. */
@@ -57,7 +62,7 @@ const drifts = new WeakMap<KubeObject, { readonly proof: string; readonly drift:
 function rememberedDrift(
   member: Member,
   live: KubeObject,
-  { marker, memory }: { readonly marker: Marker; readonly memory: PlanMemory },
+  { marker, memory }: Pick<ViewFacts, "marker" | "memory">,
 ): Drift {
   const noted = memory.dropped.get(member.key);
   const dropped = noted?.digest === member.digest ? noted.paths : [];
@@ -75,28 +80,18 @@ function healthOfMember(member: Member, live: KubeObject, { memory, nowMs, healt
   return healthOf(live, { ...health, readiness: member.readiness, stateAgeMs });
 }
 
-interface StateFacts {
-  readonly standing: Standing;
-  readonly drift: Drift;
-  readonly health: Health | undefined;
-  readonly hasTrouble: boolean;
-}
-
-function stateOf({ standing, drift, health, hasTrouble }: StateFacts, facts: ViewFacts): ResourceState {
-  if (hasTrouble) return "Failed";
-  switch (standing.kind) {
+function stateOf({ kind }: Standing, { drift, health }: Own, { isInstalled }: ViewFacts): ResourceState {
+  switch (kind) {
     case "absent":
-      return facts.isInstalled ? "Missing" : "Waiting";
+      return isInstalled ? "Missing" : "Waiting";
     case "inherited":
       return "Waiting";
     case "unowned":
     case "foreign":
-      return facts.isInstalled ? "Conflict" : "Waiting";
-    default:
+      return isInstalled ? "Conflict" : "Waiting";
+    case "mine":
       return worse(health?.state ?? "Unknown", hasDrifted(drift) ? "Drifted" : "Ready");
+    default:
+      return unreachable(kind);
   }
-}
-
-function isLasting(kind: string | undefined): boolean {
-  return kind !== undefined && kind !== "transient";
 }

@@ -16,12 +16,13 @@ import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { askServer } from "./ask-server.ts";
+import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts } from "./health-facts.ts";
 import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
-import { jobs, namespaces, serviceAccounts } from "./kinds.ts";
+import { jobs, serviceAccounts } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
@@ -151,7 +152,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       if (kind === undefined) return undefined;
       return stores.find(kind, member.identity) ?? memory.sightings.get(member.key);
     },
-    blockedBy: (member) => blockOf(member, parts),
+    blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
     health,
   };
   return (member) => memberView(member, facts);
@@ -167,19 +168,6 @@ function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Fam
 
 function kindIn(kinds: KindTable, { identity }: Member): Kind | undefined {
   return kinds.get(tableKey(identity.apiVersion, identity.kind));
-}
-
-function blockOf(member: Member, { kinds, stores, ctx }: ViewerParts): string | undefined {
-  const { kind: kindName, apiVersion, namespace } = member.identity;
-  const kind = kindIn(kinds, member);
-  if (kind === undefined) return `kind ${kindName} of ${apiVersion} is not served yet`;
-  if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
-  if (namespace === undefined) return undefined;
-  const home = ctx.store(namespaces).get({ name: namespace });
-  if (home === undefined) return `namespace ${namespace} is not there yet`;
-  return home.metadata.deletionTimestamp === undefined
-    ? undefined
-    : `namespace ${namespace} is being deleted`;
 }
 
 /**

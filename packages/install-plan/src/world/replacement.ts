@@ -84,11 +84,10 @@ function inheritedNames(names: readonly string[], others: readonly InstallPlan[]
 function predecessorOf(name: string, plan: InstallPlan, others: readonly InstallPlan[]): Predecessor {
   const entry = plan.status?.replaces?.find((known) => known.name === name);
   const found = planNamed(name, others);
+  const foundUid = found?.metadata.uid ?? "";
+  const { uid = foundUid, state = "Pending" } = entry ?? {};
   // Another plan under the name of one that is gone is not the one that was meant.
-  const isSame = found !== undefined && (entry?.uid === undefined || found.metadata.uid === entry.uid);
-  const uid = entry?.uid ?? found?.metadata.uid ?? "";
-  if (!isSame) return { name, uid, state: "Gone", hasLetGo: true };
-  const state = entry?.state ?? "Pending";
+  if (found === undefined || foundUid !== uid) return { name, uid, state: "Gone", hasLetGo: true };
   return { name, uid, plan: found, state, hasLetGo: hasLetGo(found, plan) };
 }
 
@@ -201,5 +200,5 @@ function planNamed(name: string, plans: readonly InstallPlan[]): InstallPlan | u
 }
 
 function createdAt({ metadata }: InstallPlan): string {
-  return String(metadata.creationTimestamp ?? "");
+  return metadata.creationTimestamp ?? "";
 }

@@ -1,10 +1,11 @@
-import { makeNamespace } from "@quartermaster/testkit";
+import { eventually, makeNamespace } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { configMaps } from "../support/kinds.ts";
-import { configMap, inline } from "../support/manifests.ts";
-import { setUpWorkbench } from "../support/workbench.ts";
+import { configMaps, namespaces } from "../support/kinds.ts";
+import { configMap, gated, inline } from "../support/manifests.ts";
+import { removing } from "../support/removing.ts";
+import { allRights, setUpWorkbench } from "../support/workbench.ts";
 
 function many(count: number, prefix = "c"): readonly object[] {
   return Array.from({ length: count }, (_, index) => configMap(`${prefix}${index}`, {}));
@@ -114,12 +115,40 @@ describe("transformations", () => {
       [{ name: "t", from: { ...from, labelSelector: "old=yes", maxMatches }, to }] as never;
     await bench.create(bench.plan("wide", stages, { transformations: selecting(2) }));
     const { status } = await bench.inPhase("wide", "Invalid");
-    expect(status?.message).toContain("3");
+    expect(status?.message).toContain("Selects more than maxMatches (2) objects");
     await bench.create(bench.plan("shown", stages, { transformations: selecting(3), approval: "Manual" }));
     const shown = await bench.inPhase("shown", "AwaitingApproval");
     expect(shown.status?.preview).toMatchObject({ delete: 3 });
     const deletes = shown.status?.preview?.details?.filter(({ action }) => action === "delete");
     expect(deletes?.map(({ object }) => object.name)).toEqual(["old-1", "old-2", "old-3"]);
     expect(await bench.writes(mark)).toEqual([]);
+  });
+});
+
+describe("namespaces", () => {
+  test("[security/26] a namespace that was made again while the plan is carried out is not written to", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    const { client } = bench;
+    const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${bench.namespace}-home` } };
+    await using _home = removing(client, namespaces, home.metadata);
+    await client.create(namespaces, home);
+    const inside = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "c", namespace: home.metadata.name },
+    };
+    const stages = [
+      { name: "a", resources: [gated("gate")] },
+      { name: "b", resources: [inline(inside)] },
+    ];
+    await bench.create(bench.plan("p", stages, { scope: "Cluster" }));
+    await bench.until("p", ({ states }) => states?.[0] === "P");
+    await client.delete(namespaces, home.metadata);
+    await eventually(async () => (await client.find(namespaces, home.metadata)) === undefined);
+    await client.create(namespaces, home);
+    await bench.openGate("gate");
+    const { status } = await bench.until("p", ({ message = "" }) => message.includes("made again"));
+    expect(status?.stage).toBe("b");
+    expect(await client.find(configMaps, inside.metadata)).toBeUndefined();
   });
 });

@@ -1,10 +1,11 @@
-import { eventually } from "@quartermaster/testkit";
+import { aConfigMap, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { widget, widgets } from "../support/definitions.ts";
 import { configMaps, crds } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
+import { reference, storeAs } from "../support/stored.ts";
 import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 /** Creates the plan, waits until it is refused and gives its message; nothing may have been written. */
@@ -88,7 +89,10 @@ describe("manifests that reach for more than they may", () => {
     "[security/24] %s is no name of an object",
     async (name) => {
       await using bench = await setUpWorkbench();
-      const message = await refusalOf(bench, [configMap("before"), withMetadata({ name })]);
+      // Packed, because the API server looks at the names of objects that stand in a plan itself.
+      const object = aConfigMap({ name });
+      await storeAs(bench, "packed", object);
+      const message = await refusalOf(bench, [configMap("before"), reference(object, "packed")]);
       expect(message).toContain("metadata.name must be a DNS name");
     },
   );

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { keepLog } from "../support/kept-log.ts";
 import { secrets } from "../support/kinds.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
+import { reference, storeAs } from "../support/stored.ts";
 import { registerWebhook } from "../support/webhook.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
@@ -13,15 +14,18 @@ async function toldAbout(bench: Workbench, name: string, log: string): Promise<s
   return [JSON.stringify(status), JSON.stringify(await bench.events(name)), log].join("\n");
 }
 
-function secretWith(canary: Canary, more: object): object {
-  return inline({ ...aSecret({ name: "hidden" }), stringData: { token: canary.value }, ...more });
+function secretWith(canary: Canary, more: object = {}): ReturnType<typeof aSecret> {
+  return { ...aSecret({ name: "hidden", values: { token: canary.value } }), ...more };
 }
 
 describe("values of Secrets", () => {
   test.each([
     { name: "of a wrong type", more: { type: "kubernetes.io/tls" } },
     { name: "with a key that is none", more: (value: string) => ({ stringData: { "a key": value } }) },
-    { name: "with data that is not base64", more: (value: string) => ({ data: { token: value } }) },
+    {
+      name: "with data that is not base64",
+      more: (value: string) => ({ stringData: {}, data: { token: value } }),
+    },
     {
       name: "with the value in a label",
       more: (value: string) => ({ metadata: { name: "hidden", labels: { a: value } } }),
@@ -34,7 +38,9 @@ describe("values of Secrets", () => {
     await bench.operate({ log: kept.log });
     const canary = hatchCanary();
     const fields = typeof more === "function" ? more(canary.value) : more;
-    await bench.create(bench.plan("p", [{ name: "s", resources: [secretWith(canary, fields)] }]));
+    const secret = secretWith(canary, fields);
+    await storeAs(bench, "packed", secret);
+    await bench.create(bench.plan("p", [{ name: "s", resources: [reference(secret, "packed")] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("hidden");
     expect(canary.leaksIn(await toldAbout(bench, "p", kept.text()))).toEqual([]);
@@ -47,7 +53,7 @@ describe("values of Secrets", () => {
     const canary = hatchCanary();
     const stages = [
       { name: "a", resources: [gated("gate")] },
-      { name: "b", resources: [secretWith(canary, {})] },
+      { name: "b", resources: [inline(secretWith(canary))] },
     ];
     await bench.create(bench.plan("p", stages));
     await bench.until("p", ({ states }) => states?.[0] === "P");
@@ -75,7 +81,7 @@ describe("values of Secrets", () => {
     const kept = keepLog();
     await bench.operate({ log: kept.log });
     const [ours, theirs] = [hatchCanary(), hatchCanary()];
-    await bench.create(bench.plan("p", [{ name: "s", resources: [secretWith(ours, {})] }]));
+    await bench.create(bench.plan("p", [{ name: "s", resources: [inline(secretWith(ours))] }]));
     await bench.installed("p");
     const ref = { namespace: bench.namespace, name: "hidden" };
     const body = { stringData: { token: theirs.value } };

@@ -31,13 +31,24 @@ export async function store(bench: Workbench, object: Stored, kept?: Kept): Prom
   return await bench.client.create(resourceManifest.kind, manifest as unknown as ResourceManifest);
 }
 
+/** Puts an object into a ResourceManifest of this name as packed data, which the API server does not look into. */
+export async function storeAs(bench: Workbench, name: string, object: Stored): Promise<ResourceManifest> {
+  const manifest = {
+    apiVersion: "install.quartermaster.dev/v1alpha1",
+    kind: "ResourceManifest",
+    metadata: { name, namespace: bench.namespace },
+    spec: { sha256: digestOf(object), data: packed(object), encoding: "gzip" as const },
+  };
+  return await bench.client.create(resourceManifest.kind, manifest);
+}
+
 /** The resource of a stage that refers to the manifest of an object. */
 export function reference(object: Stored, name: string = storedName(object)): object {
   return { manifestRef: { name, sha256: digestOf(object), object: identityOf(object) } };
 }
 
 /** An object as packed data. */
-export function packed(object: object): string {
+export function packed(object: Stored): string {
   return gzipSync(JSON.stringify(object)).toString("base64");
 }
 

@@ -1,0 +1,56 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { type CleanUpEnd, type Outcome, stalled, waiting, type Why } from "@quartermaster/runtime";
+
+import { describeIdentity } from "../identity.ts";
+import { reasons } from "../reasons.ts";
+import type { DeletionStep, Remaining } from "./decide-deletion.ts";
+
+/** How far a deletion has come. */
+export interface Plight {
+  readonly plan: InstallPlan;
+  readonly step: DeletionStep;
+  readonly remaining: readonly Remaining[];
+}
+
+const lookAgainMs = 5_000;
+const unauthorizedMs = 30_000;
+
+/** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */
+export function underWay(plight: Plight): CleanUpEnd {
+  const [blocker] = plight.step.blockedBy;
+  if (blocker === undefined || plight.step.actions.length > 0) {
+    const why = { reason: reasons.deleting, message: "Removes what the plan made." };
+    return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: false });
+  }
+  const { object, finalizers = [] } = blocker;
+  const message = `${describeIdentity(object)} is kept by its finalizers ${finalizers.join(", ")}.`;
+  const why = { reason: reasons.deletionBlocked, message };
+  return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
+}
+
+/** Somebody has to give the account its rights back, or allow the plan to let go. */
+export function unauthorized(plight: Plight, why: string): CleanUpEnd {
+  const { serviceAccountName } = plight.plan.spec;
+  const message = `Service account ${serviceAccountName} cannot delete what is left: ${why}; deletion.ifUnauthorized: Orphan lets it go.`;
+  const found = { reason: reasons.deletionBlocked, message };
+  return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
+}
+
+/** What the status said before stays: without it a plan that has begun would look like one that never did. */
+function report(
+  { plan, step, remaining }: Plight,
+  { reason, message }: Why,
+  { outcome, isBlocked }: { readonly outcome: Outcome; readonly isBlocked: boolean },
+): CleanUpEnd {
+  const blockedBy = step.blockedBy.slice(0, 20);
+  return {
+    outcome,
+    status: {
+      ...plan.status,
+      phase: "Deleting",
+      message,
+      deletion: { remaining: remaining.length, ...(blockedBy.length === 0 ? {} : { blockedBy }) },
+    },
+    conditions: [{ type: "DeletionBlocked", status: isBlocked ? "True" : "False", reason, message }],
+  };
+}
