@@ -6,7 +6,7 @@ import { configMaps } from "../support/kinds.ts";
 import { configMap } from "../support/manifests.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 
-const manual = { approval: "Manual", lifecycle: { adoption: "IfUnowned" } as never } as const;
+const manual = { approval: "Manual", lifecycle: { adoption: "IfUnowned" } } as const;
 
 describe("plans that wait for approval", () => {
   test("[install-plan/113] shows what it would do and does nothing until it is approved", async () => {

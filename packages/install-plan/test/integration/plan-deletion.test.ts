@@ -172,7 +172,7 @@ describe("a plan is deleted", () => {
   test("[install-plan/108] a CRD with objects of others stays and is named; the plan goes", async () => {
     await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
     const kind = widgets(`${bench.namespace}.example.org`);
-    await using _definition = removing(bench.client, crds, { name: kind.name });
+    bench.use(removing(bench.client, crds, { name: kind.name }));
     await bench.create(
       bench.plan("p", [{ name: "s", resources: [inline(kind.object), inline(widget(kind, "ours"))] }], {
         scope: "Cluster",

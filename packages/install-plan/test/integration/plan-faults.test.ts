@@ -157,7 +157,7 @@ describe("what can go wrong around a plan", () => {
   test("[install-plan/81] a CRD that a user deletes comes back, and then its objects", async () => {
     await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
     const kind = widgets(`${bench.namespace}.example.org`);
-    await using _definition = removing(bench.client, crds, { name: kind.name });
+    bench.use(removing(bench.client, crds, { name: kind.name }));
     await bench.create(
       bench.plan("p", [{ name: "s", resources: [inline(kind.object), inline(widget(kind, "one"))] }], {
         scope: "Cluster",

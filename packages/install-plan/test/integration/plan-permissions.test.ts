@@ -136,7 +136,7 @@ describe("rights that are compared before the first write", () => {
     expect(await bench.writes(mark)).toEqual([]);
     const lifecycle = { cleanup: "Orphan" };
     await bench.create(
-      bench.plan("leaving", [{ name: "s", resources: [configMap("c")] }], { lifecycle: lifecycle as never }),
+      bench.plan("leaving", [{ name: "s", resources: [configMap("c")] }], { lifecycle: lifecycle }),
     );
     await bench.installed("leaving");
   });
@@ -170,7 +170,7 @@ describe("rights while a plan is carried out", () => {
       { name: "a", resources: [gated("gate")] },
       { name: "b", resources: [secret] },
     ];
-    await bench.create(bench.plan("p", stages, { retry: { initialSeconds: 1, maxSeconds: 1 } as never }));
+    await bench.create(bench.plan("p", stages, { retry: { initialSeconds: 1, maxSeconds: 1 } }));
     await bench.until("p", ({ states }) => states?.[0] === "P");
     await grant(bench, [allOfConfigMaps]);
     await bench.openGate("gate");

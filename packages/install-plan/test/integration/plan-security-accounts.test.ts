@@ -38,7 +38,7 @@ describe("who may make plans for which account", () => {
   test("[install-plan/48] [security/1] the right to make plans is no right to use a strong account", async () => {
     await using bench = await setUpWorkbench();
     await makeStrongAccount(bench);
-    await using _policy = await enforceAccountPolicy(bench);
+    bench.use(await enforceAccountPolicy(bench));
     const { api, adminAccess, namespace } = bench;
     const author = await makeIdentity(api, adminAccess, { namespace, name: "author", rules: [makesPlans] });
     await using link = connect(author);
@@ -57,7 +57,7 @@ describe("who may make plans for which account", () => {
 
   test("[install-plan/48] whoever may act as the account may make the plan, and nobody else may change it", async () => {
     await using bench = await setUpWorkbench();
-    await using _policy = await enforceAccountPolicy(bench);
+    bench.use(await enforceAccountPolicy(bench));
     const { api, adminAccess, namespace, account } = bench;
     const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const author = await makeIdentity(api, adminAccess, {
@@ -86,7 +86,7 @@ describe("who may make plans for which account", () => {
   test("[security/8] a plan inside a plan is made by the outer account and judged by its rights", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps, makesPlans] });
     await makeStrongAccount(bench);
-    await using _policy = await enforceAccountPolicy(bench);
+    bench.use(await enforceAccountPolicy(bench));
     const inner = bench.plan("inner", [{ name: "s", resources: [configMap("c")] }], {
       serviceAccountName: "strong",
     });

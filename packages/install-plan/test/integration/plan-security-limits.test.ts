@@ -54,7 +54,7 @@ describe("plans that replace", () => {
     await using bench = await setUpWorkbench();
     const stages = [{ name: "s", resources: [configMap("c")] }];
     const mark = await bench.audit.mark();
-    const replacing = (name: string) => ({ replaces: { plans: [{ name }] } as never });
+    const replacing = (name: string) => ({ replaces: { plans: [{ name }] } });
     await bench.create(bench.plan("a", stages, { ...replacing("b"), paused: true }));
     await bench.create(bench.plan("b", stages, replacing("a")));
     await bench.patchPlan("a", { spec: { paused: false } });
@@ -72,11 +72,11 @@ describe("plans that replace", () => {
     const stages = [{ name: "s", resources: [configMap("c")] }];
     const foreign = { ...bench.plan("a", stages), metadata: { name: "a", namespace: elsewhere.name } };
     const made = await bench.create(foreign);
-    const named = { replaces: { plans: [{ name: "a", namespace: elsewhere.name }] } as never };
+    const named = { replaces: { plans: [{ name: "a", namespace: elsewhere.name }] } };
     await expect(bench.create(bench.plan("b", stages, named))).rejects.toThrow(
       'unknown field "spec.replaces.plans[0].namespace"',
     );
-    await bench.create(bench.plan("b", stages, { replaces: { plans: [{ name: "a" }] } as never }));
+    await bench.create(bench.plan("b", stages, { replaces: { plans: [{ name: "a" }] } }));
     await bench.installed("b");
     const after = await bench.client.raw({
       method: "GET",
@@ -96,7 +96,7 @@ describe("transformations", () => {
     { name: "an object for a selector", given: { labelSelector: {} }, words: "labelSelector" },
   ])("[security/14] $name is refused by the server", async ({ given, words }) => {
     await using bench = await setUpWorkbench({ isOperating: false });
-    const transformations = [{ name: "t", from: { ...from, ...given }, to }] as never;
+    const transformations = [{ name: "t", from: { ...from, ...given }, to }];
     const plan = bench.plan("p", [{ name: "s", resources: [configMap("new")] }], { transformations });
     await expect(bench.create(plan)).rejects.toThrow(words);
   });
@@ -111,8 +111,9 @@ describe("transformations", () => {
       });
     const mark = await bench.audit.mark();
     const stages = [{ name: "s", resources: [configMap("new")] }];
-    const selecting = (maxMatches: number) =>
-      [{ name: "t", from: { ...from, labelSelector: "old=yes", maxMatches }, to }] as never;
+    const selecting = (maxMatches: number) => [
+      { name: "t", from: { ...from, labelSelector: "old=yes", maxMatches }, to },
+    ];
     await bench.create(bench.plan("wide", stages, { transformations: selecting(2) }));
     const { status } = await bench.inPhase("wide", "Invalid");
     expect(status?.message).toContain("Selects more than maxMatches (2) objects");
@@ -130,7 +131,7 @@ describe("namespaces", () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const { client } = bench;
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${bench.namespace}-home` } };
-    await using _home = removing(client, namespaces, home.metadata);
+    bench.use(removing(client, namespaces, home.metadata));
     await client.create(namespaces, home);
     const inside = {
       apiVersion: "v1",

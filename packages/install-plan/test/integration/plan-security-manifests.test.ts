@@ -2,7 +2,7 @@ import { aConfigMap, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { widget, widgets } from "../support/definitions.ts";
-import { configMaps, crds } from "../support/kinds.ts";
+import { configMaps, crds, roles } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { reference, storeAs } from "../support/stored.ts";
@@ -107,6 +107,8 @@ describe("manifests that reach for more than they may", () => {
     };
     await bench.create(bench.plan("p", [{ name: "s", resources: [inline(role)] }]));
     await bench.installed("p");
+    const made = await bench.client.get(roles, { namespace: bench.namespace, name: "team:a:reader" });
+    expect(made.metadata.labels).toHaveProperty(["install.quartermaster.dev/plan-id"]);
   });
 });
 
@@ -114,7 +116,7 @@ describe("manifests with strange keys and sizes", () => {
   test("[security/18] keys of prototypes are stored as they are and change nothing else", async () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const definition = widgets(`${bench.namespace}.example.com`);
-    await using _crd = removing(bench.client, crds, definition);
+    bench.use(removing(bench.client, crds, definition));
     await bench.client.create(crds, definition.object);
     const strange =
       '{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"prototype":"x"}';
@@ -139,11 +141,13 @@ describe("manifests with strange keys and sizes", () => {
     expect(widgetText).toContain('"__proto__":{"polluted":"yes"}');
     expect(widgetText).toContain('"constructor":{"prototype":{"polluted":"yes"}}');
     const made = await bench.client.get(configMaps, { namespace: bench.namespace, name: "strange" });
-    expect(Object.entries(made.data ?? {}).toSorted()).toEqual([
-      ["__proto__", "a"],
-      ["constructor", "b"],
-      ["hasOwnProperty", "c"],
-    ]);
+    expect(new Map(Object.entries(made.data ?? {}))).toEqual(
+      new Map([
+        ["__proto__", "a"],
+        ["constructor", "b"],
+        ["hasOwnProperty", "c"],
+      ]),
+    );
     expect(made.metadata.labels).toMatchObject({ constructor: "a", toString: "b" });
     expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
     const settled = await bench.read("p");
@@ -181,7 +185,7 @@ describe("manifests with strange keys and sizes", () => {
         .replaceAll("widgets", "configmaps")
         .replace('"singular":"widget"', '"singular":"configmap","shortNames":["cm"]'),
     ) as typeof object;
-    await using _crd = removing(bench.client, crds, poisoned.metadata);
+    bench.use(removing(bench.client, crds, poisoned.metadata));
     await bench.client.create(crds, poisoned);
     await eventually(async () => await bench.client.listPage(kind, { namespace: bench.namespace }));
     const resources = [

@@ -19,14 +19,14 @@ const bundle = join(
 describe.skipIf(!existsSync(bundle))("a bundle of others (fixtures not present: skipped)", () => {
   test("[install-plan/17] the 131 objects of kube-prometheus are installed by a small plan", async () => {
     await using bench = await setUpWorkbench();
-    await using _admin = await makeAdministrator(bench);
+    bench.use(await makeAdministrator(bench));
     const { documents } = readYaml(readFileSync(bundle, "utf8"));
     const packed = pack(
       documents.map(({ value, index }) => ({ value, source: `document ${index + 1}` })),
       { name: "monitoring", namespace: bench.namespace, serviceAccountName: bench.account },
     );
     expect(JSON.stringify(packed.manifests).length).toBeGreaterThan(3_700_000);
-    await using _objects = removingAll(bench, packed);
+    bench.use(removingAll(bench, packed));
     await createPacked(bench, { ...packed, plan: ignoringAggregatedApis(packed.plan) });
     const plan = await bench.installed("monitoring", 100_000);
     expect(plan.status).toMatchObject({ phase: "Installed", counts: { total: 131, ready: 131 } });

@@ -58,7 +58,7 @@ describe("sizes", () => {
   test("[install-plan/26] one object of 1.4 MB is refused by the packer with its size, and whole when stored by hand", async () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const definition = widgets(`${bench.namespace}.example.com`);
-    await using _crd = removing(bench.client, crds, definition);
+    bench.use(removing(bench.client, crds, definition));
     await bench.client.create(crds, definition.object);
     const large = widget(definition, "large", { spec: { text: randomBytes(1_050_000).toString("base64") } });
     const result = pack([{ value: large, source: "large.yaml" }], {

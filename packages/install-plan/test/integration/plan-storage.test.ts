@@ -158,7 +158,7 @@ describe("manifests beside the plan, once it is installed", () => {
     const stages = [{ name: "s", resources: [reference(settings)] }];
     await bench.create(bench.plan("one", stages));
     await bench.installed("one");
-    await bench.create(bench.plan("two", stages, { lifecycle: { adoption: "Always" } as never }));
+    await bench.create(bench.plan("two", stages, { lifecycle: { adoption: "Always" } }));
     await bench.until("two", ({ phase }) => phase === "Installed");
     const ref = refTo(bench, storedName(settings));
     const { metadata } = await bench.client.get(resourceManifest.kind, ref);

@@ -20,7 +20,7 @@ describe("kinds and namespaces that come with the plan", () => {
   test("[install-plan/4] an object waits until the CRD listed after it is served", async () => {
     await using bench = await setUpClusterWide();
     const definition = widgets(`${bench.namespace}.example.com`);
-    await using _crd = removing(bench.client, crds, definition);
+    bench.use(removing(bench.client, crds, definition));
     const mark = await bench.audit.mark();
     const resources = [{ manifest: widget(definition, "first") }, { manifest: definition.object }];
     await bench.create(bench.plan("both", [{ name: "s", resources }], clusterWide));
@@ -35,7 +35,7 @@ describe("kinds and namespaces that come with the plan", () => {
   test("[install-plan/5] a namespace listed last is made first", async () => {
     await using bench = await setUpClusterWide();
     const inside = `${bench.namespace}-inside`;
-    await using _namespace = removing(bench.client, namespaces, { name: inside });
+    bench.use(removing(bench.client, namespaces, { name: inside }));
     const mark = await bench.audit.mark();
     const resources = [
       { manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: inside } } },
@@ -55,7 +55,7 @@ describe("kinds and namespaces that come with the plan", () => {
   test("[install-plan/6] a kind that nobody provides stops the plan until its CRD appears", async () => {
     await using bench = await setUpClusterWide();
     const definition = widgets(`${bench.namespace}.example.com`);
-    await using _crd = removing(bench.client, crds, definition);
+    bench.use(removing(bench.client, crds, definition));
     const mark = await bench.audit.mark();
     const resources = [configMap("before"), { manifest: widget(definition, "first") }];
     await bench.create(bench.plan("orphaned", [{ name: "s", resources }]));
@@ -70,7 +70,7 @@ describe("kinds and namespaces that come with the plan", () => {
     await using bench = await setUpClusterWide();
     const group = `${bench.namespace}.example.com`;
     const before = widgets(group);
-    await using _crd = removing(bench.client, crds, before);
+    bench.use(removing(bench.client, crds, before));
     await bench.client.create(crds, before.object);
     await eventually(async () => isServed(await bench.client.get(crds, before), "v1"));
     const after = widgets(group, [{ name: "v1" }, { name: "v2" }]);
@@ -79,7 +79,7 @@ describe("kinds and namespaces that come with the plan", () => {
     await bench.create(
       bench.plan("upgrade", [{ name: "s", resources }], {
         ...clusterWide,
-        lifecycle: { adoption: "IfUnowned" } as never,
+        lifecycle: { adoption: "IfUnowned" },
       }),
     );
     await bench.installed("upgrade");
@@ -96,7 +96,7 @@ describe("kinds and namespaces that come with the plan", () => {
     const definition = widgets(group, [
       { name: "v1", fields: { operator: { type: "string", enum: ["EQUALS", "!="] } } },
     ]);
-    await using _crd = removing(bench.client, crds, definition);
+    bench.use(removing(bench.client, crds, definition));
     const yaml = JSON.stringify(definition.object).replace('"EQUALS"', " = ");
     const [document] = readYaml(yaml).documents;
     const resources = [{ manifest: document?.value }];

@@ -9,7 +9,7 @@ import { configMap } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
-const adoptingClusterWide = { scope: "Cluster", lifecycle: { adoption: "IfUnowned" } as never } as const;
+const adoptingClusterWide = { scope: "Cluster", lifecycle: { adoption: "IfUnowned" } } as const;
 
 /** A definition that is there and served. */
 async function defined(bench: Workbench, versions: readonly DefinedVersion[]) {
@@ -23,7 +23,7 @@ describe("changes of definitions that would lose or break objects", () => {
   test("[install-plan/35] a stored version cannot go", async () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const before = await defined(bench, [{ name: "v1" }]);
-    await using _crd = removing(bench.client, crds, before);
+    bench.use(removing(bench.client, crds, before));
     const after = widgets(before.group, [{ name: "v2" }]);
     const mark = await bench.audit.mark();
     const resources = [configMap("a"), { manifest: after.object }];
@@ -37,7 +37,7 @@ describe("changes of definitions that would lose or break objects", () => {
   test("[install-plan/36] a schema that an object would no longer fit names the object", async () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
-    await using _crd = removing(bench.client, crds, before);
+    bench.use(removing(bench.client, crds, before));
     await eventually(
       async () =>
         await bench.client.create(before.kind, {

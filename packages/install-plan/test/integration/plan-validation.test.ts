@@ -92,7 +92,7 @@ describe("webhooks", () => {
   test("[install-plan/33] a stage waits until the Service of its webhook has endpoints", async () => {
     await using bench = await setUpWorkbench({ clusterRules: [allRights] });
     const { namespace, client } = bench;
-    await using _configuration = removing(client, webhookConfigurations, { name: namespace });
+    bench.use(removing(client, webhookConfigurations, { name: namespace }));
     await bench.create(
       bench.plan(
         "p",
@@ -106,7 +106,7 @@ describe("webhooks", () => {
     const waiting = await bench.until("p", ({ states }) => states?.[0] === "RP");
     expect(waiting.status?.message).toContain(`Service ${namespace}/hook of the webhook has no endpoints`);
     expect(await exists(bench, "next")).toBe(false);
-    await client.create(endpointSlices, sliceOf(namespace, "hook") as never);
+    await client.create(endpointSlices, sliceOf(namespace, "hook"));
     await bench.installed("p");
     expect(await exists(bench, "next")).toBe(true);
   });
@@ -140,7 +140,7 @@ describe("fields that cannot be changed", () => {
       inline({ ...deploymentOf(bench, { app: "neighbour" }), metadata: { name: "neighbour" } }),
     ];
     const lifecycle = { adoption: "IfUnowned", onImmutable: "Recreate" };
-    await bench.create(bench.plan("p", [{ name: "s", resources }], { lifecycle: lifecycle as never }));
+    await bench.create(bench.plan("p", [{ name: "s", resources }], { lifecycle: lifecycle }));
     const { status } = await bench.installed("p");
     expect(status?.preview).toMatchObject({ recreate: 1, adopt: 1 });
     const after = await bench.client.get(deployments, before.metadata);
@@ -159,7 +159,7 @@ describe("fields that cannot be changed", () => {
     const broken = deploymentOf(bench, { app: "new" }, { app: "does-not-match" });
     const lifecycle = { adoption: "IfUnowned", onImmutable: "Recreate" };
     await bench.create(
-      bench.plan("p", [{ name: "s", resources: [inline(broken)] }], { lifecycle: lifecycle as never }),
+      bench.plan("p", [{ name: "s", resources: [inline(broken)] }], { lifecycle: lifecycle }),
     );
     await bench.inPhase("p", "Invalid");
     expect(await bench.writes(mark)).toEqual([]);
@@ -168,7 +168,7 @@ describe("fields that cannot be changed", () => {
   });
 });
 
-const adopting = { lifecycle: { adoption: "IfUnowned" } as never };
+const adopting = { lifecycle: { adoption: "IfUnowned" } };
 
 function deploymentOf(
   { namespace }: Workbench,
@@ -214,7 +214,7 @@ function webhookOf(namespace: string) {
   };
 }
 
-function sliceOf(namespace: string, service: string): object {
+function sliceOf(namespace: string, service: string) {
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",

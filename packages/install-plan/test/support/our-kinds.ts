@@ -12,7 +12,7 @@ import { crds } from "./kinds.ts";
 /** The rules that the shipped ClusterRole gives the operator, and no others. */
 export async function operatorRules(): Promise<readonly PolicyRule[]> {
   const text = await readFile(new URL("../../../../config/rbac/operator.yaml", import.meta.url), "utf8");
-  const [role] = parseAllDocuments(text).map((document): unknown => document.toJS());
+  const [role] = parseAllDocuments(text).map((document) => document.toJS() as unknown);
   return clusterRole.parse(role).rules;
 }
 
@@ -27,9 +27,12 @@ export async function serveOurKinds(client: Client): Promise<void> {
     installPlan,
     resourceManifest,
   ] as readonly unknown[] as readonly CustomResource[];
-  for (const { kind, definition } of ours) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a CustomResourceDefinition is an object of the API
-    await client.apply(crds, definition() as unknown as KubeObject, { fieldManager: "tests", force: true });
+  for (const ourKind of ours) {
+    const { kind } = ourKind;
+    await client.apply(crds, ourKind.definition() as unknown as KubeObject, {
+      fieldManager: "tests",
+      force: true,
+    });
     await eventually(async () => {
       await client.listPage(kind, { pageSize: 1 });
       return true;

@@ -27,6 +27,5 @@ export function aPlan(
     }),
     ...(status === undefined ? {} : { status }),
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just been asked
   return manifest as unknown as InstallPlan;
 }

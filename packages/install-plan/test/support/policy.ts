@@ -13,7 +13,6 @@ const bindings = admissionKind("ValidatingAdmissionPolicyBinding", "validatingad
 export async function enforceAccountPolicy({ client, namespace }: Workbench): Promise<AsyncDisposable> {
   const file = new URL("../../../../config/policy/installplan-service-account.yaml", import.meta.url);
   const [policy, binding] = parseAllDocuments(await readFile(file, "utf8")).map(
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file is ours, and the server checks it
     (document) => document.toJS() as KubeObject & { readonly spec: object },
   );
   if (policy === undefined || binding === undefined)

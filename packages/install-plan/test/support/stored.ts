@@ -27,7 +27,6 @@ export async function store(bench: Workbench, object: Stored, kept?: Kept): Prom
     metadata: { name: storedName(object), namespace: bench.namespace },
     spec: { sha256: digestOf(object), ...content, ...encoding },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server checks it
   return await bench.client.create(resourceManifest.kind, manifest as unknown as ResourceManifest);
 }
 
@@ -54,9 +53,7 @@ export function packed(object: Stored): string {
 
 /** Creates everything that was packed: the manifests, then the plan. */
 export async function createPacked(bench: Workbench, { manifests, plan }: Packed): Promise<void> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server checks them
   const objects = manifests as unknown as readonly ResourceManifest[];
   for (const manifest of objects) await bench.client.create(resourceManifest.kind, manifest);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
   await bench.client.create(installPlan.kind, plan as unknown as InstallPlan);
 }

@@ -40,7 +40,8 @@ const leaseRule: PolicyRule = {
   verbs: ["get", "create", "update", "patch"],
 };
 
-type PlanSpec = Partial<Omit<InstallPlan["spec"], "stages">>;
+/** Fields of a plan's spec as an author writes them: what is left out has a default. */
+type PlanSpec = Readonly<Partial<Record<keyof Omit<InstallPlan["spec"], "stages">, unknown>>>;
 
 /** What most tests here start from: a namespace with an account, and an operator that looks after its plans. */
 export interface Workbench extends AsyncDisposable {
@@ -61,6 +62,8 @@ export interface Workbench extends AsyncDisposable {
     readonly log?: Log;
     readonly system?: System;
   }): Promise<Manager>;
+  /** Disposes of it at the end, when no operator is left that would mend what goes. */
+  use<T extends AsyncDisposable>(resource: T): T;
   plan(name: string, stages: readonly unknown[], spec?: PlanSpec): InstallPlan;
   create(plan: InstallPlan): Promise<InstallPlan>;
   read(name: string): Promise<InstallPlan>;
@@ -94,6 +97,7 @@ export async function setUpWorkbench({
   readonly isOperating?: boolean;
 } = {}): Promise<Workbench> {
   const stack = new AsyncDisposableStack();
+  const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
   await serveOurKinds(admin.client);
@@ -123,13 +127,14 @@ export async function setUpWorkbench({
     operate: async ({ transport = operatorLink.transport, log, system = realSystem() } = {}) => {
       const discovery = new Discovery(transport, system);
       const controllers = installPlanControllers({ system, discovery, namespace });
-      const manager = stack.use(
+      const manager = managers.use(
         createManager({ transport, system, controllers, ...(log === undefined ? {} : { log }) }),
       );
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
       return manager;
     },
+    use: (resource) => stack.use(resource),
     plan: (name, stages, spec = {}) => planObject({ name, namespace, account, stages, spec }),
     create: async (plan) => await client.create(installPlan.kind, plan),
     patchPlan: async (name, body) => {
@@ -149,7 +154,7 @@ export async function setUpWorkbench({
           const found = await client.get(installPlan.kind, { namespace, name });
           if (found.status !== undefined)
             for (const fault of faultsOfStatus(found)) faults.add(`${name}: ${fault}`);
-          return see(found.status) !== undefined && demand(found.status ?? ({} as never)) ? found : undefined;
+          return see(found.status) !== undefined && demand(found.status ?? {}) ? found : undefined;
         },
         { withinMs: timeoutMs },
       ),
@@ -182,6 +187,7 @@ export async function setUpWorkbench({
       );
     },
     [Symbol.asyncDispose]: async () => {
+      await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();
       if (faults.size > 0) throw new Error(`statuses with faults: ${[...faults].join("; ")}`);
     },
@@ -205,6 +211,5 @@ function planObject({ name, namespace, account, stages, spec }: PlanParts): Inst
     metadata: { name, namespace },
     spec: { serviceAccountName: account, stages, ...spec },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
   return plan as unknown as InstallPlan;
 }

@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { installPlan, type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
+import {
+  type Client,
+  createManager,
+  Discovery,
+  type Kind,
+  type KubeObject,
+  type Manager,
+  realSystem,
+} from "@quartermaster/runtime";
+import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { installPlanControllers } from "../../src/index.ts";
+import { isMarkedBy, planIdLabel } from "../../src/marks.ts";
+import { pack, readYaml } from "../../src/pack/index.ts";
+import { connect, type Connection } from "../support/connection.ts";
+import { clusterRoleBindings, serviceAccounts } from "../support/kinds.ts";
+import { serveOurKinds } from "../support/our-kinds.ts";
+
+const repository = join(import.meta.dirname, "../../../..");
+const folder = join(realSystem().env["QM_FIXTURES"] ?? join(repository, "../shared/fixtures"), "bundles");
+const minuteMs = 60_000;
+const namespace = "default";
+
+let cluster: LocalCluster;
+let link: Connection;
+let manager: Manager;
+
+describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not present: skipped)", () => {
+  beforeAll(async () => {
+    cluster = await startLocalCluster({ kwokNodes: 3 });
+    const { server, caPem, token = "" } = cluster.admin;
+    link = connect({ server, caPem, token });
+    await serveOurKinds(link.client);
+    await makeAdministrator(link.client);
+    const { transport } = link;
+    const system = realSystem();
+    const discovery = new Discovery(transport, system);
+    manager = createManager({
+      transport,
+      system,
+      controllers: installPlanControllers({ system, discovery }),
+    });
+    manager.start();
+    await manager.ready();
+  }, 2 * minuteMs);
+
+  afterAll(async () => {
+    await manager.stop();
+    await link[Symbol.asyncDispose]();
+    await cluster.stop();
+  }, minuteMs);
+
+  test.each(["metallb-native", "argo-cd", "kube-prometheus"])(
+    "%s is installed, repaired, handed over to a changed copy and deleted; nothing is lost, nothing is left",
+    { timeout: 4 * minuteMs },
+    async (name) => {
+      const documents = readYaml(readFileSync(join(folder, `${name}.yaml`), "utf8")).documents.map(
+        ({ value, index }) => ({ value, source: `document ${index + 1}` }),
+      );
+      const before = await create(`${name}-1`, documents, []);
+      const first = await installed(`${name}-1`, before);
+      expect((await marked(first)).length).toBe(before);
+      await drift(first);
+
+      const uids = new Map(
+        (await marked(first)).map(({ kind, metadata }) => [
+          `${kind}/${metadata.namespace ?? ""}/${metadata.name}`,
+          metadata.uid,
+        ]),
+      );
+      const dropped = documents.findLastIndex(({ value }) =>
+        /^(?:ConfigMap|Service|NetworkPolicy)$/.test((value as KubeObject).kind),
+      );
+      const changed = documents.toSpliced(dropped, 1);
+      const after = await create(`${name}-2`, changed, [`${name}-1`]);
+      const second = await installed(`${name}-2`, after);
+      await eventually(async () => (await read(`${name}-1`)).status?.phase === "Superseded");
+      const kept = await marked(second);
+      expect(kept.length).toBe(before - 1);
+      for (const { kind, metadata } of kept)
+        expect(uids.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`)).toBe(metadata.uid);
+
+      await link.client.delete(installPlan.kind, { namespace, name: `${name}-2` });
+      await link.client.delete(installPlan.kind, { namespace, name: `${name}-1` });
+      await eventually(
+        async (see) => {
+          const left = await link.client.find(installPlan.kind, { namespace, name: `${name}-2` });
+          see(left?.status);
+          return left === undefined;
+        },
+        { withinMs: 2 * minuteMs },
+      );
+      expect(await marked(second)).toEqual([]);
+    },
+  );
+});
+
+type Documents = Parameters<typeof pack>[0];
+
+async function create(name: string, documents: Documents, replaces: readonly string[]): Promise<number> {
+  const packed = pack(documents, { name, namespace, serviceAccountName: "installer", replaces });
+  expect(packed.issues).toEqual([]);
+  for (const manifest of packed.manifests as unknown as readonly ResourceManifest[])
+    await link.client.apply(resourceManifest.kind, manifest, { fieldManager: "tests", force: true });
+  const stages = packed.plan.spec.stages.map((stage) => ({
+    ...stage,
+    // No pod of this control plane answers requests: what asks one cannot get ready.
+    resources: stage.resources.map((resource) =>
+      asksPods(resource) ? { ...resource, readiness: { mode: "Ignore" } } : resource,
+    ),
+  }));
+  const plan = { ...packed.plan, spec: { ...packed.plan.spec, stages } };
+  await link.client.create(installPlan.kind, plan as unknown as InstallPlan);
+  return stages.flatMap(({ resources }) => resources).length;
+}
+
+function asksPods(resource: object): boolean {
+  return /"kind":"(?:APIService|ValidatingWebhookConfiguration|MutatingWebhookConfiguration)"/.test(
+    JSON.stringify(resource),
+  );
+}
+
+async function read(name: string): Promise<InstallPlan> {
+  return await link.client.get(installPlan.kind, { namespace, name });
+}
+
+async function installed(name: string, total: number): Promise<InstallPlan> {
+  return await eventually(
+    async (see) => {
+      const plan = await read(name);
+      see({ ...plan.status, conditions: undefined, preview: undefined });
+      const isReady = plan.status?.conditions?.some(
+        ({ type, status }) => type === "Ready" && status === "True",
+      );
+      return isReady === true && plan.status?.counts?.total === total ? plan : undefined;
+    },
+    { withinMs: 2 * minuteMs },
+  );
+}
+
+/** Every object in the cluster that bears the plan's mark. */
+async function marked({ metadata }: InstallPlan): Promise<readonly KubeObject[]> {
+  const discovery = new Discovery(link.transport, realSystem());
+  const kinds = (await discovery.all()).filter(
+    ({ verbs, group }) => verbs.includes("list") && group !== "metrics.k8s.io",
+  );
+  const found = new Map<string, KubeObject>();
+  for (const kind of kinds)
+    for (const object of await listMarked(link.client, kind)) found.set(object.metadata.uid ?? "", object);
+  // Controllers copy labels to what they make: a Service's to its EndpointSlices. Those are nobody's.
+  return [...found.values()].filter((object) => isMarkedBy(object, metadata));
+}
+
+async function listMarked(client: Client, kind: Kind): Promise<readonly KubeObject[]> {
+  try {
+    const { items } = await client.listPage(kind, { labelSelector: planIdLabel, pageSize: 500 });
+    return items;
+  } catch {
+    return [];
+  }
+}
+
+/** One object is deleted, another one changed: both come back. */
+async function drift(plan: InstallPlan): Promise<void> {
+  const objects = await marked(plan);
+  const lost = objects.find(({ kind }) => kind === "ServiceAccount");
+  const bent = objects.find(({ kind }) => kind === "Deployment");
+  if (lost === undefined || bent === undefined) throw new Error("the bundle has neither");
+  const deployments = {
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    plural: "deployments",
+    scope: "Namespaced" as const,
+  };
+  await link.client.delete(serviceAccounts, lost.metadata);
+  await link.client.patch(deployments, bent.metadata, {
+    patch: {
+      kind: "merge",
+      body: {
+        spec: {
+          selector: { matchLabels: {} },
+          template: { spec: { serviceAccountName: "other", serviceAccount: "other" } },
+        },
+      },
+    },
+    fieldManager: "kubectl-edit",
+  });
+  await eventually(async () => (await link.client.find(serviceAccounts, lost.metadata)) !== undefined);
+  await eventually(
+    async () =>
+      !JSON.stringify(await link.client.get(deployments, bent.metadata)).includes(
+        '"serviceAccountName":"other"',
+      ),
+  );
+}
+
+async function makeAdministrator(client: Client): Promise<void> {
+  await client.create(serviceAccounts, {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "installer", namespace },
+  });
+  const binding = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "installer" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", name: "installer", namespace }],
+  };
+  await client.create(clusterRoleBindings, binding);
+}
