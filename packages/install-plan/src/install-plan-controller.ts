@@ -4,6 +4,7 @@ import {
   defineController,
   type Discovery,
   mappedFrom,
+  type MappedSource,
   type ObjectRef,
   type Recipe,
   type System,
@@ -14,6 +15,7 @@ import { markOn, planId } from "./marks.ts";
 import { performAction } from "./perform/performer.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
+import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
 import { type Matter, WaitingRoom } from "./waiting-room.ts";
@@ -30,6 +32,8 @@ export interface InstallPlanOptions {
   readonly namespace?: string;
   /** Plans worked on at the same time; 4 unless told. */
   readonly concurrency?: number;
+  /** For metrics. */
+  readonly observer?: PlanObserver;
 }
 
 /** Set on plans before anything is made for them. */
@@ -46,61 +50,90 @@ export function installPlanController({
   discovery,
   namespace,
   concurrency = 4,
+  observer = {},
 }: InstallPlanOptions): Controller {
-  const room = new WaitingRoom();
+  const office: Office = {
+    system,
+    discovery,
+    observer,
+    memories: new PlanMemories(),
+    contents: new ContentReader(),
+    room: new WaitingRoom(),
+    plansById: new Map(),
+  };
+  return defineController({
+    kind: installPlan.kind,
+    recipe: planRecipe(office),
+    concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    tracks: (object) => {
+      const plan = office.plansById.get(markOn(object) ?? "");
+      return plan === undefined ? [] : [plan];
+    },
+    follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
+    watches: planWatches(office),
+  });
+}
+
+/** What the passes of one process share. */
+interface Office {
+  readonly system: System;
+  readonly discovery: Discovery;
+  readonly observer: PlanObserver;
+  readonly memories: PlanMemories;
+  readonly contents: ContentReader;
+  readonly room: WaitingRoom;
   /** Every plan that a pass was made for; only those have watches that can tell of their objects. */
-  const plansById = new Map<string, ObjectRef>();
-  const parts = { system, discovery, memories: new PlanMemories(), contents: new ContentReader() };
-  const recipe: Recipe<InstallPlan, Seen, PlanAction> = {
+  readonly plansById: Map<string, ObjectRef>;
+}
+
+function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
+  const { system, observer, memories, room, plansById } = office;
+  return {
     finalizer,
     conditionTypes: planConditionTypes,
     rules: planRules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const seen = await observePlan(plan, ctx, parts);
+      const passedMs = memories.of(plan).stageClock.look(plan, system.monotonicMs());
+      if (passedMs !== undefined) observer.stagePassed?.(passedMs);
+      const seen = await observePlan(plan, ctx, office);
       room.settle(plan.metadata, mattersOf(seen));
       return { ...seen, restless: room.restless(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
-      await performAction(action, ctx, parts);
+      await performAction(action, ctx, office);
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const end = await cleanUpPlan(plan, ctx, parts);
-      if ("kind" in end && end.kind === "settled") forget(plan);
+      const end = await cleanUpPlan(plan, ctx, office);
+      if ("kind" in end && end.kind === "settled") forget(plan, office);
       return end;
     },
   };
-  const forget = (plan: InstallPlan): void => {
-    plansById.delete(planId(plan.metadata));
-    parts.memories.forget(plan);
-    parts.contents.forget(plan.metadata.uid ?? "");
-    room.settle(plan.metadata, []);
-  };
+}
+
+function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {
+  plansById.delete(planId(plan.metadata));
+  memories.forget(plan);
+  contents.forget(plan.metadata.uid ?? "");
+  room.settle(plan.metadata, []);
+}
+
+function planWatches({ system, discovery, room }: Office): readonly MappedSource[] {
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
-  return defineController({
-    kind: installPlan.kind,
-    recipe,
-    concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
-    tracks: (object) => {
-      const plan = plansById.get(markOn(object) ?? "");
-      return plan === undefined ? [] : [plan];
-    },
-    follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
-    watches: [
-      mappedFrom(installPlan.kind, waitingFor("plans")),
-      mappedFrom(installPlan.kind, relatives, {
-        changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
-      }),
-      mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
-      mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
-        discovery.invalidate();
-        return room.stir("kinds", system.monotonicMs());
-      }),
-      ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
-    ],
-  });
+  return [
+    mappedFrom(installPlan.kind, waitingFor("plans")),
+    mappedFrom(installPlan.kind, relatives, {
+      changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
+    }),
+    mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
+    mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
+      discovery.invalidate();
+      return room.stir("kinds", system.monotonicMs());
+    }),
+    ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
+  ];
 }
 
 /** Plans that have to hear of a change of this one: those it replaces, and the one that replaces it. */

@@ -2,6 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
+import { StageClock } from "./plan-observer.ts";
 
 /** Why the last write of an object did not succeed. */
 export interface Trouble {
@@ -37,6 +38,8 @@ export class PlanMemory {
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
+  /** For metrics. */
+  readonly stageClock = new StageClock();
   /** Warnings that users have been told. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */

@@ -29,6 +29,7 @@ export const reasons = {
   inForce: "InForce",
   serviceAccountMissing: "ServiceAccountMissing",
   serviceAccountReplaced: "ServiceAccountReplaced",
+  authorizationLost: "AuthorizationLost",
   permissionsMissing: "PermissionsMissing",
   forbidden: "Forbidden",
   rejected: "Rejected",

@@ -38,8 +38,8 @@ export interface DeletionStep {
  * until that stage is gone. What is to be kept loses only its marks.
  */
 export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts): DeletionStep {
-  const rank = Math.max(-1, ...remaining.map(rankOf));
-  const group = remaining.filter((entry) => rankOf(entry) === rank).toReversed();
+  const rank = turnOf(remaining);
+  const group = remaining.filter((entry) => deletionRank(entry) === rank).toReversed();
   const actions = group
     .filter((entry) => isKept(entry, isReleasing) || entry.live.metadata.deletionTimestamp === undefined)
     .map((entry) => actionFor(entry, plan, isReleasing));
@@ -49,6 +49,11 @@ export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts):
     blockedBy: group.flatMap(blockerOf),
     isDone: remaining.length === 0,
   };
+}
+
+/** The rank of those whose turn it is; -1 when nothing is left. */
+export function turnOf(remaining: readonly Remaining[]): number {
+  return remaining.reduce((highest, entry) => Math.max(highest, deletionRank(entry)), -1);
 }
 
 function actionFor(entry: Remaining, plan: InstallPlan, isReleasing: boolean): PlanAction {
@@ -64,7 +69,8 @@ function isKept({ lifecycle, protectedBy }: Remaining, isReleasing: boolean): bo
 /** Above all stages: custom resources of the plan's own CRDs. */
 const beforeStages = Number.MAX_SAFE_INTEGER;
 
-function rankOf({ stageIndex, isCustomResource }: Remaining): number {
+/** The higher, the sooner it goes. */
+export function deletionRank({ stageIndex, isCustomResource }: Remaining): number {
   return isCustomResource ? beforeStages : stageIndex;
 }
 

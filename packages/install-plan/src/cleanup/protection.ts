@@ -1,5 +1,12 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  defineKind,
+  type Discovery,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 
 import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
@@ -14,11 +21,54 @@ export interface Holder {
 }
 
 /** Why deleting the object would destroy what the plan did not make; undefined when it would not. */
-export async function protectionOf({ entry, live, plan }: Holder, ctx: Context): Promise<string | undefined> {
+export async function protectionOf(
+  { entry, live, plan }: Holder,
+  ctx: Context,
+  discovery: Discovery,
+): Promise<string | undefined> {
   if (!entry.lifecycle.protectData) return undefined;
   if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
   if (isCrd(entry.identity)) return await objectsOfOthers(live, plan, ctx);
+  if (entry.identity.apiVersion === "v1" && entry.identity.kind === "Namespace")
+    return await contentOfOthers(live.metadata.name, plan, { ctx, discovery });
   return undefined;
+}
+
+/** A namespace takes everything in it along. What the cluster itself puts into each, and what others own, does not count. */
+async function contentOfOthers(
+  namespace: string,
+  { metadata }: InstallPlan,
+  { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
+): Promise<string | undefined> {
+  const kinds = (await discovery.all({ signal: ctx.signal })).filter(
+    ({ scope, verbs, kind }) => scope === "Namespaced" && verbs.includes("list") && !passing.has(kind),
+  );
+  for (const kind of kinds) {
+    const { items } = await ctx.client.listPage(kind, { namespace, pageSize: 50 });
+    const foreign = items.find((object) => !isMarkedBy(object, metadata) && !isOfTheCluster(object));
+    if (foreign !== undefined)
+      return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
+  }
+  return undefined;
+}
+
+/** Made by controllers for what is there, and gone with it. */
+const passing: ReadonlySet<string> = new Set([
+  "Event",
+  "Endpoints",
+  "EndpointSlice",
+  "Lease",
+  "Pod",
+  "PodMetrics",
+  "ControllerRevision",
+  "ReplicaSet",
+]);
+
+function isOfTheCluster({ kind, metadata }: KubeObject): boolean {
+  const isDefault =
+    (kind === "ServiceAccount" && metadata.name === "default") ||
+    (kind === "ConfigMap" && metadata.name === "kube-root-ca.crt");
+  return isDefault || (metadata.ownerReferences ?? []).length > 0 || metadata.deletionTimestamp !== undefined;
 }
 
 /** A CRD takes every object of its kind with it. A doubt counts as a yes. */

@@ -3,12 +3,13 @@ import type { Context } from "@quartermaster/runtime";
 
 import { kindKey } from "../manifest/provided-kinds.ts";
 import { isMarkedBy } from "../marks.ts";
+import { inBatches } from "../world/in-batches.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { replacementOf } from "../world/replacement.ts";
 import { type KindTable, readKindTable, tableKey } from "../world/served-kinds.ts";
-import type { Remaining } from "./decide-deletion.ts";
+import { deletionRank, type Remaining, turnOf } from "./decide-deletion.ts";
 import { protectionOf } from "./protection.ts";
 
 /** What still bears the plan's marks, without what a plan after it or before it names. */
@@ -25,15 +26,34 @@ export async function readRemaining(
   for (const other of othersInHandover(plan, ctx))
     for (const { key } of await inventoryFor(other)) spared.add(key);
   const marked = await markedObjects(await inventoryFor(plan), plan, { ctx, kinds });
-  const found: Remaining[] = [];
-  for (const object of marked) {
-    if (spared.has(object.key)) continue;
-    const { apiVersion, kind } = object.identity;
-    const protectedBy = await protectionOf({ entry: object, live: object.live, plan }, ctx);
-    const isCustomResource = provided.has(kindKey(apiVersion, kind));
-    found.push({ ...object, isCustomResource, ...(protectedBy === undefined ? {} : { protectedBy }) });
-  }
-  return found;
+  const remaining = marked
+    .filter(({ key }) => !spared.has(key))
+    .map((object) => {
+      const { apiVersion, kind } = object.identity;
+      return { ...object, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
+    });
+  return await withProtection(remaining, { plan, ctx, discovery });
+}
+
+interface Question {
+  readonly plan: InstallPlan;
+  readonly ctx: Context;
+  readonly discovery: ObserverParts["discovery"];
+}
+
+/** Looking into namespaces and kinds is dear, so it is done only for those whose turn it is. */
+async function withProtection(
+  remaining: readonly Remaining[],
+  { plan, ctx, discovery }: Question,
+): Promise<readonly Remaining[]> {
+  const turn = turnOf(remaining);
+  return await inBatches(remaining, 8, async (entry) => {
+    const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
+    const protectedBy = isNext
+      ? await protectionOf({ entry, live: entry.live, plan }, ctx, discovery)
+      : undefined;
+    return protectedBy === undefined ? entry : { ...entry, protectedBy };
+  });
 }
 
 /** In the middle of a handover: what the other plan names is no longer ours to take away. */

@@ -7,8 +7,12 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
+/** The CRD has the same limit. */
+const lengthLimit = 1_024;
+
 /** Reads `app=shop,tier in (a, b),!beta` as the API server does. Undefined when it is malformed or demands nothing. */
 export function parseLabelSelector(selector: string): readonly LabelRequirement[] | undefined {
+  if (selector.length > lengthLimit) return undefined;
   const requirements: LabelRequirement[] = [];
   for (const part of splitDemands(selector)) {
     const requirement = parseRequirement(part.trim());

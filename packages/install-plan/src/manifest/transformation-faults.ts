@@ -63,7 +63,8 @@ function fromFaults(
 }
 
 function isFieldSelector(selector: string): boolean {
-  return selector.split(",").every((part) => /^\s*[\w.]+\s*(?:==?|!=)\s*[^=,\s]*\s*$/.test(part));
+  // Trimmed first: spaces on both sides of an empty value would be tried in every division.
+  return selector.split(",").every((part) => /^[\w.]+\s*(?:==?|!=)\s*[^=,\s]*$/.test(part.trim()));
 }
 
 function namespaceFaults(

@@ -15,6 +15,7 @@ import { describeIdentity } from "../identity.ts";
 import { fieldManager } from "../marks.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
+import type { PlanObserver } from "../plan-observer.ts";
 import { reasons } from "../reasons.ts";
 import { appliedManifest } from "../world/applied-manifest.ts";
 import { canBeMade } from "../world/ask-server.ts";
@@ -26,6 +27,7 @@ import { troubleFrom } from "./trouble.ts";
 export interface ApplyParts {
   readonly memories: PlanMemories;
   readonly system: System;
+  readonly observer?: PlanObserver;
 }
 
 type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
@@ -34,7 +36,7 @@ type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
 export async function applyMember(
   action: Apply,
   ctx: Context,
-  { memories, system }: ApplyParts,
+  { memories, system, observer = {} }: ApplyParts,
 ): Promise<void> {
   const { view, plan } = action;
   const { kind, member } = view;
@@ -50,7 +52,9 @@ export async function applyMember(
       return;
     }
     remember(action, written, memory);
-    if (action.isRepair) noteRepair(action, { ctx, memory, nowMs: system.monotonicMs() });
+    if (!action.isRepair) return;
+    noteRepair(action, { ctx, memory, nowMs: system.monotonicMs() });
+    observer.repaired?.(view.standing.kind === "absent" ? "recreated" : "reverted");
   } catch (error) {
     if (await replaceImmutable(error, action, client)) return;
     await noteTrouble(error, action, { ctx, memory, nowMs: system.monotonicMs() });

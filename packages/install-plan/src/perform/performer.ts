@@ -3,6 +3,7 @@ import { classify, type Context, unreachable } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import type { PlanAction } from "../plan-action.ts";
+import { verbsOfActions } from "../plan-observer.ts";
 import { jobs } from "../world/kinds.ts";
 import { applyMember, type ApplyParts } from "./apply-member.ts";
 import { jobObject } from "./job-object.ts";
@@ -10,6 +11,12 @@ import { releasePatch } from "./release.ts";
 
 /** Carries out one action. What the server refuses is remembered for the next pass; what may pass by itself, too. */
 export async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
+  await carryOut(action, ctx, parts);
+  const verb = verbsOfActions[action.kind];
+  if (verb !== undefined) parts.observer?.wrote?.(verb);
+}
+
+async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
   switch (action.kind) {
     case "apply":
       await applyMember(action, ctx, parts);

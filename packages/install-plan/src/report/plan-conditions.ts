@@ -7,6 +7,7 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { whyUnusable } from "./unusable-account.ts";
 
 /** The conditions that plans have besides Ready, Reconciling and Stalled. */
 export const planConditionTypes = [
@@ -61,18 +62,10 @@ function validated(seen: Seen): Claim {
 
 function authorized({ account, clearance, plan, members }: Seen): Claim {
   const { serviceAccountName } = plan.spec;
-  if (account.kind === "missing")
-    return claim("Authorized", [
-      "False",
-      reasons.serviceAccountMissing,
-      `Service account ${serviceAccountName} does not exist.`,
-    ]);
-  if (account.kind === "replaced")
-    return claim("Authorized", [
-      "False",
-      reasons.serviceAccountReplaced,
-      `Service account ${serviceAccountName} was deleted and made again; a new plan has to name it.`,
-    ]);
+  if (account.kind !== "present") {
+    const { reason, message } = whyUnusable(account, serviceAccountName);
+    return claim("Authorized", ["False", reason, message]);
+  }
   const missing = clearance?.missingRights ?? [];
   if (missing.length > 0)
     return claim("Authorized", [

@@ -4,10 +4,12 @@ import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
 import { describeIdentity } from "../identity.ts";
 import { attemptOf, type PlanStatus } from "../progress.ts";
-import type { JobRecord, JobView } from "../world/job-view.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { jobRecord } from "./job-record.ts";
+import { permissionsOf } from "./permissions-report.ts";
 import { planConditions } from "./plan-conditions.ts";
 import { previewOf } from "./preview.ts";
+import { timestampOf } from "./timestamp.ts";
 
 /** The word for where a plan stands. */
 export type Phase =
@@ -60,7 +62,7 @@ export function reportOn(
     counts: countsOf(seen),
     states: statesOf(seen),
     details: detailsOf(seen, now),
-    jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => recordOf(job, before.jobs ?? [], now)),
+    jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => jobRecord(job, before.jobs ?? [], now)),
     preview: previewOf(seen) ?? before.preview,
     permissions: permissionsOf(seen, now),
     ...progress,
@@ -72,11 +74,6 @@ export function reportOn(
 /** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
 function presentUid({ account }: Seen): string | undefined {
   return account.kind === "present" ? account.uid : undefined;
-}
-
-/** RFC 3339 in whole seconds, as the API server writes times. */
-export function timestampOf(now: Date): string {
-  return now.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 const counters = {
@@ -197,37 +194,6 @@ export function whyOf({ member, state, trouble, standing, health, drift, blocked
     reason: state,
     message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.`,
   };
-}
-
-function recordOf(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
-  const known = before.find((record) => record.stage === job.stage && record.name === job.spec.name);
-  const isSameTry = known?.attempt === job.attempt;
-  const hasEnded = job.state === "Succeeded" || job.state === "Failed" || job.state === "TimedOut";
-  const startedAt =
-    (isSameTry ? known?.startedAt : undefined) ?? (job.state === "Waiting" ? undefined : timestampOf(now));
-  const finishedAt = hasEnded ? ((isSameTry ? known?.finishedAt : undefined) ?? timestampOf(now)) : undefined;
-  return {
-    stage: job.stage,
-    name: job.spec.name,
-    jobName: job.jobName,
-    attempt: job.attempt,
-    state: job.state,
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(job.message === undefined ? {} : { message: job.message }),
-  };
-}
-
-const missingLimit = 200;
-
-function permissionsOf({ clearance, plan }: Seen, now: Date): PlanStatus["permissions"] {
-  if (clearance === undefined)
-    return plan.status?.startedAt === undefined ? plan.status?.permissions : undefined;
-  const missing = clearance.missingRights.slice(0, missingLimit);
-  const before = plan.status?.permissions;
-  const isSame = JSON.stringify(before?.missing ?? []) === JSON.stringify(missing);
-  const checkedAt = isSame && before?.checkedAt !== undefined ? before.checkedAt : timestampOf(now);
-  return { checkedAt, ...(missing.length === 0 ? {} : { missing }) };
 }
 
 function dropUndefined<T extends object>(value: T): Partial<T> {

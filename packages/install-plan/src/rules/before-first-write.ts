@@ -2,10 +2,11 @@ import { stalled, waiting } from "@quartermaster/runtime";
 
 import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { hasStarted, type PlanStatus } from "../progress.ts";
+import { hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
-import { timestampOf } from "../report/plan-report.ts";
+import { timestampOf } from "../report/timestamp.ts";
+import { whyUnusable } from "../report/unusable-account.ts";
 import type { Matter } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
@@ -53,19 +54,13 @@ function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
 
 function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   const { account, plan } = seen;
-  if (account.kind === "present") return undefined;
-  const name = plan.spec.serviceAccountName;
-  const why =
-    account.kind === "missing"
-      ? because(reasons.serviceAccountMissing, `Service account ${name} does not exist; create it.`)
-      : because(
-          reasons.serviceAccountReplaced,
-          `Service account ${name} was deleted and made again; make a new plan that names it.`,
-        );
+  // Once installed, objects are judged as ever; only repairs have to wait.
+  if (account.kind === "present" || isInstalled(plan)) return undefined;
+  const why = whyUnusable(account, plan.spec.serviceAccountName);
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
-    outcome: stalled(why, forbiddenRetryMs),
+    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
   });
 }
 

@@ -37,7 +37,9 @@ function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, marker } = seen;
+  const { plan, marker, account } = seen;
+  // Without the account that was vouched for nothing can be written; the Authorized condition says so.
+  if (account.kind !== "present") return undefined;
   const due = seen.members.filter((view) => isRepairDue(view, seen));
   if (due.length === 0) return undefined;
   const why = because(

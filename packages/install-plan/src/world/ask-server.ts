@@ -8,7 +8,7 @@ import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 import type { MemberFinding } from "./clearance.ts";
 import { crdIssues } from "./crd-safety.ts";
-import { dryRun } from "./dry-run.ts";
+import { dryRun, type DryRunRequest } from "./dry-run.ts";
 import { inBatches } from "./in-batches.ts";
 import { previewAction } from "./preview-action.ts";
 import type { MemberView } from "./seen.ts";
@@ -59,22 +59,29 @@ function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
 
 async function rememberedDryRun(view: MemberView, question: ServerQuestion): Promise<DryRun> {
   const { member, kind, live } = view;
-  const { memory, marker, account, views, mayTrustAbsence } = question;
   if (kind === undefined) return { kind: "deferred" };
+  const { memory, marker, account } = question;
   const stamp = [marker.revision, member.digest, live?.metadata.resourceVersion ?? "none"].join("/");
   const known = memory.dryRuns.get(member.key);
-  const isCurrent = known?.stamp === stamp && (live !== undefined || mayTrustAbsence);
-  if (isCurrent && known.result.kind === "fine") return known.result;
-  const isProvided = (namespace: string | undefined, name: string): boolean =>
+  if (known?.stamp === stamp && isReliable(known.result, view, question)) return known.result;
+  const isProvided = providedRoles(question);
+  const result = await dryRun({ member, kind, live, marker, client: account, isProvided });
+  memory.dryRuns.set(member.key, { stamp, result });
+  return result;
+}
+
+/** An answer about an object that we had not seen is not about what is there: somebody's, or gone by now. */
+function isReliable(result: DryRun, { live }: MemberView, { mayTrustAbsence }: ServerQuestion): boolean {
+  if (result.kind !== "fine") return false;
+  return live !== undefined || (result.isNew && mayTrustAbsence);
+}
+
+function providedRoles({ views }: ServerQuestion): DryRunRequest["isProvided"] {
+  return (namespace, name) =>
     views.some(
       ({ member: { identity } }) =>
         identity.name === name && identity.namespace === namespace && identity.kind.endsWith("Role"),
     );
-  const result = await dryRun({ member, kind, live, marker, client: account, isProvided });
-  // An object of somebody that we had not seen: what was asked about was not what is there.
-  const isAboutAnother = result.kind === "fine" && !result.isNew && live === undefined;
-  if (!isAboutAnother) memory.dryRuns.set(member.key, { stamp, result });
-  return result;
 }
 
 /** The object bears no mark of ours, so that no watch shows it: read it. */

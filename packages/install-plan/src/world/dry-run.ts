@@ -1,4 +1,11 @@
-import { ApiError, type Client, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  ApiError,
+  type Client,
+  classify,
+  type Kind,
+  type KubeObject,
+  unreachable,
+} from "@quartermaster/runtime";
 
 import { describeIdentity, groupOf } from "../identity.ts";
 import type { Issue, IssueReason } from "../issue.ts";
@@ -70,8 +77,17 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
     case "invalid":
     case "tooLarge":
       return issueOf(error, member, isImmutable(error) ? "ImmutableField" : "Rejected");
-    default:
+    case "alreadyExists":
+    case "unauthorized":
+    case "gone":
+    case "tooManyRequests":
+    case "transient":
+    case "timeout":
+    case "aborted":
+    case "bug":
       return transient(error, member);
+    default:
+      return unreachable(error.class);
   }
 }
 

@@ -15,6 +15,7 @@ import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
@@ -22,13 +23,13 @@ import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts } from "./health-facts.ts";
 import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
-import { jobs, serviceAccounts } from "./kinds.ts";
+import { jobs } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
-import type { AccountView, Clearance, MemberView, Seen } from "./seen.ts";
+import type { Clearance, MemberView, Seen } from "./seen.ts";
 import { type KindTable, kindTableFor, readKindTable, tableKey } from "./served-kinds.ts";
 import type { Family } from "./standing.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
@@ -57,7 +58,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
-  const account = accountOf(plan, ctx);
+  const account = await readAccount(plan, ctx);
   const transformed = await readTransformed(plan, content, { kinds, client: ctx.client });
   const family = familyOf(plan, replacement, ctx);
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
@@ -208,15 +209,6 @@ async function findServed(
     if (classify(error) === "notFound") return "notServed";
     throw error;
   }
-}
-
-function accountOf({ metadata, spec, status }: InstallPlan, ctx: Context): AccountView {
-  const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
-  const found = ctx.follow(serviceAccounts, ref);
-  if (found === undefined) return { kind: "missing" };
-  const { uid = "" } = found.metadata;
-  const pinned = status?.serviceAccountUid;
-  return { kind: pinned === undefined || pinned === uid ? "present" : "replaced", uid };
 }
 
 /** The server is asked only about what is sound in itself. */

@@ -1,3 +1,5 @@
+import { unreachable } from "@quartermaster/runtime";
+
 import type { DryRun } from "../plan-memory.ts";
 import { hasDrifted } from "./drift.ts";
 import type { MemberView, PreviewAction } from "./seen.ts";
@@ -14,8 +16,10 @@ export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction 
       return "takeover";
     case "unowned":
       return view.member.lifecycle.adoption === "Never" ? undefined : "adopt";
-    default:
+    case "foreign":
       return view.member.lifecycle.adoption === "Always" ? "adopt" : undefined;
+    default:
+      return unreachable(view.standing);
   }
 }
 

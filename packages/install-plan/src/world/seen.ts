@@ -64,7 +64,9 @@ export type AccountView =
   | { readonly kind: "present"; readonly uid: string }
   | { readonly kind: "missing" }
   /** Deleted and made again under the same name: not the one that was vouched for. */
-  | { readonly kind: "replaced"; readonly uid: string };
+  | { readonly kind: "replaced"; readonly uid: string }
+  /** Whoever made the plan may no longer act as it. */
+  | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
 
 /** What would be done to an object. */
 export type PreviewAction =

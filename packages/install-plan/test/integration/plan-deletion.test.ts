@@ -193,6 +193,27 @@ describe("a plan is deleted", () => {
     expect(note).toContain(kind.kind.plural);
   });
 
+  test("a namespace with objects of others stays and is named, an empty one goes", async () => {
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    const [used, unused] = ["used", "unused"].map((name) => `${bench.namespace}-${name}`);
+    if (used === undefined || unused === undefined) throw new Error("no names");
+    await using _used = removing(bench.client, namespaces, { name: used });
+    const inside = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ours", namespace: used } };
+    const homes = [used, unused].map((name) =>
+      inline({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
+    );
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [...homes, inline(inside)] }], { scope: "Cluster" }),
+    );
+    await bench.installed("p");
+    const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "theirs", namespace: used } };
+    await bench.client.create(configMaps, theirs);
+    await bench.deletePlan("p");
+    await gone(bench, "p");
+    expect(await bench.client.find(configMaps, { namespace: used, name: "theirs" })).toBeDefined();
+    expect(await bench.client.find(namespaces, { name: unused })).toBeUndefined();
+  });
+
   test("[install-plan/109] a plan that was replaced takes nothing with it", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("c")] }]));

@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { conditionOf } from "../support/conditions.ts";
 import { connect } from "../support/connection.ts";
 import { coreRule } from "../support/grants.ts";
-import { configMaps, serviceAccounts } from "../support/kinds.ts";
-import { configMap, inline } from "../support/manifests.ts";
-import { enforceAccountPolicy } from "../support/policy.ts";
+import { configMaps, roles, serviceAccounts } from "../support/kinds.ts";
+import { configMap, gated, inline } from "../support/manifests.ts";
+import { enforcePolicy } from "../support/policy.ts";
 import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const makesPlans = {
@@ -38,7 +38,7 @@ describe("who may make plans for which account", () => {
   test("[install-plan/48] [security/1] the right to make plans is no right to use a strong account", async () => {
     await using bench = await setUpWorkbench();
     await makeStrongAccount(bench);
-    bench.use(await enforceAccountPolicy(bench));
+    await enforcePolicy(bench, "installplan-service-account.yaml");
     const { api, adminAccess, namespace } = bench;
     const author = await makeIdentity(api, adminAccess, { namespace, name: "author", rules: [makesPlans] });
     await using link = connect(author);
@@ -57,7 +57,7 @@ describe("who may make plans for which account", () => {
 
   test("[install-plan/48] whoever may act as the account may make the plan, and nobody else may change it", async () => {
     await using bench = await setUpWorkbench();
-    bench.use(await enforceAccountPolicy(bench));
+    await enforcePolicy(bench, "installplan-service-account.yaml");
     const { api, adminAccess, namespace, account } = bench;
     const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const author = await makeIdentity(api, adminAccess, {
@@ -86,7 +86,7 @@ describe("who may make plans for which account", () => {
   test("[security/8] a plan inside a plan is made by the outer account and judged by its rights", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps, makesPlans] });
     await makeStrongAccount(bench);
-    bench.use(await enforceAccountPolicy(bench));
+    await enforcePolicy(bench, "installplan-service-account.yaml");
     const inner = bench.plan("inner", [{ name: "s", resources: [configMap("c")] }], {
       serviceAccountName: "strong",
     });
@@ -120,6 +120,90 @@ describe("an account is the one that it was", () => {
     expect(await bench.writes(mark)).toEqual([]);
   });
 });
+
+describe("whoever made a plan has to keep the right to its account", () => {
+  test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
+    await using bench = await setUpWorkbench();
+    await enforcePolicy(bench, "installplan-author.yaml");
+    const { api, adminAccess, namespace, account } = bench;
+    const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
+    const author = await makeIdentity(api, adminAccess, {
+      namespace,
+      name: "author",
+      rules: [makesPlans, impersonates],
+    });
+    await using link = connect(author);
+    const stages = [
+      { name: "a", resources: [gated("gate")] },
+      { name: "b", resources: [configMap("late")] },
+    ];
+    const forged = { "install.quartermaster.dev/author": "somebody-else" };
+    const plan = bench.plan("p", stages);
+    const marked = { ...plan, metadata: { ...plan.metadata, annotations: forged } };
+    const noted = await eventually(async () => {
+      const { metadata } = await link.client.create(installPlan.kind, marked, { dryRun: true });
+      return metadata.annotations?.["install.quartermaster.dev/author"] === author.user;
+    });
+    expect(noted).toBe(true);
+    await link.client.create(installPlan.kind, marked);
+    await bench.until("p", ({ states }) => states?.[0] === "P");
+    await setRules(bench, "author", [makesPlans]);
+    await eventually(async () => !(await mayImpersonate(bench, author.user)));
+    const mark = await bench.audit.mark();
+    await bench.openGate("gate");
+    const { status } = await bench.inPhase("p", "Forbidden");
+    expect(conditionOf(status, "Stalled")?.reason).toBe("AuthorizationLost");
+    expect(status?.message).toContain(author.user);
+    expect(await bench.writes(mark)).toEqual([]);
+    await setRules(bench, "author", [makesPlans, impersonates]);
+    await bench.installed("p");
+  });
+
+  test("[security/5] who made a plan cannot be changed", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    await enforcePolicy(bench, "installplan-author.yaml");
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
+    const body = { metadata: { annotations: { "install.quartermaster.dev/author": "somebody-else" } } };
+    await eventually(async () => {
+      try {
+        await bench.client.patch(
+          installPlan.kind,
+          { namespace: bench.namespace, name: "p" },
+          {
+            patch: { kind: "merge", body },
+            dryRun: true,
+          },
+        );
+      } catch (error) {
+        return error instanceof Error && error.message.includes("who made a plan cannot be changed");
+      }
+      return false;
+    });
+    await expect(bench.patchPlan("p", body)).rejects.toMatchObject({ class: "forbidden" });
+  });
+});
+
+async function setRules(bench: Workbench, role: string, rules: readonly object[]): Promise<void> {
+  const ref = { namespace: bench.namespace, name: role };
+  await bench.client.patch(roles, ref, { patch: { kind: "merge", body: { rules } } });
+}
+
+/** What the server's authorizer says now: it learns of a change a moment after it was made. */
+async function mayImpersonate({ client, namespace, account }: Workbench, user: string): Promise<boolean> {
+  const answer = await client.raw({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: {
+        user,
+        resourceAttributes: { verb: "impersonate", resource: "serviceaccounts", namespace, name: account },
+      },
+    },
+  });
+  return JSON.stringify(answer).includes('"allowed":true');
+}
 
 describe("what an account cannot do, a plan cannot do", () => {
   test("[security/6] a binding to cluster-admin is refused before anything of the plan is written", async () => {

@@ -1,33 +1,40 @@
 import { readFile } from "node:fs/promises";
 
-import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+import { type Client, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 import { parseAllDocuments } from "yaml";
 
 import { removing } from "./removing.ts";
 import type { Workbench } from "./workbench.ts";
 
-const policies = admissionKind("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
-const bindings = admissionKind("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings");
+type Policy = KubeObject & { readonly spec: object };
 
-/** Puts the shipped policy about service accounts in force, for the namespace of the workbench only. */
-export async function enforceAccountPolicy({ client, namespace }: Workbench): Promise<AsyncDisposable> {
-  const file = new URL("../../../../config/policy/installplan-service-account.yaml", import.meta.url);
-  const [policy, binding] = parseAllDocuments(await readFile(file, "utf8")).map(
-    (document) => document.toJS() as KubeObject & { readonly spec: object },
-  );
-  if (policy === undefined || binding === undefined)
-    throw new Error("the file holds a policy and its binding");
-  await client.apply(policies, policy, { fieldManager: "tests", force: true });
-  const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
-  const local = {
-    ...binding,
-    metadata: { name: namespace },
-    spec: { ...binding.spec, matchResources: { namespaceSelector } },
-  };
-  await client.create(bindings, local);
-  return removing(client, bindings, { name: namespace });
+/** Puts a shipped file of admission policies in force, for the namespace of the workbench only. */
+export async function enforcePolicy(
+  bench: Workbench,
+  file: "installplan-service-account.yaml" | "installplan-author.yaml",
+): Promise<void> {
+  const url = new URL(`../../../../config/policy/${file}`, import.meta.url);
+  const documents = parseAllDocuments(await readFile(url, "utf8"));
+  for (const object of documents.map((document) => document.toJS() as Policy)) {
+    if (object.kind.endsWith("Binding")) bench.use(await bindHere(bench, object));
+    else await applyPolicy(bench.client, object);
+  }
 }
 
-function admissionKind(kind: string, plural: string): Kind {
+async function applyPolicy(client: Client, policy: Policy): Promise<void> {
+  await client.apply(kindOf(policy), policy, { fieldManager: "tests", force: true });
+}
+
+async function bindHere({ client, namespace }: Workbench, binding: Policy): Promise<AsyncDisposable> {
+  const name = `${namespace}-${binding.metadata.name}`;
+  const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
+  const spec = { ...binding.spec, matchResources: { namespaceSelector } };
+  const local: Policy = { ...binding, metadata: { name }, spec };
+  await client.create(kindOf(binding), local);
+  return removing(client, kindOf(binding), { name });
+}
+
+function kindOf({ kind }: Policy): Kind {
+  const plural = `${kind}s`.toLowerCase().replace(/ys$/, "ies");
   return defineKind({ group: "admissionregistration.k8s.io", version: "v1", kind, plural, scope: "Cluster" });
 }

@@ -182,6 +182,7 @@ export async function setUpWorkbench({
             "leases",
             "selfsubjectrulesreviews",
             "selfsubjectaccessreviews",
+            "subjectaccessreviews",
           ].includes(resource) &&
           (user === operator.user || impersonatedUser === accountUser),
       );

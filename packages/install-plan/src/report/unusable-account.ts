@@ -1,0 +1,27 @@
+import { unreachable, type Why } from "@quartermaster/runtime";
+
+import { reasons } from "../reasons.ts";
+import type { AccountView } from "../world/seen.ts";
+
+/** Why nothing may be written as the account. */
+export function whyUnusable(account: Exclude<AccountView, { readonly kind: "present" }>, name: string): Why {
+  switch (account.kind) {
+    case "missing":
+      return {
+        reason: reasons.serviceAccountMissing,
+        message: `Service account ${name} does not exist; create it.`,
+      };
+    case "replaced":
+      return {
+        reason: reasons.serviceAccountReplaced,
+        message: `Service account ${name} was deleted and made again; make a new plan that names it.`,
+      };
+    case "disowned":
+      return {
+        reason: reasons.authorizationLost,
+        message: `${account.author}, who made the plan, may no longer impersonate service account ${name}.`,
+      };
+    default:
+      return unreachable(account);
+  }
+}

@@ -1,0 +1,90 @@
+import { randomInt } from "node:crypto";
+
+import { installPlan } from "@quartermaster/api";
+import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
+import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { installPlanControllers } from "../../src/index.ts";
+import { connect } from "../support/connection.ts";
+import { clusterRoleBindings, configMaps, serviceAccounts } from "../support/kinds.ts";
+import { configMap } from "../support/manifests.ts";
+import { serveOurKinds } from "../support/our-kinds.ts";
+import { aPlan } from "../support/plans.ts";
+
+let cluster: LocalCluster;
+const namespace = "default";
+
+beforeAll(async () => {
+  // Below the ports that outgoing connections take: one of those could sit on it while the server is down.
+  cluster = await startLocalCluster({ kwokNodes: 0, port: 20_000 + randomInt(10_000) });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+});
+
+describe("the API server goes away", () => {
+  test("[install-plan/116] in the middle of a stage: the plan goes on, nothing is made twice or lost", async () => {
+    const { server, caPem, token = "" } = cluster.admin;
+    await using link = connect({ server, caPem, token });
+    const { client, transport } = link;
+    await serveOurKinds(client);
+    await client.create(serviceAccounts, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "installer", namespace },
+    });
+    await client.create(clusterRoleBindings, {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "installer" },
+      ...{ roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" } },
+      ...{ subjects: [{ kind: "ServiceAccount", name: "installer", namespace }] },
+    });
+    const system = realSystem();
+    const discovery = new Discovery(transport, system);
+    await using manager = createManager({
+      transport,
+      system,
+      controllers: installPlanControllers({ system, discovery }),
+    });
+    manager.start();
+    await manager.ready();
+    const stages = ["a", "b"].map((name) => ({
+      name,
+      resources: Array.from({ length: 100 }, (_, index) => configMap(`${name}${index}`)),
+    }));
+    const { apiVersion, kind } = aPlan("p");
+    const spec = { serviceAccountName: "installer", stages };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
+    await client.create(installPlan.kind, {
+      apiVersion,
+      kind,
+      metadata: { name: "p", namespace },
+      spec,
+    } as never);
+    await eventually(async () => (await client.find(configMaps, { namespace, name: "b5" })) !== undefined, {
+      everyMs: 5,
+    });
+    await cluster.apiServer.kill();
+    await cluster.apiServer.restart();
+    const before = await eventually(async () => {
+      const { items } = await client.listPage(configMaps, { namespace, pageSize: 500 });
+      return items;
+    });
+    const done = await eventually(
+      async (see) => {
+        const { status } = await client.get(installPlan.kind, { namespace, name: "p" });
+        see(status?.message);
+        return status?.phase === "Installed" ? status : undefined;
+      },
+      { withinMs: 60_000 },
+    );
+    expect(done.counts).toMatchObject({ total: 200, ready: 200 });
+    const { items } = await client.listPage(configMaps, { namespace, pageSize: 500 });
+    const uids = new Map(items.map(({ metadata }) => [metadata.name, metadata.uid]));
+    for (const { metadata } of before) expect(uids.get(metadata.name)).toBe(metadata.uid);
+    expect(before.length).toBeLessThan(items.length);
+  });
+});

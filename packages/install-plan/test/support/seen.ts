@@ -1,0 +1,65 @@
+import type { InstallPlan } from "@quartermaster/api";
+
+import { identityKey } from "../../src/identity.ts";
+import type { Member } from "../../src/member.ts";
+import { noDrift } from "../../src/world/drift.ts";
+import type { Clearance, MemberView, Seen } from "../../src/world/seen.ts";
+import { aPlan } from "./plans.ts";
+
+/** A member of stage `s` as a view: applied and ready unless told. */
+export function aView(name: string, more: Partial<MemberView> = {}): MemberView {
+  const identity = { apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name };
+  const member: Member = {
+    stage: "s",
+    stageIndex: 0,
+    index: 0,
+    identity,
+    key: identityKey(identity),
+    manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "ns" } },
+    digest: name,
+    lifecycle: aPlan("any").spec.lifecycle,
+    readiness: { mode: "Default" },
+  };
+  const live = { ...member.manifest, metadata: { ...member.manifest.metadata, uid: `uid-${name}` } };
+  return { member, live, standing: { kind: "mine" }, drift: noDrift, state: "Ready", ...more };
+}
+
+/** Everything was asked and nothing stands in the way. */
+export const clear: Clearance = {
+  issues: [],
+  missingRights: [],
+  undecided: [],
+  retryAfterMs: 0,
+  actions: [],
+  deletes: [],
+  digest: "digest",
+  elapsedMs: 0,
+};
+
+/** What a pass sees of a plan whose only object is applied and ready, unless told. */
+export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
+  return {
+    plan,
+    marker: { plan, revision: 1 },
+    content: {
+      members: [],
+      issues: [],
+      unresolved: [],
+      warnings: [],
+      digest: "content",
+      provided: new Map(),
+    },
+    members: [aView("c")],
+    manifests: [],
+    jobs: [],
+    account: { kind: "present", uid: "uid-account" },
+    replacement: { predecessors: [], issues: [], late: [], heirOf: new Set(), revision: 1 },
+    transformed: [],
+    transformationIssues: [],
+    leftovers: [],
+    stageElapsedMs: 0,
+    retryInMs: 0,
+    nowMs: 0,
+    ...more,
+  };
+}

@@ -1,0 +1,234 @@
+import { firstAnswer } from "@quartermaster/runtime";
+import { describe, expect, test } from "vitest";
+
+import { planRules } from "../../src/rules/plan-rules.ts";
+import type { Seen } from "../../src/world/seen.ts";
+import { aPlan } from "../support/plans.ts";
+import { aSeen, aView, clear } from "../support/seen.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const began = { startedAt: "2026-01-01T00:00:00Z", stage: "s", attempt: 1, phase: "Applying" };
+const installed = { ...began, finishedAt: "2026-01-01T00:00:00Z", phase: "Installed" };
+const issue = { reason: "Rejected", message: "no" } as const;
+const unresolved = [
+  { reason: "ManifestMissing", name: "rm", message: "gone", stage: "s", index: 0 },
+] as const;
+const successor = { name: "b", uid: "uid-b", isDone: false };
+const trouble = {
+  kind: "rejected",
+  reason: "Rejected",
+  message: "no",
+  count: 1,
+  notBeforeMs: 60_000,
+} as const;
+const drift = { paths: ["/data/a"], additions: [], manager: "kubectl-edit" };
+
+interface Row {
+  readonly rule: string;
+  readonly given: Seen;
+  readonly phase: string;
+  readonly actions: readonly string[];
+}
+
+function fresh(more: Partial<Seen> = {}, spec: object = {}): Seen {
+  return aSeen(aPlan("p", { spec }), {
+    clearance: clear,
+    members: [aView("c", { standing: { kind: "absent" }, state: "Waiting" })],
+    ...more,
+  });
+}
+
+function applying(more: Partial<Seen> = {}, spec: object = {}): Seen {
+  return aSeen(aPlan("p", { spec, status: began }), more);
+}
+
+function steady(more: Partial<Seen> = {}, spec: object = {}): Seen {
+  return aSeen(aPlan("p", { spec, status: installed }), more);
+}
+
+function content(more: Partial<Seen["content"]>): Pick<Seen, "content"> {
+  return { content: { ...aSeen(aPlan("p")).content, ...more } };
+}
+
+function replacement(more: Partial<Seen["replacement"]>): Pick<Seen, "replacement"> {
+  return { replacement: { ...aSeen(aPlan("p")).replacement, ...more } };
+}
+
+const rows: readonly Row[] = [
+  { rule: "superseded", given: fresh(replacement({ successor })), phase: "Superseded", actions: [] },
+  {
+    rule: "superseded",
+    given: steady(replacement({ successor: { ...successor, isDone: true } })),
+    phase: "Superseded",
+    actions: [],
+  },
+  {
+    rule: "beingReplaced",
+    given: steady({ ...replacement({ successor }), members: [aView("c", { drift, state: "Drifted" })] }),
+    phase: "Replacing",
+    actions: [],
+  },
+  {
+    rule: "paused",
+    given: steady({ members: [aView("c", { drift, state: "Drifted" })] }, { paused: true }),
+    phase: "Installed",
+    actions: [],
+  },
+  {
+    rule: "manifestsMissing",
+    given: fresh(content({ unresolved, issues: [issue] })),
+    phase: "Resolving",
+    actions: [],
+  },
+  {
+    rule: "contentInvalid",
+    given: fresh({ ...content({ issues: [issue] }), account: { kind: "missing" } }),
+    phase: "Invalid",
+    actions: [],
+  },
+  { rule: "accountMissing", given: fresh({ account: { kind: "missing" } }), phase: "Forbidden", actions: [] },
+  {
+    rule: "asInstalled",
+    given: steady({
+      account: { kind: "replaced", uid: "other" },
+      members: [aView("c", { drift, state: "Drifted" })],
+    }),
+    phase: "Installed",
+    actions: [],
+  },
+  {
+    rule: "rightsMissing",
+    given: fresh({
+      clearance: { ...clear, missingRights: [{ verb: "create", group: "", resource: "configmaps" }] },
+    }),
+    phase: "Forbidden",
+    actions: [],
+  },
+  {
+    rule: "serverUndecided",
+    given: fresh({ clearance: { ...clear, undecided: ["down"] } }),
+    phase: "Validating",
+    actions: [],
+  },
+  {
+    rule: "awaitingApproval",
+    given: fresh({}, { approval: "Manual" }),
+    phase: "AwaitingApproval",
+    actions: [],
+  },
+  {
+    rule: "awaitingApproval",
+    given: fresh({}, { approval: "Manual", approved: true, approvedPreview: "older" }),
+    phase: "AwaitingApproval",
+    actions: [],
+  },
+  {
+    rule: "cleared",
+    given: fresh({}, { approval: "Manual", approved: true, approvedPreview: "digest" }),
+    phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "predecessorsHold",
+    given: fresh(
+      replacement({ predecessors: [{ name: "a", uid: "uid-a", state: "Pending", hasLetGo: false }] }),
+    ),
+    phase: "Validating",
+    actions: [],
+  },
+  { rule: "cleared", given: fresh(), phase: "Applying", actions: [] },
+  {
+    rule: "objectRefused",
+    given: applying({
+      members: [
+        aView("c", { trouble, state: "Failed" }),
+        aView("d", { standing: { kind: "absent" }, state: "Waiting" }),
+      ],
+    }),
+    phase: "Failed",
+    actions: [],
+  },
+  {
+    rule: "writesDue",
+    given: applying({
+      members: [aView("c"), aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+    }),
+    phase: "Applying",
+    actions: ["apply"],
+  },
+  {
+    rule: "writesBlocked",
+    given: applying({
+      members: [
+        aView("d", { standing: { kind: "absent" }, state: "Waiting", blockedBy: "kind X is not served yet" }),
+      ],
+    }),
+    phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "gateClosed",
+    given: applying({ members: [aView("c", { state: "InProgress" })] }),
+    phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "gateClosed",
+    given: applying({ members: [aView("c", { state: "InProgress" })], stageElapsedMs: 601_000 }),
+    phase: "Failed",
+    actions: [],
+  },
+  { rule: "stagePassed", given: applying(), phase: "Finishing", actions: [] },
+  {
+    rule: "finished",
+    given: aSeen(aPlan("p", { status: { ...began, stage: "(finishing)" } })),
+    phase: "Installed",
+    actions: [],
+  },
+  {
+    rule: "contentChanged",
+    given: steady({
+      ...content({ unresolved: [{ ...unresolved[0], reason: "ContentChanged" }] }),
+      members: [aView("c", { drift, state: "Drifted" })],
+    }),
+    phase: "Installed",
+    actions: [],
+  },
+  {
+    rule: "repairsDue",
+    given: steady({ members: [aView("c", { drift, state: "Drifted" })] }),
+    phase: "Installed",
+    actions: ["apply"],
+  },
+  {
+    rule: "asInstalled",
+    given: steady({
+      members: [aView("c", { drift, state: "Drifted", contest: { manager: "x", notBeforeMs: 1 } })],
+    }),
+    phase: "Installed",
+    actions: [],
+  },
+  { rule: "asInstalled", given: steady(), phase: "Installed", actions: [] },
+];
+
+describe("the first rule that answers decides", () => {
+  test.each(rows.map((row, index) => ({ ...row, index })))(
+    "$index: $rule says $phase",
+    ({ rule, given, phase, actions }) => {
+      const { rule: answered, verdict } = firstAnswer(planRules, given, now);
+      expect(answered.name).toBe(rule);
+      expect(verdict.status).toMatchObject({ phase });
+      expect(verdict.actions.map(({ kind }) => kind)).toEqual(actions);
+    },
+  );
+
+  test("nothing is written before everything was checked: no rule of that part has an action on an object", () => {
+    const before = rows.filter(({ given }) => given.plan.status === undefined);
+    for (const { given } of before)
+      expect(
+        firstAnswer(planRules, given, now).verdict.actions.filter(
+          ({ kind }) => kind !== "claimManifest" && kind !== "warn",
+        ),
+      ).toEqual([]);
+  });
+});
