@@ -12,6 +12,7 @@ import {
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { markOn, planId } from "./marks.ts";
+import { mattersOf } from "./matters.ts";
 import { performAction } from "./perform/performer.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
@@ -145,20 +146,4 @@ function relatives({ metadata, spec, status }: InstallPlan): readonly ObjectRef[
     ...(status?.replacedBy === undefined ? [] : [status.replacedBy.name]),
   ];
   return [...new Set(names)].map((name) => ({ namespace, name }));
-}
-
-function mattersOf({ content, members, account, clearance, replacement }: Seen): readonly Matter[] {
-  const lacksKind = content.issues.some(({ reason }) => reason === "KindMissing" || reason === "UnsafeCRD");
-  const lacksNamespace = content.issues.some(({ reason }) => reason === "NamespaceMissing");
-  const isBlocked = members.some(({ blockedBy }) => blockedBy !== undefined);
-  const lacksRights =
-    account.kind !== "present" ||
-    (clearance?.missingRights.length ?? 0) > 0 ||
-    members.some(({ trouble }) => trouble?.kind === "forbidden");
-  return [
-    ...(lacksKind || isBlocked ? (["kinds"] as const) : []),
-    ...(lacksNamespace || isBlocked ? (["namespaces"] as const) : []),
-    ...(lacksRights ? (["rights"] as const) : []),
-    ...(replacement.issues.length > 0 ? (["plans"] as const) : []),
-  ];
 }

@@ -34,4 +34,5 @@ export class WaitingRoom {
 /** The API server's own caches follow what we have been told within this time. */
 const restlessMs = 3_000;
 
-const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans"];
+/** Every matter there is. */
+export const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans"];

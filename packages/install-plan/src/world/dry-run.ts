@@ -110,7 +110,7 @@ export function isImmutable(error: unknown): boolean {
 }
 
 /** Every fault that the server lists becomes part of one issue, the first field named. */
-export function issueOf(
+function issueOf(
   error: ApiError,
   member: Member,
   reason: IssueReason,

@@ -44,7 +44,7 @@ export function jobViews(facts: JobFacts): readonly JobView[] {
 }
 
 /** The same name for the same try, so that a crash between creating and remembering leads to no second Job. */
-export function jobNameFor(
+function jobNameFor(
   plan: InstallPlan,
   { stage, job, attempt }: { readonly stage: string; readonly job: string; readonly attempt: number },
 ): string {

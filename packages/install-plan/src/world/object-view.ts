@@ -11,7 +11,7 @@ export function watchFor(kind: Kind): InformerRequest {
  * What is kept of an object: marks, ownership of fields, status and what health needs of the spec. The values of Secrets
  * and ConfigMaps, the schemas of CRDs and pod templates are dropped: changes show in the ownership of fields.
  */
-export const objectView = { name: "plan", project: projectObject };
+const objectView = { name: "plan", project: projectObject };
 
 function projectObject(object: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, ...content } = object;

@@ -120,7 +120,7 @@ type Base = Pick<
 >;
 
 /** The kinds of the plan's objects, as far as they are served. */
-export function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
+function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
   const names = new Set(members.map(({ identity }) => tableKey(identity.apiVersion, identity.kind)));
   return [...names].flatMap((name) => kinds.get(name) ?? []);
 }

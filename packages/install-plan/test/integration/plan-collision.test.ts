@@ -30,7 +30,7 @@ async function readConfigMap(bench: Workbench, name: string): Promise<Keyed> {
 }
 
 describe("objects that are there already", () => {
-  test("[install-plan/61] nobody's object is not touched unless the plan says so", async () => {
+  test("[install-plan/61] [security/11] nobody's object is not touched unless the plan says so", async () => {
     await using bench = await setUpWorkbench();
     const before = await makeConfigMap(bench, "taken", { a: "theirs" });
     const mark = await bench.audit.mark();

@@ -197,7 +197,7 @@ describe("a plan is deleted", () => {
     await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
     const [used, unused] = ["used", "unused"].map((name) => `${bench.namespace}-${name}`);
     if (used === undefined || unused === undefined) throw new Error("no names");
-    await using _used = removing(bench.client, namespaces, { name: used });
+    bench.use(removing(bench.client, namespaces, { name: used }));
     const inside = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ours", namespace: used } };
     const homes = [used, unused].map((name) =>
       inline({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),

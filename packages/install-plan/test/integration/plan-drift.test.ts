@@ -23,17 +23,16 @@ interface Spec {
   };
 }
 
-async function edit(
-  bench: Workbench,
-  name: string,
-  body: object,
-  fieldManager = "kubectl-edit",
-): Promise<void> {
-  await bench.client.patch(
-    configMaps,
-    { namespace: bench.namespace, name },
-    { patch: { kind: "merge", body }, fieldManager },
-  );
+async function edit(bench: Workbench, name: string, { by = "kubectl-edit", ...body }: Edit): Promise<void> {
+  const ref = { namespace: bench.namespace, name };
+  await bench.client.patch(configMaps, ref, { patch: { kind: "merge", body }, fieldManager: by });
+}
+
+/** A merge patch, and who makes it. */
+interface Edit {
+  readonly by?: string;
+  readonly metadata?: object;
+  readonly data?: object;
 }
 
 async function dataOf(bench: Workbench, name: string): Promise<Readonly<Record<string, string>> | undefined> {
@@ -192,11 +191,11 @@ describe("what others do to the objects of a plan", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");
     const ref = { namespace: bench.namespace, name: "c" };
-    await edit(bench, "c", { metadata: { finalizers: ["example.org/hold"] } }, "holder");
+    await edit(bench, "c", { by: "holder", metadata: { finalizers: ["example.org/hold"] } });
     const { metadata } = await bench.client.get(configMaps, ref);
     await bench.client.delete(configMaps, ref);
     await bench.until("p", ({ states }) => states?.[0] === "T");
-    await edit(bench, "c", { metadata: { finalizers: null } }, "holder");
+    await edit(bench, "c", { by: "holder", metadata: { finalizers: null } });
     const again = await eventually(async () => {
       const found = await bench.client.find(configMaps, ref);
       return found !== undefined && found.metadata.uid !== metadata.uid ? found : undefined;
@@ -226,7 +225,7 @@ describe("what others do to the objects of a plan", () => {
     await bench.installed("p");
     const mark = await bench.audit.mark();
     for (let round = 0; round < 9; round += 1) {
-      await edit(bench, "c", { data: { a: `fight ${round}` } }, "stubborn");
+      await edit(bench, "c", { by: "stubborn", data: { a: `fight ${round}` } });
       const isBack = async (): Promise<boolean> => (await dataOf(bench, "c"))?.["a"] === "1";
       const isContested = async (): Promise<boolean> =>
         conditionOf((await bench.read("p")).status, "Contested")?.status === "True";

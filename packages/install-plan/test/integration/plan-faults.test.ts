@@ -106,9 +106,10 @@ describe("what can go wrong around a plan", () => {
       await bench.create(bench.plan("p", [{ name: "s", resources: names.map((name) => configMap(name)) }]));
       await struck;
       const mark = await bench.audit.mark();
-      await using _second = await startOperator(bench.operatorAccess, [...flags, "--identity", "second"]);
+      await using second = await startOperator(bench.operatorAccess, [...flags, "--identity", "second"]);
       await bench.until("p", (status) => conditionOf(status, "Ready")?.status === "True", 60_000);
       expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["c4", "c5"]);
+      expect(second.output).not.toContain("pass failed");
     },
   );
 

@@ -35,13 +35,14 @@ describe("the API server goes away", () => {
       kind: "ServiceAccount",
       metadata: { name: "installer", namespace },
     });
-    await client.create(clusterRoleBindings, {
+    const binding = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRoleBinding",
       metadata: { name: "installer" },
-      ...{ roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" } },
-      ...{ subjects: [{ kind: "ServiceAccount", name: "installer", namespace }] },
-    });
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+      subjects: [{ kind: "ServiceAccount", name: "installer", namespace }],
+    };
+    await client.create(clusterRoleBindings, binding);
     const system = realSystem();
     const discovery = new Discovery(transport, system);
     await using manager = createManager({
@@ -57,7 +58,6 @@ describe("the API server goes away", () => {
     }));
     const { apiVersion, kind } = aPlan("p");
     const spec = { serviceAccountName: "installer", stages };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
     await client.create(installPlan.kind, {
       apiVersion,
       kind,

@@ -19,7 +19,6 @@ export const configMaps: Kind<Keyed> = core("ConfigMap", "configmaps", "Namespac
 export const secrets: Kind<Keyed> = core("Secret", "secrets", "Namespaced");
 export const namespaces: Kind = core("Namespace", "namespaces", "Cluster");
 export const serviceAccounts: Kind = core("ServiceAccount", "serviceaccounts", "Namespaced");
-export const services: Kind = core("Service", "services", "Namespaced");
 export const deployments: Kind = namespaced("apps", "Deployment", "deployments");
 export const endpointSlices: Kind = namespaced("discovery.k8s.io", "EndpointSlice", "endpointslices");
 export const events: Kind<PlanEvent> = defineKind<PlanEvent>({

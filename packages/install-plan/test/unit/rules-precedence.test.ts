@@ -97,6 +97,24 @@ const rows: readonly Row[] = [
     actions: [],
   },
   {
+    rule: "accountMissing",
+    given: applying({
+      account: { kind: "disowned", uid: "u", author: "eve" },
+      members: [aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+    }),
+    phase: "Forbidden",
+    actions: [],
+  },
+  {
+    rule: "asInstalled",
+    given: steady({
+      account: { kind: "disowned", uid: "u", author: "eve" },
+      members: [aView("c", { drift, state: "Drifted" })],
+    }),
+    phase: "Installed",
+    actions: [],
+  },
+  {
     rule: "rightsMissing",
     given: fresh({
       clearance: { ...clear, missingRights: [{ verb: "create", group: "", resource: "configmaps" }] },
@@ -137,6 +155,38 @@ const rows: readonly Row[] = [
     actions: [],
   },
   { rule: "cleared", given: fresh(), phase: "Applying", actions: [] },
+  {
+    rule: "cleared",
+    given: fresh(content({ warnings: ["left out"] })),
+    phase: "Applying",
+    actions: ["warn"],
+  },
+  {
+    rule: "contentLost",
+    given: applying({
+      ...content({ unresolved }),
+      members: [aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+    }),
+    phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "contentLost",
+    given: applying(content({ unresolved: [{ ...unresolved[0], reason: "ContentChanged" }] })),
+    phase: "Failed",
+    actions: [],
+  },
+  {
+    rule: "objectTaken",
+    given: applying({
+      members: [
+        aView("c", { standing: { kind: "unowned" }, state: "Waiting" }),
+        aView("d", { standing: { kind: "absent" }, state: "Waiting" }),
+      ],
+    }),
+    phase: "Failed",
+    actions: [],
+  },
   {
     rule: "objectRefused",
     given: applying({

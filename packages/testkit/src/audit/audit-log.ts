@@ -56,7 +56,7 @@ export class AuditLog {
   /** All requests answered since the mark that match, oldest first. Watches appear once, when they start. */
   async since(mark: AuditMark, filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
     await this.#flush();
-    const text = readFileSync(this.#path).subarray(mark.offsetBytes).toString("utf8");
+    const text = wholeLines(readFileSync(this.#path), mark.offsetBytes);
     return parseAuditLines(text).filter((entry) => matches(entry, filter));
   }
 
@@ -74,6 +74,15 @@ export class AuditLog {
     await eventually(() => readFileSync(this.#path, "utf8").includes(marker), { everyMs: 10 });
   }
 }
+
+/** Others write while we look: a line that was half there at the mark came before it, one that is half there now comes later. */
+function wholeLines(log: Buffer, offsetBytes: number): string {
+  const isLineStart = offsetBytes === 0 || log[offsetBytes - 1] === newline;
+  const start = isLineStart ? offsetBytes : log.indexOf(newline, offsetBytes) + 1;
+  return log.subarray(start, log.lastIndexOf(newline) + 1).toString("utf8");
+}
+
+const newline = 0x0a;
 
 /** Turns lines of the log into entries. A watch is told when it starts, everything else when it ends. */
 export function parseAuditLines(text: string): readonly AuditEntry[] {

@@ -1,0 +1,25 @@
+import { allMatters, type Matter } from "./waiting-room.ts";
+import type { Seen } from "./world/seen.ts";
+
+/** What has to change somewhere else for the plan to go on: a change there brings it back. */
+export function mattersOf(seen: Seen): readonly Matter[] {
+  return allMatters.filter((matter) => tests[matter](seen));
+}
+
+const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
+  kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
+  namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
+  rights: ({ account, clearance, members }) =>
+    account.kind !== "present" ||
+    (clearance?.missingRights.length ?? 0) > 0 ||
+    members.some(({ trouble }) => trouble?.kind === "forbidden"),
+  plans: ({ replacement }) => replacement.issues.length > 0,
+};
+
+function isBlocked({ members }: Seen): boolean {
+  return members.some(({ blockedBy }) => blockedBy !== undefined);
+}
+
+function hasIssue({ content }: Seen, wanted: string): boolean {
+  return content.issues.some(({ reason }) => reason === wanted);
+}
