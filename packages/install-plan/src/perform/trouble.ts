@@ -12,7 +12,7 @@ export function troubleFrom(
   { member, count, nowMs }: { readonly member: Member; readonly count: number; readonly nowMs: number },
 ): Trouble {
   const name = describeIdentity(member.identity);
-  const said = refusalText(error, member.identity);
+  const said = refusalText(error);
   const lasting = (kind: Trouble["kind"], reason: string): Trouble => ({
     kind,
     reason,

@@ -71,8 +71,7 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
       return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
     case "forbidden":
       // Rights were compared before; what is refused now is an escalation, a quota or an admission's decision.
-      if (isAboutRights(member))
-        return { kind: "missingRight", message: refusalText(error, member.identity) };
+      if (isAboutRights(member)) return { kind: "missingRight", message: refusalText(error) };
       return issueOf(error, member, "Rejected");
     case "invalid":
     case "tooLarge":
@@ -92,7 +91,7 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
 }
 
 function transient(error: ApiError, { identity }: Member): DryRun {
-  const message = `${describeIdentity(identity)}: ${refusalText(error, identity)}`;
+  const message = `${describeIdentity(identity)}: ${refusalText(error)}`;
   return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
 }
 
@@ -125,7 +124,7 @@ function issueOf(
       index,
       object: identity,
       ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
-      message: `${describeIdentity(identity)} was refused: ${refusalText(error, identity)}`,
+      message: `${describeIdentity(identity)} was refused: ${refusalText(error)}`,
     },
   };
 }

@@ -168,14 +168,15 @@ describe("what can go wrong around a plan", () => {
       .installed("p")
       .then(async () => await bench.client.get(crds, { name: kind.name }));
     await bench.client.delete(crds, { name: kind.name });
-    await eventually(async () => {
+    await eventually(async (see) => {
+      see((await bench.read("p")).status);
       const found = await bench.client.find(crds, { name: kind.name });
       return found !== undefined && found.metadata.uid !== metadata.uid;
     });
-    await eventually(
-      async () =>
-        (await bench.client.find(kind.kind, { namespace: bench.namespace, name: "one" })) !== undefined,
-    );
+    await eventually(async (see) => {
+      see((await bench.read("p")).status);
+      return (await bench.client.find(kind.kind, { namespace: bench.namespace, name: "one" })) !== undefined;
+    });
     await bench.installed("p");
   });
 });

@@ -37,6 +37,8 @@ export class TrackedSources {
         fresh.add(id);
         const source = this.#sources.get(id) ?? this.#open(id, request);
         source.followers.add(follower);
+        // A pass names a kind because it takes it for served: discovery may know before the next event about it.
+        source.handle.lookAgain();
         // A pass that fails before its end must not lose what it tracked.
         this.#byFollower.set(follower, new Set([...(this.#byFollower.get(follower) ?? []), id]));
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type

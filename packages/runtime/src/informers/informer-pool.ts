@@ -21,6 +21,8 @@ export interface InformerHandle<O extends KubeObject = KubeObject> extends Async
   readonly state: WatchState;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   readonly settled: Promise<void>;
+  /** Somebody has reason to think that a kind which was not served is served now. */
+  lookAgain(): void;
   /** Tells the handler what is there and then every change; taken off when the share is given back. */
   addHandler(handler: InformerHandler<O>): void;
 }
@@ -152,6 +154,9 @@ export class InformerPool implements AsyncDisposable {
         return shared.informer.state;
       },
       settled: shared.informer.settled,
+      lookAgain: () => {
+        if (shared.informer.state === "pending") shared.informer.poke();
+      },
       addHandler: (handler) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
         removals.push(shared.informer.addHandler(handler as unknown as InformerHandler));

@@ -7,6 +7,7 @@ import type { System } from "../system/system.ts";
 import type { Observation, Retry } from "../transport/transport.ts";
 import type { WebhookObserver } from "../webhook/request-handler.ts";
 import { controllerMetrics, type MeasuredController } from "./controller-metrics.ts";
+import { type DomainSeries, domainSeries } from "./domain-series.ts";
 import { certificateMetrics, leaderMetrics } from "./leader-metrics.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 import { requestMetrics, retryMetrics } from "./request-metrics.ts";
@@ -39,6 +40,8 @@ export interface Metrics {
   readonly leases: LeaseObserver;
   /** For certificate files. */
   readonly certificates: CertificateFilesObserver;
+  /** For series of domains. */
+  readonly series: DomainSeries;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
@@ -67,6 +70,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     webhooks: webhookMetrics(registry, webhooks),
     leases: leaderMetrics(registry, leases),
     certificates: certificateMetrics(registry),
+    series: domainSeries(registry),
     contentType: registry.contentType,
     render: async () => await registry.metrics(),
   };

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+
+import { WaitingRoom } from "../../src/waiting-room.ts";
+
+describe("plans that wait for a change in the cluster", () => {
+  test("a change finds those who wait for it, and no others", () => {
+    const room = new WaitingRoom();
+    room.settle({ namespace: "a", name: "one" }, ["rights"]);
+    room.settle({ namespace: "a", name: "two" }, ["kinds", "rights"]);
+    room.settle({ namespace: "a", name: "one" }, ["kinds"]);
+    expect(room.stir("rights", 0)).toEqual([{ namespace: "a", name: "two" }]);
+    expect(room.stir("namespaces", 0)).toEqual([]);
+  });
+
+  test.each([
+    { name: "nothing is restless before anything happened", stirredAtMs: undefined, nowMs: 0, want: [] },
+    { name: "what has just happened may not show yet", stirredAtMs: 1_000, nowMs: 1_500, want: ["rights"] },
+    { name: "what happened a while ago shows", stirredAtMs: 1_000, nowMs: 4_000, want: [] },
+  ])("$name", ({ stirredAtMs, nowMs, want }) => {
+    const room = new WaitingRoom();
+    if (stirredAtMs !== undefined) room.stir("rights", stirredAtMs);
+    expect(room.restless(nowMs)).toEqual(want);
+  });
+});
