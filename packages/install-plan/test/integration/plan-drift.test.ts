@@ -235,4 +235,21 @@ describe("what others do to the objects of a plan", () => {
     expect(conditionOf(status, "Contested")?.message).toContain("stubborn");
     expect((await bench.writes(mark)).length).toBeLessThanOrEqual(6);
   });
+
+  test("[security/12] two plans that both insist on one object do not fight over it", async () => {
+    await using bench = await setUpWorkbench();
+    const insists = (value: string): object =>
+      configMap("c", { a: value }, { lifecycle: { adoption: "Always" } });
+    await bench.create(bench.plan("first", [{ name: "s", resources: [insists("1")] }]));
+    await bench.installed("first");
+    const mark = await bench.audit.mark();
+    await bench.create(bench.plan("second", [{ name: "s", resources: [insists("2")] }]));
+    await bench.installed("second");
+    await bench.until("first", ({ states }) => states?.[0] === "C");
+    for (const name of ["first", "second", "first"])
+      await bench.patchPlan(name, { metadata: { labels: { touched: String(name.length) } } });
+    await bench.until("first", ({ states }) => states?.[0] === "C");
+    expect(await dataOf(bench, "c")).toEqual({ a: "2" });
+    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(2);
+  });
 });
