@@ -21,7 +21,13 @@ import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
 import { type Matter, WaitingRoom } from "./waiting-room.ts";
 import { ContentReader } from "./world/content-reader.ts";
-import { accessKinds, customResourceDefinitions, namespaces, serviceAccounts } from "./world/kinds.ts";
+import {
+  accessKinds,
+  customResourceDefinitions,
+  namespaces,
+  serviceAccounts,
+  storageClasses,
+} from "./world/kinds.ts";
 import { observePlan } from "./world/observe-plan.ts";
 import type { Seen } from "./world/seen.ts";
 
@@ -71,6 +77,7 @@ export function installPlanController({
       const plan = office.plansById.get(markOn(object) ?? "");
       return plan === undefined ? [] : [plan];
     },
+    reads: [storageClasses],
     follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
     watches: planWatches(office),
   });

@@ -44,6 +44,7 @@ export class PlanMemory {
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
+  readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
   readonly #homes = new Map<string, string>();
 
@@ -52,6 +53,14 @@ export class PlanMemory {
     const startMs = this.#starts.get(matter);
     if (startMs !== undefined) return nowMs - startMs;
     this.#starts.set(matter, nowMs);
+    return 0;
+  }
+
+  /** Milliseconds since the object was first seen in its present generation. */
+  ageMs({ metadata: { uid = "", generation = 0 } }: KubeObject, nowMs: number): number {
+    const known = this.#generations.get(uid);
+    if (known?.generation === generation) return nowMs - known.sinceMs;
+    this.#generations.set(uid, { generation, sinceMs: nowMs });
     return 0;
   }
 

@@ -1,4 +1,6 @@
 export { prepareRealNodes } from "./cluster/prepare-real-nodes.ts";
+export { clusterFolderOf, runBeside } from "./cluster/run-beside.ts";
+export type { Companion, RunningCompanion } from "./cluster/run-beside.ts";
 export { startLocalCluster } from "./cluster/start-local-cluster.ts";
 export type { LocalClusterOptions, NodeRequest } from "./cluster/options.ts";
 export type {
@@ -8,6 +10,7 @@ export type {
   LocalCluster,
   StaleApiServer,
 } from "./cluster/local-cluster.ts";
+export { executeCommand } from "./command/execute-command.ts";
 export { ApiClient } from "./api/api-client.ts";
 export type { ApiAccess, ApiAnswer, ApiRequest } from "./api/api-client.ts";
 export type { AuditPolicy } from "./control-plane/audit-policy.ts";

@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Client, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+import { type Client, type Context, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import type { HealthFacts } from "../health/index.ts";
 import { groupOf } from "../identity.ts";
@@ -7,6 +7,7 @@ import type { Content } from "../manifest/content.ts";
 import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { type StorageClass, storageClasses } from "./kinds.ts";
 
 /** What health needs to know besides the objects themselves. */
 export type OutsideFacts = Omit<HealthFacts, "readiness" | "stateAgeMs">;
@@ -33,6 +34,19 @@ export async function readHealthFacts(
   }
   return { hasEndpoints: (namespace, name) => known.get(serviceKey({ namespace, name })) };
 }
+
+/** A claim of a class that binds late waits for a pod, which may come with a later stage. */
+export function storageFacts(ctx: Context): OutsideFacts {
+  return {
+    isWaitForFirstConsumer: (wanted) => {
+      const isWanted = ({ metadata }: StorageClass): boolean =>
+        wanted === undefined ? metadata.annotations?.[defaultClass] === "true" : metadata.name === wanted;
+      return ctx.store(storageClasses).list().find(isWanted)?.volumeBindingMode === "WaitForFirstConsumer";
+    },
+  };
+}
+
+const defaultClass = "storageclass.kubernetes.io/is-default-class";
 
 interface ServiceRef {
   readonly namespace?: string;

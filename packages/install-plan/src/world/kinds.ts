@@ -25,6 +25,19 @@ export interface Job extends KubeObject {
   };
 }
 
+/** How volumes of a class come about. */
+export interface StorageClass extends KubeObject {
+  readonly volumeBindingMode?: string;
+}
+
+/** Storage classes. */
+export const storageClasses: Kind<StorageClass> = defineKind<StorageClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  scope: "Cluster",
+});
 /** Namespaces. */
 export const namespaces: Kind<Namespace> = core("Namespace", "namespaces", "Cluster");
 /** Service accounts. */

@@ -19,6 +19,8 @@ export interface ViewFacts {
   readonly kindOf: (member: Member) => Kind | undefined;
   readonly find: (member: Member) => KubeObject | undefined;
   readonly blockedBy: (member: Member) => string | undefined;
+  /** Whether a controller that is not part of Kubernetes writes its status. */
+  readonly hasOwnStatus: (member: Member) => boolean;
   readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;
 }
 
@@ -74,10 +76,15 @@ function rememberedDrift(
   return drift;
 }
 
-function healthOfMember(member: Member, live: KubeObject, { memory, nowMs, health }: ViewFacts): Health {
-  const { uid = "", generation = 0 } = live.metadata;
-  const stateAgeMs = memory.elapsedMs(`health/${uid}/${generation}`, nowMs);
-  return healthOf(live, { ...health, readiness: member.readiness, stateAgeMs });
+function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Health {
+  const { memory, nowMs, health, isInstalled } = facts;
+  return healthOf(live, {
+    ...health,
+    readiness: member.readiness,
+    stateAgeMs: memory.ageMs(live, nowMs),
+    // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.
+    hasStatusSubresource: !isInstalled && facts.hasOwnStatus(member),
+  });
 }
 
 function stateOf({ kind }: Standing, { drift, health }: Own, { isInstalled }: ViewFacts): ResourceState {

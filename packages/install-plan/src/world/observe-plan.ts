@@ -20,7 +20,7 @@ import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
-import { type OutsideFacts, readHealthFacts } from "./health-facts.ts";
+import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
@@ -30,7 +30,7 @@ import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
-import { type KindTable, kindTableFor, readKindTable, tableKey } from "./served-kinds.ts";
+import { type KindTable, kindTableFor, readKindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import type { Family } from "./standing.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 
@@ -54,7 +54,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const replacement = replacementOf(plan, siblings);
   const marker: Marker = { plan, revision: replacement.revision };
   const stores = await trackKinds(ctx, [...memberKinds(content, kinds), jobs]);
-  const health = await readHealthFacts(plan, content, ctx.client);
+  const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
   const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
@@ -154,6 +154,10 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       return stores.find(kind, member.identity) ?? memory.sightings.get(member.key);
     },
     blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
+    hasOwnStatus: (member) => {
+      const { group = "", hasStatus = false } = kindIn(kinds, member) ?? {};
+      return hasStatus && group.includes(".") && !ofKubernetes.test(group);
+    },
     health,
   };
   return (member) => memberView(member, facts);
@@ -167,7 +171,10 @@ function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Fam
   return { plan, heirOf, living };
 }
 
-function kindIn(kinds: KindTable, { identity }: Member): Kind | undefined {
+/** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
+const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
+
+function kindIn(kinds: KindTable, { identity }: Member): TableKind | undefined {
   return kinds.get(tableKey(identity.apiVersion, identity.kind));
 }
 

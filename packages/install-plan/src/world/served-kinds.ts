@@ -9,7 +9,13 @@ import {
 } from "@quartermaster/runtime";
 
 /** The kinds of the server by exact apiVersion and kind: a plural or short name that a tenant's CRD claims means nothing here. */
-export type KindTable = ReadonlyMap<string, Kind>;
+export type KindTable = ReadonlyMap<string, TableKind>;
+
+/** A kind of the server, with what plans need to know of it besides. */
+export interface TableKind extends Kind {
+  /** Its objects' status is written apart, by some controller. */
+  readonly hasStatus: boolean;
+}
 
 const tables = new WeakMap<readonly ServedKind[], KindTable>();
 
@@ -47,6 +53,9 @@ export function tableKey(apiVersion: string, kind: string): string {
   return `${apiVersion}/${kind}`;
 }
 
-function plainKind({ group, version, kind, plural, scope }: ServedKind): Kind {
-  return defineKind({ group, version, kind, plural, scope });
+function plainKind({ group, version, kind, plural, scope, subresources }: ServedKind): TableKind {
+  return {
+    ...defineKind({ group, version, kind, plural, scope }),
+    hasStatus: subresources.includes("status"),
+  };
 }

@@ -9,24 +9,26 @@ import { eventually } from "./eventually.ts";
 import { processesMentioning } from "./processes.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
+const main = join(repository, "packages/local-cluster/src/command/main.ts");
 const name = `command-${process.pid}`;
+const up = ["up", "--profile", "control-plane", "--apply", "config/samples/hello.yaml"];
 const run = promisify(execFile);
 
-/** Runs one of the README's commands as a user would, on a cluster of the test's own. */
-async function make(target: string, args = ""): Promise<string> {
-  const { stdout } = await run("make", [target, `ARGS=--name ${name} ${args}`], { cwd: repository });
+/** Runs the program as a user would, on a cluster of the test's own. */
+async function command(...words: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [main, ...words, "--name", name], { cwd: repository });
   return stdout;
 }
 
 afterAll(async () => {
-  await make("down");
+  await command("down");
 });
 
 test(
-  "make up starts a cluster, applies the sample and says where to look; a second one finds it running",
+  "up starts a cluster, applies the sample and says where to look; a second one finds it running",
   { timeout: 180_000 },
   async () => {
-    const said = await make("up", "--profile control-plane");
+    const said = await command(...up);
     expect(said).toMatch(/Kubernetes v1\.\d+\.\d+ is ready after [\d.]+ s, profile control-plane/);
     expect(said).toContain("deployment.apps/hello serverside-applied");
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
@@ -47,17 +49,16 @@ test(
     );
     expect(await kubectl("get", "--raw", "/readyz")).toBe("ok");
 
-    expect(await make("up", "--profile control-plane")).toContain(`cluster ${name} is running already`);
-    expect(await make("status")).toMatch(/kube-apiserver +\d+ +\d+ MB/);
+    expect(await command(...up)).toContain(`cluster ${name} is running already`);
+    expect(await command("status")).toMatch(/kube-apiserver +\d+ +\d+ MB/);
 
-    expect(await make("down")).toContain("nothing of it is left");
+    expect(await command("down")).toContain("nothing of it is left");
     expect(existsSync(join(kubeconfig, ".."))).toBe(false);
     expect(processesMentioning(join(kubeconfig, ".."))).toEqual([]);
   },
 );
 
 test("a command that is not understood is answered by one sentence and exit code 2", async () => {
-  const main = join(repository, "packages/local-cluster/src/command/main.ts");
   const refused: unknown = await run(process.execPath, [main, "up", "--nodes", "none"]).catch(
     (error: unknown) => error,
   );

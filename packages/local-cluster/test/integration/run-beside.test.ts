@@ -1,0 +1,67 @@
+import { existsSync, mkdtempDisposableSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { measureUsage } from "../../src/cluster/assemble-cluster.ts";
+import { claimFolder } from "../../src/cluster/cluster-folder.ts";
+import { destroyCluster } from "../../src/cluster/destroy-cluster.ts";
+import { runBeside } from "../../src/cluster/run-beside.ts";
+import { realSystem } from "../../src/system/system.ts";
+import { eventually } from "./eventually.ts";
+
+function temporary(): ReturnType<typeof mkdtempDisposableSync> {
+  return mkdtempDisposableSync(join(tmpdir(), "qm-beside-"));
+}
+
+function claimedIn(parent: string): string {
+  const folder = join(parent, "cluster");
+  claimFolder(folder);
+  return folder;
+}
+
+test("a process beside the cluster is on record, is started once, and ends with the cluster", async () => {
+  using parent = temporary();
+  const folder = claimedIn(parent.path);
+  const companion = {
+    name: "helper",
+    command: "sh",
+    args: ["-c", "echo $WORD; exec sleep 600"],
+    env: { WORD: "hi" },
+  };
+  const first = runBeside(folder, companion);
+  await eventually(
+    () =>
+      measureUsage(folder).length > 0 && readFileSync(first.logPath, "utf8") === "hi\n" ? true : undefined,
+    () => readFileSync(first.logPath, "utf8"),
+  );
+  const second = runBeside(folder, companion);
+  expect([first.wasRunning, second.wasRunning, second.isRunning()]).toEqual([false, true, true]);
+  expect(measureUsage(folder).map(({ name }) => name)).toEqual(["helper"]);
+
+  await destroyCluster(folder, realSystem);
+  expect([first.isRunning(), second.isRunning(), existsSync(folder)]).toEqual([false, false, false]);
+});
+
+test("a process that ended is started again", async () => {
+  using parent = temporary();
+  const folder = claimedIn(parent.path);
+  const first = runBeside(folder, { name: "helper", command: "true" });
+  await eventually(
+    () => (first.isRunning() ? undefined : true),
+    () => "it runs",
+  );
+  const second = runBeside(folder, { name: "helper", command: "sleep", args: ["600"] });
+  expect([second.wasRunning, second.isRunning()]).toEqual([false, true]);
+  await destroyCluster(folder, realSystem);
+});
+
+test("where there is no cluster nothing is started", () => {
+  using parent = temporary();
+  const folder = parent.path;
+  expect(() => runBeside(folder, { name: "helper", command: "sleep", args: ["600"] })).toThrow(
+    `There is no cluster in ${folder}.`,
+  );
+  expect(existsSync(join(folder, "pids"))).toBe(false);
+});
