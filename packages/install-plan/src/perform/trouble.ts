@@ -18,7 +18,7 @@ export function troubleFrom(
     reason,
     message: `${name} was refused: ${said}`,
     count,
-    notBeforeMs: nowMs + longestMs,
+    notBeforeMs: nowMs + delayFor(error.class, count),
   });
   switch (error.class) {
     case "forbidden":
