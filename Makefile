@@ -7,7 +7,7 @@
 installed := node_modules/.package-lock.json
 
 # ARGS reaches the program, e.g. make up ARGS="--profile control-plane --kubernetes 1.35".
-up: $(installed) ## start the local cluster, apply a sample, print where to look
+up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try
 	@npm run --silent up -- $(ARGS)
 
 down: $(installed) ## stop the local cluster and clear what it left
@@ -37,7 +37,7 @@ gen: $(installed) ## write what follows from the schemas: CRDs and reference pag
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases
 
-bench: $(installed) ## run the benchmarks; ARGS=local-cluster runs one part, ARGS=--cold builds from nothing too
+bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
 
 soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 s of random operations

@@ -1,3 +1,4 @@
+import { benchInstallPlan } from "./install-plan.ts";
 import { benchLocalCluster } from "./local-cluster.ts";
 import { benchRuntime } from "./runtime.ts";
 import type { BenchOptions, Section } from "./table.ts";
@@ -7,6 +8,7 @@ import { printSection } from "./table.ts";
 const sections: Readonly<Record<string, (options: BenchOptions) => Promise<Section>>> = {
   "local-cluster": benchLocalCluster,
   runtime: benchRuntime,
+  "install-plan": benchInstallPlan,
 };
 
 const words = process.argv.slice(2);

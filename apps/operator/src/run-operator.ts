@@ -1,21 +1,22 @@
-import { installPlanController } from "@quartermaster/install-plan";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
+import { installPlanControllers, type PlanObserver } from "@quartermaster/install-plan";
 import {
-  type ClusterConfig,
-  createClient,
+  type Controller,
   createLog,
   createManager,
-  createMetrics,
   createTransport,
   Discovery,
-  LeaseElector,
+  type InformerRequest,
   loadConfig,
   type Log,
-  type ManagerOptions,
   type System,
   TelemetryServer,
   type Transport,
 } from "@quartermaster/runtime";
 
+import { electionFor } from "./election.ts";
+import { operatorMetrics } from "./operator-metrics.ts";
+import { planMetrics } from "./plan-metrics.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the operator runs in. */
@@ -31,73 +32,65 @@ export async function runOperator(
   settings: Settings,
   { system, stop, log = createLog({ level: settings.logLevel }) }: Surroundings,
 ): Promise<void> {
-  const { kubeconfigPath, context, watchNamespace, concurrency } = settings;
+  const { kubeconfigPath, context, metricsPort, metricsHost } = settings;
   const config = await loadConfig({
     system,
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     ...(context === undefined ? {} : { context }),
   });
-  const metrics = createMetrics({ system, controllers: [{ name: "installplans" }] });
-  await using transport = createTransport({
-    config,
-    system,
-    userAgent: "quartermaster-operator",
-    observe: metrics.observe,
-  });
-  const controllers = [
-    installPlanController({
-      system,
-      discovery: new Discovery(transport, system),
-      concurrency,
-      ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
-    }),
-  ];
-  const election = electionFor(settings, { config, transport, system, log });
+  const metrics = operatorMetrics(settings, system);
+  const { observe, observeRetry, telemetry } = metrics;
+  await using transport = createTransport({ config, system, userAgent, observe, observeRetry });
+  const observer = planMetrics(metrics.series, () => plans.store.list());
   await using manager = createManager({
     transport,
     system,
-    controllers,
     log,
-    telemetry: metrics.telemetry,
-    ...election,
+    telemetry,
+    controllers: controllersFor(settings, { transport, system, observer }),
+    ...electionFor(settings, { transport, system, log, observer: metrics.leases }),
   });
-  await using telemetry = new TelemetryServer({
+  await using server = new TelemetryServer({
     system,
     metrics,
-    port: settings.metricsPort,
-    host: settings.metricsHost,
+    port: metricsPort,
+    host: metricsHost,
     health: { stopping: () => !manager.health().isStopping },
     readiness: { stores: () => manager.health().isReady },
     log,
   });
-  const metricsPort = await telemetry.listen();
+  await using plans = manager.informers.acquire(plansOf(settings));
+  const port = await server.listen();
   manager.start();
-  log.info("operator started", { server: config.server, metricsPort, watchNamespace });
+  log.info("operator started", { server: config.server, metricsPort: port });
   await ended(stop);
   log.info("operator stops");
 }
 
-interface ElectionParts {
-  readonly config: ClusterConfig;
-  readonly transport: Transport;
-  readonly system: System;
-  readonly log: Log;
+const userAgent = "quartermaster-operator";
+
+/** Which plans are ours; the same request as the controller's, so that both share one watch. */
+function plansOf({ watchNamespace }: Settings): InformerRequest<InstallPlan> {
+  return { kind: installPlan.kind, ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }) };
 }
 
-function electionFor(
-  { leaseNamespace, identity }: Settings,
-  { transport, system, log }: ElectionParts,
-): Pick<ManagerOptions, "leaderElection" | "instance"> {
-  if (leaseNamespace === undefined) return {};
-  const instance = identity ?? `quartermaster-${system.uuid()}`;
-  const leaderElection = new LeaseElector({
-    client: createClient({ transport }),
+interface ControllerParts {
+  readonly transport: Transport;
+  readonly system: System;
+  readonly observer: PlanObserver;
+}
+
+function controllersFor(
+  { watchNamespace, concurrency }: Settings,
+  { transport, system, observer }: ControllerParts,
+): readonly Controller[] {
+  return installPlanControllers({
     system,
-    lease: { namespace: leaseNamespace, name: "quartermaster" },
-    identity: instance,
-    log,
+    discovery: new Discovery(transport, system),
+    concurrency,
+    observer,
+    ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
   });
-  return { leaderElection, instance };
 }
 
 async function ended(stop: AbortSignal): Promise<void> {

@@ -30,7 +30,7 @@ export class SettingsError extends Error {
 /** Each flag with the variable that stands in for it. Flags win. */
 const options = {
   kubeconfig: {
-    variable: "KUBECONFIG_PATH",
+    variable: "QM_KUBECONFIG",
     about: "file with the cluster's address; as kubectl finds it unless told",
   },
   context: { variable: "QM_CONTEXT", about: "context of the kubeconfig; the current one unless told" },
@@ -55,8 +55,6 @@ const options = {
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
 } as const;
 
-type Name = keyof typeof options;
-
 const shape = z.object({
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
@@ -75,9 +73,8 @@ export function readSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
   const flags = readFlags(args);
-  const names = Object.keys(options) as Name[];
   const given = Object.fromEntries(
-    names.map((name) => [name, flags.values[name] ?? env[options[name].variable]]),
+    Object.entries(options).map(([name, { variable }]) => [name, flags.values[name] ?? env[variable]]),
   );
   const parsed = shape.safeParse(given);
   if (!parsed.success)
@@ -108,7 +105,7 @@ export function describeSettings(): string {
 }
 
 interface Flags {
-  readonly values: Readonly<Partial<Record<Name, string>>>;
+  readonly values: Readonly<Record<string, string | undefined>>;
   readonly isHelpWanted: boolean;
 }
 
@@ -117,8 +114,7 @@ function readFlags(args: readonly string[]): Flags {
   try {
     const { values } = parseArgs({ args: [...args], options: { ...known, help: { type: "boolean" } } });
     const { help = false, ...texts } = values;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every option but help was declared as text above
-    return { values: texts as Flags["values"], isHelpWanted: help === true };
+    return { values: texts, isHelpWanted: help };
   } catch (error) {
     throw new SettingsError(error instanceof Error ? error.message : "unreadable flags", { cause: error });
   }

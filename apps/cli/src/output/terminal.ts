@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 import type { System } from "@quartermaster/runtime";
 
 /** Where the program speaks: results to one place, words about them to another. */
@@ -16,6 +18,7 @@ export interface Terminal {
 /** Standard output and standard error. Colours only for a terminal, and not with NO_COLOR. */
 export function realTerminal({ env }: System): Terminal {
   const isInteractive = process.stdout.isTTY;
+  let shownRows = 0;
   return {
     write: (text) => {
       process.stdout.write(`${text}\n`);
@@ -24,11 +27,23 @@ export function realTerminal({ env }: System): Terminal {
       process.stderr.write(`${text}\n`);
     },
     redraw: (text) => {
-      process.stdout.write(isInteractive ? `${homeAndClear}${text}\n` : `${text}\n\n`);
+      process.stdout.write(isInteractive ? `${eraseRows(shownRows)}${text}\n` : `${text}\n\n`);
+      shownRows = rowsOf(text, process.stdout.columns);
     },
     isInteractive,
     hasColor: isInteractive && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb",
   };
 }
 
-const homeAndClear = "\u{1b}[H\u{1b}[2J";
+/** Goes back over what was drawn, and no further: what stood above it stays. */
+function eraseRows(rows: number): string {
+  return rows === 0 ? "" : `\u{1b}[${rows}A\u{1b}[J`;
+}
+
+/** Rows of the screen that the text takes; colours take no place, long lines several rows. */
+function rowsOf(text: string, columns: number): number {
+  const lengths = stripVTControlCharacters(text)
+    .split("\n")
+    .map(({ length }) => length);
+  return lengths.reduce((rows, length) => rows + Math.max(1, Math.ceil(length / columns)), 0);
+}

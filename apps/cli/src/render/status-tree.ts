@@ -29,8 +29,10 @@ function headOf({ metadata, status }: InstallPlan, paint: Paint): readonly strin
   ];
 }
 
+/** A plan that has finished still names its last stage. */
 function markOf({ name }: Stage, status: Status | undefined, paint: Paint): string {
-  return name === status?.stage ? paint("busy", "  ← now") : "";
+  const isNow = name === status?.stage && conditionStatus(status, "Ready") !== "True";
+  return isNow ? paint("busy", "  ← now") : "";
 }
 
 function belowStage({ name }: Stage, status: Status | undefined, paint: Paint): readonly string[] {

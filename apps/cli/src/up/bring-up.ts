@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { clusterFolderOf, executeCommand, LocalClusterError, runBeside } from "@quartermaster/local-cluster";
+
+import type { CommandContext } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { run } from "../run.ts";
+import { type Kubectl, kubectlIn } from "./kubectl.ts";
+import { operatorKubeconfig } from "./operator-kubeconfig.ts";
+import { repository } from "./repository.ts";
+import { sample, tryNext } from "./try-next.ts";
+
+/**
+ * What `make up` does: a local cluster, the operator beside it with the rights we ship, and the sample plan until it is Ready.
+ * Where the operator runs already, only where to look is told. The words are those of `local-cluster up`.
+ */
+export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
+  const code = await executeCommand(["up", ...words], { out: process.stdout, err: process.stderr });
+  const { name, isHelpWanted } = understood(words);
+  if (code !== 0 || isHelpWanted) return code;
+  try {
+    return await furnish(clusterFolderOf(name), context);
+  } catch (error) {
+    if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
+    context.terminal.note(`error: ${error.message}`);
+    return exitCode.failed;
+  }
+}
+
+async function furnish(folder: string, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const kubectl = kubectlIn(folder);
+  await applyFolders(kubectl, ["crd", "rbac"]);
+  const [kubeconfigPath] = await Promise.all([operatorKubeconfig(folder, kubectl), kindsServed(kubectl)]);
+  const operator = runBeside(folder, {
+    name: "operator",
+    command: process.execPath,
+    args: operatorArguments(kubeconfigPath),
+  });
+  if (operator.wasRunning) {
+    terminal.write("The operator is running already.");
+    return exitCode.ok;
+  }
+  terminal.write(`The operator runs; its log is ${operator.logPath}\n`);
+  await applySample(kubectl, context);
+  await applyFolders(kubectl, ["policy"]);
+  const plan = [sample.plan, "-n", sample.namespace, "--kubeconfig", join(folder, "kubeconfig")];
+  const code = await run(
+    ["plan", "status", ...plan, "--watch", "--timeout", String(patienceSeconds)],
+    context,
+  );
+  if (code !== exitCode.ok)
+    throw new CliError(
+      `plan ${sample.plan} is not ready; the operator's log may say why: ${operator.logPath}`,
+    );
+  terminal.write(tryNext);
+  return exitCode.ok;
+}
+
+const patienceSeconds = 180;
+
+/**
+ * For some seconds after a kind is served the API server's admission policies do not know it yet, and plans are refused with
+ * "service unavailable". That is why the policy comes after the sample; on a cluster that has it already, applying is repeated.
+ */
+async function applySample(kubectl: Kubectl, { system, signal }: CommandContext): Promise<void> {
+  const end = system.monotonicMs() + admissionPatienceMs;
+  for (;;) {
+    try {
+      await kubectl(["apply", "--server-side", "-f", sample.file]);
+      return;
+    } catch (error) {
+      if (!(error instanceof CliError) || system.monotonicMs() > end) throw error;
+    }
+    await system.sleep(300, signal);
+  }
+}
+
+const admissionPatienceMs = 40_000;
+
+/** Folders of config/. */
+async function applyFolders(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+  const folders = names.flatMap((name) => ["-f", join(repository, "config", name)]);
+  await kubectl(["apply", "--server-side", ...folders]);
+}
+
+async function kindsServed(kubectl: Kubectl): Promise<void> {
+  const definitions = join(repository, "config/crd");
+  await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "-f", definitions]);
+}
+
+/** Young objects get 4 MB at a time: docs/decisions/0030. Any free port, because several clusters may be up. */
+function operatorArguments(kubeconfigPath: string): readonly string[] {
+  const main = join(repository, "apps/operator/src/main.ts");
+  const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", "0"];
+  return ["--max-semi-space-size=4", main, "--kubeconfig", kubeconfigPath, ...metrics];
+}
+
+/** What we need of the words ourselves; they have been found good by then. */
+function understood(words: readonly string[]): { readonly name: string; readonly isHelpWanted: boolean } {
+  const { values } = parseArgs({
+    args: [...words],
+    strict: false,
+    options: { name: { type: "string" }, help: { type: "boolean", short: "h" } },
+  });
+  return {
+    name: typeof values["name"] === "string" ? values["name"] : "quartermaster",
+    isHelpWanted: values["help"] === true,
+  };
+}

@@ -1,0 +1,18 @@
+import { text } from "node:stream/consumers";
+
+import { realSystem } from "@quartermaster/runtime";
+
+import { realTerminal } from "../output/terminal.ts";
+import { bringUp } from "./bring-up.ts";
+
+const system = realSystem();
+const stop = new AbortController();
+process.once("SIGINT", () => stop.abort());
+process.once("SIGTERM", () => stop.abort());
+
+process.exitCode = await bringUp(process.argv.slice(2), {
+  system,
+  terminal: realTerminal(system),
+  signal: stop.signal,
+  readStandardInput: async () => await text(process.stdin),
+});

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+
+import { installPlan, resourceManifest } from "@quartermaster/api";
+import { eventually, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import { expect, test } from "vitest";
+
+import { samplesIn } from "../support/metrics-page.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const plans = "/apis/install.quartermaster.dev/v1alpha1";
+
+/** An operator as a person starts it, with what it wrote. */
+class Operator implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  said = "";
+
+  constructor(args: readonly string[]) {
+    this.#child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding("utf8").on("data", (chunk: string) => {
+        this.said += chunk;
+      });
+    this.#ended = new Promise((resolve) => this.#child.once("exit", resolve));
+  }
+
+  async port(): Promise<number> {
+    return await eventually(() => Number(/"metricsPort":(\d+)/.exec(this.said)?.[1] ?? 0) || undefined);
+  }
+
+  async end(signal?: "SIGTERM"): Promise<number | null> {
+    if (signal !== undefined) this.#child.kill(signal);
+    return await this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+}
+
+test("an operator on a host installs a plan, shows it in its metrics and ends in peace", async () => {
+  using cluster = joinSharedCluster();
+  const { api } = cluster;
+  await serveKinds(api);
+  await using namespace = await makeNamespace(api, "operator");
+  await makeIdentity(api, cluster.admin, {
+    namespace: namespace.name,
+    name: "installer",
+    rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "create", "patch", "delete"] }],
+  });
+  const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
+  await using operator = new Operator([...place, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);
+  const page = `http://127.0.0.1:${await operator.port()}`;
+  await eventually(async () => (await fetch(`${page}/readyz`)).ok);
+  const path = `${plans}/namespaces/${namespace.name}/installplans/one`;
+  await api.apply(path, aPlan(namespace.name));
+  await eventually(async (see) => see((await api.send({ path })).body).includes('"phase":"Installed"'));
+  const samples = samplesIn(
+    await eventually(async () => {
+      const text = await (await fetch(`${page}/metrics`)).text();
+      return text.includes('quartermaster_install_plans{phase="Installed"} 1') ? text : undefined;
+    }),
+  );
+  const figure = (name: string, label = ""): number | undefined =>
+    samples.find((sample) => sample.name === name && Object.values(sample.labels).join("") === label)?.value;
+  expect({
+    ready: figure("quartermaster_install_plan_resources", "ready"),
+    applied: figure("quartermaster_install_plan_writes_total", "apply"),
+    stages: figure("quartermaster_install_plan_stage_seconds_count"),
+  }).toEqual({ ready: 1, applied: 1, stages: 1 });
+  expect(await operator.end("SIGTERM")).toBe(0);
+  expect(operator.said).toContain('"message":"operator stops"');
+});
+
+test.each([
+  { name: "a flag that does not exist", args: ["--loud"], says: /^quartermaster-operator: .*--loud/ },
+  { name: "a kubeconfig that is not there", args: ["--kubeconfig", "/nowhere"], says: /\/nowhere/ },
+])("$name is told in one line, and the exit code is 2", async ({ args, says }) => {
+  await using operator = new Operator(args);
+  expect(await operator.end()).toBe(2);
+  expect(operator.said).toMatch(says);
+  expect(operator.said.trim().split("\n")).toHaveLength(1);
+});
+
+type Api = ReturnType<typeof joinSharedCluster>["api"];
+
+async function serveKinds(api: Api): Promise<void> {
+  for (const resource of [installPlan, resourceManifest]) {
+    const { plural, group } = resource.kind;
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
+    await api.apply(path, resource.definition());
+    await eventually(async () => (await api.send({ path: `${plans}/${plural}` })).status === 200);
+  }
+}
+
+function aPlan(namespace: string): object {
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "one" }, data: { a: "1" } };
+  return {
+    apiVersion: "install.quartermaster.dev/v1alpha1",
+    kind: "InstallPlan",
+    metadata: { namespace, name: "one" },
+    spec: { serviceAccountName: "installer", stages: [{ name: "only", resources: [{ manifest }] }] },
+  };
+}

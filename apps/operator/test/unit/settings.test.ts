@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
+
+const defaults: Settings = {
+  metricsPort: 8080,
+  metricsHost: "0.0.0.0",
+  logLevel: "info",
+  concurrency: 4,
+  isHelpWanted: false,
+};
+
+interface Case {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly want: Settings;
+}
+
+const cases: readonly Case[] = [
+  { name: "nothing told", want: defaults },
+  {
+    name: "flags",
+    args: ["--kubeconfig", "/k", "--metrics-port=0", "--concurrency", "8", "--log-level", "debug"],
+    want: { ...defaults, kubeconfigPath: "/k", metricsPort: 0, concurrency: 8, logLevel: "debug" },
+  },
+  {
+    name: "environment",
+    env: { QM_LEASE_NAMESPACE: "quartermaster", QM_IDENTITY: "pod-1", QM_WATCH_NAMESPACE: "shop" },
+    want: { ...defaults, leaseNamespace: "quartermaster", identity: "pod-1", watchNamespace: "shop" },
+  },
+  {
+    name: "a flag against its variable",
+    args: ["--context", "mine"],
+    env: { QM_CONTEXT: "theirs" },
+    want: { ...defaults, context: "mine" },
+  },
+  { name: "an empty variable counts as none", env: { QM_WATCH_NAMESPACE: "" }, want: defaults },
+  { name: "help", args: ["--help"], want: { ...defaults, isHelpWanted: true } },
+];
+
+test.each(cases)("reads $name", ({ args = [], env = {}, want }) => {
+  expect(readSettings(args, env)).toEqual(want);
+});
+
+test.each([
+  { name: "an unknown flag", args: ["--verbose"], env: {}, says: /--verbose/ },
+  { name: "a port that is none", args: ["--metrics-port", "many"], env: {}, says: /--metrics-port/ },
+  { name: "a variable in fault", args: [], env: { QM_LOG_LEVEL: "loud" }, says: /--log-level/ },
+  {
+    name: "every fault at once",
+    args: ["--concurrency", "0"],
+    env: { QM_METRICS_PORT: "-1" },
+    says: /--metrics-port.*--concurrency/,
+  },
+])("refuses $name", ({ args, env, says }) => {
+  expect(() => readSettings(args, env)).toThrow(SettingsError);
+  expect(() => readSettings(args, env)).toThrow(says);
+});
+
+test("the reference page lists every flag as --help does", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/reference/operator.md"), "utf8");
+  const onPage = [...page.matchAll(/^\| `(--[a-z-]+)` \| `(\w+)` \| (.*) \|$/gm)].map(
+    ([, ...words]) => words,
+  );
+  const inHelp = [...describeSettings().matchAll(/^ {2}(--[a-z-]+) +(\w+) +(.*)$/gm)].map(
+    ([, ...words]) => words,
+  );
+  expect(inHelp).not.toEqual([]);
+  expect(onPage).toEqual(inHelp);
+});
