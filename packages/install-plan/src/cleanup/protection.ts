@@ -44,12 +44,27 @@ async function contentOfOthers(
     ({ scope, verbs, kind }) => scope === "Namespaced" && verbs.includes("list") && !passing.has(kind),
   );
   for (const kind of kinds) {
-    const { items } = await ctx.client.listPage(kind, { namespace, pageSize: 50 });
+    const items = await itemsIn(namespace, kind, { ctx, discovery });
     const foreign = items.find((object) => !isMarkedBy(object, metadata) && !isOfTheCluster(object));
     if (foreign !== undefined)
       return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
   }
   return undefined;
+}
+
+/** A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing. */
+async function itemsIn(
+  namespace: string,
+  kind: Kind,
+  { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
+): Promise<readonly KubeObject[]> {
+  try {
+    return (await ctx.client.listPage(kind, { namespace, pageSize: 50 })).items;
+  } catch (error) {
+    if (classify(error) !== "notFound") throw error;
+    discovery.invalidate();
+    return [];
+  }
 }
 
 /** Made by controllers for what is there, and gone with it. */

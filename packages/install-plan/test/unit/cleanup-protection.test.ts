@@ -1,0 +1,77 @@
+import {
+  ApiError,
+  type Context,
+  defineKind,
+  type Discovery,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
+import { expect, test } from "vitest";
+
+import { protectionOf } from "../../src/cleanup/protection.ts";
+
+type Holder = Parameters<typeof protectionOf>[0];
+
+const live: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+const holder = {
+  entry: {
+    identity: { apiVersion: "v1", kind: "Namespace", name: "shop" },
+    lifecycle: { protectData: true },
+  },
+  live,
+  plan: { metadata: { name: "plan", namespace: "home", uid: "1" } },
+} as unknown as Holder;
+
+function kindOf(kind: string): Kind & { readonly verbs: readonly string[] } {
+  const plural = `${kind.toLowerCase()}s`;
+  const defined = defineKind({ group: "example.com", version: "v1", kind, plural, scope: "Namespaced" });
+  return { ...defined, verbs: ["list"] };
+}
+
+function anObject(kind: string): KubeObject {
+  return { apiVersion: "example.com/v1", kind, metadata: { name: "theirs", namespace: "shop" } };
+}
+
+/** A server that gives these objects by kind, or an error, and a discovery that tells of all these kinds. */
+function aCluster(answers: Readonly<Record<string, readonly KubeObject[] | ApiError>>): {
+  readonly ctx: Context;
+  readonly discovery: Discovery;
+  readonly isAskedAfresh: () => boolean;
+} {
+  let isAskedAfresh = false;
+  const listPage = async ({ kind }: Kind): Promise<{ readonly items: readonly KubeObject[] }> => {
+    const answer = await Promise.resolve(answers[kind] ?? []);
+    if (answer instanceof ApiError) throw answer;
+    return { items: answer };
+  };
+  const discovery = {
+    all: async () => await Promise.resolve(Object.keys(answers).map(kindOf)),
+    invalidate: () => {
+      isAskedAfresh = true;
+    },
+  };
+  return {
+    ctx: { client: { listPage }, signal: new AbortController().signal } as unknown as Context,
+    discovery: discovery as unknown as Discovery,
+    isAskedAfresh: () => isAskedAfresh,
+  };
+}
+
+const gone = new ApiError("list: 404", { class: "notFound", status: 404, mayHaveActed: false });
+const away = new ApiError("list: 503", { class: "transient", status: 503, mayHaveActed: false });
+
+test("a namespace with nothing but the plan's own is not protected", async () => {
+  const { ctx, discovery } = aCluster({ Widget: [] });
+  expect(await protectionOf(holder, ctx, discovery)).toBeUndefined();
+});
+
+test("a kind that went with its definition holds nothing, the others are still looked at, and discovery is read anew", async () => {
+  const { ctx, discovery, isAskedAfresh } = aCluster({ Gone: gone, Widget: [anObject("Widget")] });
+  expect(await protectionOf(holder, ctx, discovery)).toContain("Widget theirs");
+  expect(isAskedAfresh()).toBe(true);
+});
+
+test("a kind that cannot be asked about is a doubt, and a doubt does not delete", async () => {
+  const { ctx, discovery } = aCluster({ Widget: away });
+  await expect(protectionOf(holder, ctx, discovery)).rejects.toBe(away);
+});
