@@ -1,4 +1,4 @@
-import { stalled, waiting } from "@quartermaster/runtime";
+import { settled, stalled, waiting } from "@quartermaster/runtime";
 
 import { opensGate } from "../health/index.ts";
 import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
@@ -11,8 +11,9 @@ import { stageJobs } from "./jobs.ts";
 import { leftoversRemain } from "./leftovers.ts";
 import { tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
+import { fullCheckMs } from "./steady.ts";
 import { exclusivesRemain, transformedRemain } from "./transformations.ts";
-import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+import { answer, atOnceMs, because, type Decision, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
 /** So many writes per pass: progress shows in the status, and a pass stays within its deadline. */
@@ -73,21 +74,10 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, marker } = seen;
-  const stageIndex = stageIndexOf(plan);
-  const { due } = dueWrites(seen, stageIndex);
-  if (due.length === 0) return undefined;
-  const { concurrency = 1 } = plan.spec.stages[stageIndex] ?? {};
+  const writes = writesOf(seen, stageIndexOf(seen.plan));
+  if (writes.actions.length === 0) return undefined;
   const { phase, why } = applyingWords(seen);
-  return answer(seen, now, {
-    phase,
-    message: why.message,
-    actions: due
-      .slice(0, writesPerPass)
-      .map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
-    inFlight: concurrency,
-    outcome: waiting(why, atOnceMs),
-  });
+  return answer(seen, now, { phase, message: why.message, ...writes, outcome: waiting(why, atOnceMs) });
 }
 
 /** A kind that its CRD will bring, a namespace that is being made: a moment, or somebody else's job. */
@@ -150,28 +140,57 @@ function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
   return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
 }
 
+/**
+ * The first writes of the next stage go out with the news: each change of a large plan's status costs the server more than many
+ * small objects do. A crash before the status is written only leads to the same verdict again.
+ */
 function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan } = seen;
-  const stageIndex = stageIndexOf(plan);
-  if (stageIndex >= plan.spec.stages.length) return undefined;
-  const next = plan.spec.stages[stageIndex + 1];
-  const message = next === undefined ? "Every stage is passed." : `Goes on with stage ${next.name}.`;
-  const why = because(next === undefined ? reasons.finishing : reasons.applying, message);
+  const nextIndex = stageIndexOf(plan) + 1;
+  if (nextIndex > plan.spec.stages.length) return undefined;
+  const next = plan.spec.stages[nextIndex];
+  if (next !== undefined) {
+    const why = because(reasons.applying, `Goes on with stage ${next.name}.`);
+    return answer(seen, now, {
+      phase: "Applying",
+      message: why.message,
+      ...writesOf(seen, nextIndex),
+      progress: { stage: next.name },
+      outcome: waiting(why, atOnceMs),
+    });
+  }
+  const { predecessors } = seen.replacement;
+  if (predecessors.length === 0 && (plan.spec.transformations ?? []).length === 0) return finished(seen, now);
+  const why = because(reasons.finishing, "Every stage is passed.");
   return answer(seen, now, {
-    phase: next === undefined ? "Finishing" : "Applying",
-    message,
-    progress: { stage: next?.name ?? finishing },
+    phase: "Finishing",
+    message: why.message,
+    progress: { stage: finishing },
     outcome: waiting(why, atOnceMs),
   });
 }
 
+/** The writes of a stage that are due, with as many at a time as it allows. */
+function writesOf(seen: Seen, stageIndex: number): Required<Pick<Decision, "actions" | "inFlight">> {
+  const { plan, marker } = seen;
+  const { due } = dueWrites(seen, stageIndex);
+  return {
+    actions: due
+      .slice(0, writesPerPass)
+      .map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
+    inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
+  };
+}
+
 function finished(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement } = seen;
-  const why = because(reasons.installed, "Every stage is passed.");
+  // What is ready is told at once; what is not, the next pass tells, with all that an installed plan says.
+  const isReady = seen.members.every(({ state }) => opensGate(state));
+  const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;
   return answer(seen, now, {
     phase: "Installed",
-    message: why.message,
+    message,
     progress: {
       finishedAt: timestampOf(now),
       attempt: attemptOf(plan),
@@ -186,7 +205,7 @@ function finished(seen: Seen, now: Date): PlanVerdict | undefined {
             })),
           }),
     },
-    outcome: waiting(why, atOnceMs),
+    outcome: isReady ? settled(fullCheckMs) : waiting(because(reasons.installed, message), atOnceMs),
   });
 }
 

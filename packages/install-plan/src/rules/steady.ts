@@ -10,7 +10,7 @@ import type { MemberView, Seen } from "../world/seen.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
-const fullCheckMs = 10 * 60 * 60_000;
+export const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
 /** A kind that comes back with its CRD is in discovery a moment after the last event about that. */
 const blockedMs = 1_000;

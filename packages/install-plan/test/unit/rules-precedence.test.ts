@@ -228,7 +228,7 @@ const rows: readonly Row[] = [
     phase: "Failed",
     actions: [],
   },
-  { rule: "stagePassed", given: applying(), phase: "Finishing", actions: [] },
+  { rule: "stagePassed", given: applying(), phase: "Installed", actions: [] },
   {
     rule: "finished",
     given: aSeen(aPlan("p", { status: { ...began, stage: "(finishing)" } })),
