@@ -23,9 +23,10 @@ export function summarize({ reports, exitCodes }: Run): Summary {
   const passed = count(reports, "passed");
   const skipped = count(reports, "skipped");
   const hasRun = passed + failures.length > 0;
-  const total = `${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+  const notes = [...(hasRun ? [] : ["no test ran"]), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
   return {
-    lines: [...failures, ...(hasRun ? [] : ["no test ran"]), total],
+    // Nothing else may stand on the last line: programs read it.
+    lines: [...failures, ...notes, `${passed} passed, ${failures.length} failed`],
     isGood: hasRun && failures.length === 0,
   };
 }
