@@ -29,9 +29,17 @@ export interface Marker {
 export type PlanRef = Pick<KubeObject["metadata"], "namespace" | "name" | "uid">;
 
 /** The label's value for a plan: hexadecimal, because label values must begin and end with a letter or digit. */
-export function planId({ namespace = "", name, uid = "" }: PlanRef): string {
-  return createHash("sha256").update(`${namespace}/${name}/${uid}`).digest("hex").slice(0, 40);
+export function planId(plan: PlanRef): string {
+  const known = ids.get(plan);
+  if (known !== undefined) return known;
+  const { namespace = "", name, uid = "" } = plan;
+  const id = createHash("sha256").update(`${namespace}/${name}/${uid}`).digest("hex").slice(0, 40);
+  ids.set(plan, id);
+  return id;
 }
+
+/** A pass asks for the id of its plan once per object; what comes from stores is never edited. */
+const ids = new WeakMap<PlanRef, string>();
 
 /** Labels and annotations that an object of the plan bears. */
 export function marksFor(

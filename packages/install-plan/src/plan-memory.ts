@@ -10,7 +10,6 @@ export interface Trouble {
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
   readonly message: string;
-  readonly field?: string;
   /** How often in a row, for the back-off. */
   readonly count: number;
   /** By the monotonic clock. */

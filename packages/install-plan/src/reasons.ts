@@ -15,7 +15,6 @@ export const reasons = {
   runningJobs: "RunningJobs",
   finishing: "Finishing",
   installed: "Installed",
-  progressing: "Progressing",
   degraded: "Degraded",
   missing: "Missing",
   drifted: "Drifted",
@@ -43,5 +42,4 @@ export const reasons = {
   rolledBack: "RolledBack",
   deleting: "Deleting",
   deletionBlocked: "DeletionBlocked",
-  notDeleting: "NotDeleting",
 } as const;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { canonicalJson } from "@quartermaster/install-plan/pack";
+import { canonicalJson, escapePointer } from "@quartermaster/install-plan/pack";
 
 /** One field that an apply would change. */
 export interface Change {
@@ -58,17 +58,13 @@ function leavesOf(value: unknown): ReadonlyMap<string, string> {
     const [path, part] = next;
     const children = childrenOf(part);
     if (children.length === 0) leaves.set(path, canonicalJson(part));
-    open.push(...children.map(([key, child]): [string, unknown] => [`${path}/${escapeKey(key)}`, child]));
+    open.push(...children.map(([key, child]): [string, unknown] => [`${path}/${escapePointer(key)}`, child]));
   }
   return leaves;
 }
 
 function childrenOf(part: unknown): readonly [string, unknown][] {
   return typeof part === "object" && part !== null ? Object.entries(part) : [];
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function said(

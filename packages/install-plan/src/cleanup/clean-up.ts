@@ -2,10 +2,10 @@ import type { InstallPlan } from "@quartermaster/api";
 import { ApiError, type CleanUpEnd, type Context, type Outcome, settled } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
+import { inBatches } from "../in-batches.ts";
 import type { ApplyParts } from "../perform/apply-member.ts";
 import { performAction } from "../perform/performer.ts";
 import { hasStarted } from "../progress.ts";
-import { inBatches } from "../world/in-batches.ts";
 import { namespaces, serviceAccounts } from "../world/kinds.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";

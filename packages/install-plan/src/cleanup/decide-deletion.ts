@@ -29,8 +29,6 @@ export interface DeletionStep {
   readonly actions: readonly PlanAction[];
   readonly inFlight: number;
   readonly blockedBy: NonNullable<NonNullable<PlanStatus["deletion"]>["blockedBy"]>;
-  /** Nothing of the plan is left. */
-  readonly isDone: boolean;
 }
 
 /**
@@ -47,7 +45,6 @@ export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts):
     actions,
     inFlight: plan.spec.stages[rank]?.concurrency ?? 1,
     blockedBy: group.flatMap(blockerOf),
-    isDone: remaining.length === 0,
   };
 }
 

@@ -1,14 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
-import {
-  classify,
-  type Context,
-  defineKind,
-  type Discovery,
-  type Kind,
-  type KubeObject,
-} from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
 
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
+import { definedKind } from "../crd/defined-kind.ts";
+import { servedVersions } from "../crd/served-versions.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import { isMarkedBy } from "../marks.ts";
 import type { Entry } from "../world/inventory.ts";
@@ -92,7 +86,8 @@ async function objectsOfOthers(
   plan: InstallPlan,
   ctx: Context,
 ): Promise<string | undefined> {
-  const kind = kindDefinedBy(crd);
+  const [version] = servedVersions(crd);
+  const kind = version === undefined ? undefined : definedKind(crd, version);
   if (kind === undefined) return undefined;
   try {
     for await (const object of ctx.client.list(kind))
@@ -103,23 +98,4 @@ async function objectsOfOthers(
     if (classify(error) === "notFound") return undefined;
     throw error;
   }
-}
-
-/** The kind that a CRD brings, in the first version that is served. */
-function kindDefinedBy(crd: KubeObject): Kind | undefined {
-  const spec = fieldOf(crd, "spec");
-  const names = fieldOf(spec, "names");
-  const [version, group, kind, plural] = [
-    textOf(
-      listOf(spec, "versions").find((each) => fieldOf(each, "served") === true),
-      "name",
-    ),
-    textOf(spec, "group"),
-    textOf(names, "kind"),
-    textOf(names, "plural"),
-  ];
-  if (version === undefined || group === undefined || kind === undefined || plural === undefined)
-    return undefined;
-  const scope = fieldOf(spec, "scope") === "Cluster" ? "Cluster" : "Namespaced";
-  return defineKind({ group, version, kind, plural, scope });
 }

@@ -1,14 +1,14 @@
-import { installPlan, type InstallPlan } from "@quartermaster/api";
+import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 
+import { inBatches } from "../in-batches.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
-import { isMarkedBy } from "../marks.ts";
-import { inBatches } from "../world/in-batches.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
-import { trackKinds } from "../world/member-stores.ts";
+import { markedEntries } from "../world/marked-entries.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { replacementOf } from "../world/replacement.ts";
-import { type KindTable, readKindTable, tableKey } from "../world/served-kinds.ts";
+import { readKindTable } from "../world/served-kinds.ts";
+import { siblingsOf } from "../world/siblings.ts";
 import { deletionRank, type Remaining, turnOf } from "./decide-deletion.ts";
 import { protectionOf } from "./protection.ts";
 
@@ -25,7 +25,7 @@ export async function readRemaining(
   const spared = new Set<string>();
   for (const other of othersInHandover(plan, ctx))
     for (const { key } of await inventoryFor(other)) spared.add(key);
-  const marked = await markedObjects(await inventoryFor(plan), plan, { ctx, kinds });
+  const marked = await markedEntries(await inventoryFor(plan), plan.metadata, { ctx, kinds });
   const remaining = marked
     .filter(({ key }) => !spared.has(key))
     .map((object) => {
@@ -58,33 +58,11 @@ async function withProtection(
 
 /** In the middle of a handover: what the other plan names is no longer ours to take away. */
 function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
-  const siblings = ctx
-    .store(installPlan.kind)
-    .list()
-    .filter(({ metadata }) => metadata.namespace === plan.metadata.namespace);
+  const siblings = siblingsOf(plan, ctx);
   const { predecessors, successor } = replacementOf(plan, siblings);
   const returning = predecessors
     .filter(({ state }) => state === "Releasing")
     .flatMap((before) => before.plan ?? []);
   const heirs = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
   return [...heirs, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-}
-
-async function markedObjects(
-  inventory: readonly Entry[],
-  plan: InstallPlan,
-  { ctx, kinds }: { readonly ctx: Context; readonly kinds: KindTable },
-): Promise<readonly (Entry & Pick<Remaining, "kind" | "live">)[]> {
-  const served = inventory.flatMap((entry) => {
-    const kind = kinds.get(tableKey(entry.identity.apiVersion, entry.identity.kind));
-    return kind === undefined ? [] : [{ ...entry, kind }];
-  });
-  const stores = await trackKinds(
-    ctx,
-    served.map(({ kind }) => kind),
-  );
-  return served.flatMap((entry) => {
-    const live = stores.find(entry.kind, entry.identity);
-    return live !== undefined && isMarkedBy(live, plan.metadata) ? [{ ...entry, live }] : [];
-  });
 }

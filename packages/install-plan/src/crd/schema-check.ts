@@ -1,4 +1,5 @@
-import { isExactNumber } from "../manifest/exact-number.ts";
+import { isRawNumber } from "@quartermaster/runtime";
+
 import { fieldOf, isJsonObject, listOf, type JsonObject } from "../manifest/json-object.ts";
 import { numberFaults, textFaults } from "./value-limits.ts";
 
@@ -26,8 +27,8 @@ export function schemaFaults(schema: unknown, value: unknown, path = ""): readon
 
 function contentFaults(schema: unknown, value: unknown, path: string): readonly SchemaFault[] {
   if (typeof value === "string") return textFaults(schema, value).map((message) => ({ path, message }));
-  if (typeof value === "number" || isExactNumber(value)) {
-    return numberFaults(schema, Number(isExactNumber(value) ? value.rawJSON : value)).map((message) => ({
+  if (typeof value === "number" || isRawNumber(value)) {
+    return numberFaults(schema, Number(isRawNumber(value) ? value.rawJSON : value)).map((message) => ({
       path,
       message,
     }));
@@ -55,11 +56,11 @@ const typeTests: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 ]);
 
 function isNumber(value: unknown): boolean {
-  return typeof value === "number" || isExactNumber(value);
+  return typeof value === "number" || isRawNumber(value);
 }
 
 function isInteger(value: unknown): boolean {
-  return isExactNumber(value) ? /^-?\d+$/.test(value.rawJSON) : Number.isInteger(value);
+  return isRawNumber(value) ? /^-?\d+$/.test(value.rawJSON) : Number.isInteger(value);
 }
 
 function enumFaults(schema: unknown, value: unknown, path: string): readonly SchemaFault[] {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
+import { isJsonObject } from "../manifest/json-object.ts";
 import { fieldManager } from "../marks.ts";
 
 /** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a leaf. */
@@ -34,9 +35,9 @@ export function isOurs({ manager, operation, subresource }: ManagerEntry): boole
 
 /** One entry as it stands in an object; nothing where it is not one. */
 export function readEntry(entry: unknown): readonly ManagerEntry[] {
-  if (!isRecord(entry)) return [];
+  if (!isJsonObject(entry)) return [];
   const { manager, operation, subresource, time, fieldsV1 } = entry;
-  if (typeof manager !== "string" || typeof operation !== "string" || !isRecord(fieldsV1)) return [];
+  if (typeof manager !== "string" || typeof operation !== "string" || !isJsonObject(fieldsV1)) return [];
   return [
     {
       manager,
@@ -47,8 +48,4 @@ export function readEntry(entry: unknown): readonly ManagerEntry[] {
       fields: fieldsV1 as unknown as FieldSet,
     },
   ];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
+import { escapePointer, pointerKeys } from "../json-pointer.ts";
 import type { FieldSet } from "./managed-fields.ts";
-import { escapePointer } from "./unowned-paths.ts";
 
 /** Whether the set holds a field at, above or below the JSON pointer; list items are matched by place only. */
 export function touches(set: FieldSet, pointer: string): boolean {
   let node = set;
-  for (const segment of segmentsOf(pointer)) {
+  for (const segment of pointerKeys(pointer)) {
     const next = Object.hasOwn(node, `f:${segment}`) ? node[`f:${segment}`] : undefined;
     if (next === undefined) return Object.keys(node).length === 0 && node !== set;
     node = next;
@@ -37,11 +37,4 @@ function collect(
 /** `f:name` → `name`; an item of a list is shown by its keys or its value. */
 function segmentOf(key: string): string {
   return escapePointer(key.slice(2));
-}
-
-function segmentsOf(pointer: string): readonly string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

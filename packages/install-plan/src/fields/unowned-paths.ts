@@ -1,3 +1,5 @@
+import { escapePointer } from "../json-pointer.ts";
+import { isJsonObject, type JsonObject } from "../manifest/json-object.ts";
 import type { FieldSet } from "./managed-fields.ts";
 
 /**
@@ -26,7 +28,7 @@ const ownedByNobody: ReadonlySet<string> = new Set([
 ]);
 
 function walkMetadata(metadata: unknown, owned: FieldSet, found: string[]): void {
-  if (!isObject(metadata)) return;
+  if (!isJsonObject(metadata)) return;
   for (const [key, value] of Object.entries(metadata))
     if (!ownedByNobody.has(key)) walkChild({ key, value, owned, path: "/metadata" }, found);
 }
@@ -48,7 +50,7 @@ function walkChild({ key, value, owned, path }: Child, found: string[]): void {
 
 /** An empty map says no more than that it may be there: what others put into it is no drift. */
 function addLeaves(value: unknown, path: string, found: string[]): void {
-  if (!isObject(value)) found.push(path);
+  if (!isJsonObject(value)) found.push(path);
   else
     for (const [key, child] of Object.entries(value))
       addLeaves(child, `${path}/${escapePointer(key)}`, found);
@@ -58,7 +60,7 @@ function addLeaves(value: unknown, path: string, found: string[]): void {
 function walk(value: unknown, owned: FieldSet, path: string, found: string[]): void {
   if (isLeaf(owned)) return;
   if (Array.isArray(value)) walkItems(value, owned, path, found);
-  else if (isObject(value))
+  else if (isJsonObject(value))
     for (const [key, child] of Object.entries(value)) walkChild({ key, value: child, owned, path }, found);
 }
 
@@ -74,16 +76,16 @@ function walkItems(items: readonly unknown[], owned: FieldSet, path: string, fou
 /** The entry of a list's item: by its keys, by its value or by its place. */
 function itemOf(owned: FieldSet, item: unknown, index: number): FieldSet | undefined {
   const byPlace = childOf(owned, `i:${index}`) ?? childOf(owned, `v:${JSON.stringify(item)}`);
-  if (byPlace !== undefined || !isObject(item)) return byPlace;
+  if (byPlace !== undefined || !isJsonObject(item)) return byPlace;
   for (const [key, child] of Object.entries(owned))
     if (key.startsWith("k:") && isNamedBy(item, key.slice(2))) return child;
   return undefined;
 }
 
 /** A key field that the item leaves out was defaulted by the server, e.g. a port's protocol. */
-function isNamedBy(item: Readonly<Record<string, unknown>>, keysText: string): boolean {
+function isNamedBy(item: JsonObject, keysText: string): boolean {
   const keys: unknown = JSON.parse(keysText);
-  if (!isObject(keys)) return false;
+  if (!isJsonObject(keys)) return false;
   return Object.entries(keys).every(([name, value]) => !Object.hasOwn(item, name) || item[name] === value);
 }
 
@@ -94,13 +96,4 @@ function childOf(owned: FieldSet, key: string): FieldSet | undefined {
 function isLeaf(owned: FieldSet): boolean {
   for (const key in owned) if (key !== ".") return false;
   return true;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** RFC 6901. */
-export function escapePointer(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,13 +1,13 @@
 import type { CelInput } from "@bufbuild/cel";
+import { isRawNumber } from "@quartermaster/runtime";
 
-import { isExactNumber } from "../manifest/exact-number.ts";
 import { isJsonObject } from "../manifest/json-object.ts";
 
 /** JSON as CEL sees it in the API server: whole numbers are ints, objects are maps, so no key reaches a prototype. */
 export function celValueOf(value: unknown): CelInput {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (isExactNumber(value))
+  if (isRawNumber(value))
     return /^-?\d+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
   if (Array.isArray(value)) return value.map((item) => celValueOf(item));
   if (!isJsonObject(value)) return null;

@@ -1,10 +1,9 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { isRawNumber, type KubeObject } from "@quartermaster/runtime";
 
 import { canonicalJson } from "../manifest/canonical-json.ts";
-import { isExactNumber } from "../manifest/exact-number.ts";
 import type { Readiness } from "../member.ts";
+import { atPointer } from "./at-pointer.ts";
 import { whyNotTrue } from "./expression.ts";
-import { atPointer } from "./json-pointer.ts";
 import { conditionOf } from "./object-parts.ts";
 
 type Check = NonNullable<Readiness["checks"]>[number];
@@ -58,7 +57,7 @@ function otherValue(
 function textOfScalar(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
-  return isExactNumber(value) ? value.rawJSON : undefined;
+  return isRawNumber(value) ? value.rawJSON : undefined;
 }
 
 function unmetExpression(object: KubeObject, expression: string): string | undefined {

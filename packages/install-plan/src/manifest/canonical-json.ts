@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { isExactNumber } from "./exact-number.ts";
+import { isRawNumber } from "@quartermaster/runtime";
 
 /**
  * The one text of a JSON value: keys sorted by code unit, no white space, own keys only, numbers beyond a double digit for
@@ -63,7 +63,7 @@ class Container {
 }
 
 function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !isExactNumber(value);
+  return typeof value === "object" && value !== null && !isRawNumber(value);
 }
 
 function sortedKeys(object: object): readonly string[] {

@@ -1,4 +1,4 @@
-import { exactNumber } from "./exact-number.ts";
+import { parseJson } from "@quartermaster/runtime";
 
 /** Levels of objects and lists that a manifest may have; a large CRD has about 60. */
 export const depthLimit = 100;
@@ -19,24 +19,16 @@ export function readJson(text: string): JsonReading {
   const fault = findFault(text);
   if (fault !== undefined)
     return { kind: "refused", line: lineAt(text, fault.offset), message: fault.message };
-  return { kind: "read", value: suspectNumber.test(text) ? JSON.parse(text, keepDigits) : parsed.value };
+  return { kind: "read", value: parsed.value };
 }
 
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseJson(text) };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** At least 16 digits, or an exponent of three: only such a number can change in a double. */
-const suspectNumber = /(?:^|[:,[])\s*-?(?:[\d.]{16,}|[\d.]+[eE][+-]?\d{3,})/;
-
-/** Recursive inside the engine, hence only after the depth is known to be small. */
-function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && context?.source !== undefined ? exactNumber(context.source) : value;
 }
 
 interface Fault {

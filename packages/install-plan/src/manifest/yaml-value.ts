@@ -1,6 +1,6 @@
+import { exactNumber } from "@quartermaster/runtime";
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml";
 
-import { exactNumber } from "./exact-number.ts";
 import { depthLimit } from "./read-json.ts";
 
 /** Nodes that aliases may add to a document: enough for shared labels, nothing for a bomb. */

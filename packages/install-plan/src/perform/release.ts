@@ -1,6 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
-import { fieldManager, objectAnnotation, ownLabels } from "../marks.ts";
+import { isOurs, readEntry } from "../fields/managed-fields.ts";
+import { objectAnnotation, ownLabels } from "../marks.ts";
 
 /**
  * A merge patch that gives an object up: our marks go, and our claim on its fields, while the fields stay. An apply of
@@ -8,7 +9,7 @@ import { fieldManager, objectAnnotation, ownLabels } from "../marks.ts";
  */
 export function releasePatch({ metadata }: KubeObject): object {
   const { uid, resourceVersion, managedFields = [] } = metadata;
-  const others = managedFields.filter((entry) => !isOurs(entry));
+  const others = managedFields.filter((entry) => !readEntry(entry).some(isOurs));
   return {
     metadata: {
       uid,
@@ -19,15 +20,4 @@ export function releasePatch({ metadata }: KubeObject): object {
       managedFields: others.length === 0 ? [{}] : others,
     },
   };
-}
-
-function isOurs(entry: unknown): boolean {
-  return (
-    typeof entry === "object" &&
-    entry !== null &&
-    "manager" in entry &&
-    "operation" in entry &&
-    entry.manager === fieldManager &&
-    entry.operation === "Apply"
-  );
 }

@@ -1,4 +1,4 @@
-import { type ApiError, unreachable } from "@quartermaster/runtime";
+import type { ApiError } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
 import type { Member } from "../member.ts";
@@ -20,34 +20,16 @@ export function troubleFrom(
     count,
     notBeforeMs: nowMs + delayFor(error.class, count),
   });
-  switch (error.class) {
-    case "forbidden":
-      return lasting("forbidden", reasons.forbidden);
-    case "invalid":
-    case "tooLarge":
-      return lasting("rejected", reasons.rejected);
-    case "notFound":
-    case "alreadyExists":
-    case "conflict":
-    case "unauthorized":
-    case "gone":
-    case "tooManyRequests":
-    case "transient":
-    case "timeout":
-    case "aborted":
-    case "bug": {
-      const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
-      return {
-        kind: "transient",
-        reason: reasons.retrying,
-        message: `${name}: ${said}`,
-        count,
-        notBeforeMs: nowMs + delayMs,
-      };
-    }
-    default:
-      return unreachable(error.class);
-  }
+  if (error.class === "forbidden") return lasting("forbidden", reasons.forbidden);
+  if (error.class === "invalid" || error.class === "tooLarge") return lasting("rejected", reasons.rejected);
+  const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
+  return {
+    kind: "transient",
+    reason: reasons.retrying,
+    message: `${name}: ${said}`,
+    count,
+    notBeforeMs: nowMs + delayMs,
+  };
 }
 
 const shortestMs = 1_000;

@@ -1,6 +1,7 @@
 import type { Client } from "@quartermaster/runtime";
 import { z } from "zod";
 
+import { inBatches } from "../in-batches.ts";
 import { parsePolicyRules } from "./policy-rule.ts";
 import type { Right } from "./rights.ts";
 import { wholeCluster, type RulesReview } from "./rules-review.ts";
@@ -53,13 +54,12 @@ export async function reviewAccess(
   rights: readonly Right[],
   signal: AbortSignal,
 ): Promise<readonly Right[]> {
-  const denied: Right[] = [];
-  for (let start = 0; start < rights.length; start += concurrency) {
-    const batch = rights.slice(start, start + concurrency);
-    const answers = await Promise.all(batch.map(async (right) => await isAllowed(client, right, signal)));
-    denied.push(...batch.filter((_right, index) => answers[index] !== true));
-  }
-  return denied;
+  const answers = await inBatches(
+    rights,
+    concurrency,
+    async (right) => await isAllowed(client, right, signal),
+  );
+  return rights.filter((_right, index) => answers[index] !== true);
 }
 
 const accessAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });

@@ -1,5 +1,6 @@
+import { timestampOf } from "@quartermaster/runtime";
+
 import type { JobRecord, JobView } from "../world/job-view.ts";
-import { timestampOf } from "./timestamp.ts";
 
 /** How a job stands, for the status. Times are noted when they are first seen and stay for as long as the try is the same. */
 export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {

@@ -1,6 +1,7 @@
+import { timestampOf } from "@quartermaster/runtime";
+
 import type { PlanStatus } from "../progress.ts";
 import type { Seen } from "../world/seen.ts";
-import { timestampOf } from "./timestamp.ts";
 
 const missingLimit = 200;
 

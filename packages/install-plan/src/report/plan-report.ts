@@ -1,15 +1,15 @@
-import type { Claim } from "@quartermaster/runtime";
+import { type Claim, timestampOf } from "@quartermaster/runtime";
 
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
 import { describeIdentity } from "../identity.ts";
 import { attemptOf, type PlanStatus } from "../progress.ts";
+import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { jobRecord } from "./job-record.ts";
 import { permissionsOf } from "./permissions-report.ts";
 import { planConditions } from "./plan-conditions.ts";
 import { previewOf } from "./preview.ts";
-import { timestampOf } from "./timestamp.ts";
 
 /** The word for where a plan stands. */
 export type Phase =
@@ -182,11 +182,11 @@ export function whyOf({ member, state, trouble, standing, health, drift, blocked
   const name = describeIdentity(member.identity);
   if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
   if (standing.kind === "foreign")
-    return { reason: "Collision", message: `${name} belongs to ${standing.owner}.` };
-  if (state === "Missing") return { reason: "Missing", message: `${name} is not there.` };
+    return { reason: reasons.collision, message: `${name} belongs to ${standing.owner}.` };
+  if (state === "Missing") return { reason: reasons.missing, message: `${name} is not there.` };
   if (state === "Drifted")
     return {
-      reason: "Drifted",
+      reason: reasons.drifted,
       message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its marks"}.`,
     };
   if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };

@@ -1,10 +1,9 @@
-import { settled, stalled, waiting } from "@quartermaster/runtime";
+import { settled, stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
 import { opensGate } from "../health/index.ts";
 import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
-import { timestampOf } from "../report/timestamp.ts";
 import { collisionOf } from "../world/clearance.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";

@@ -1,11 +1,10 @@
-import { stalled, waiting } from "@quartermaster/runtime";
+import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
 import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
-import { timestampOf } from "../report/timestamp.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import type { Matter } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";

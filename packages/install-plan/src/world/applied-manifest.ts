@@ -2,6 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import { ourFields } from "../fields/managed-fields.ts";
 import { touches } from "../fields/set-paths.ts";
+import { pointerKeys } from "../json-pointer.ts";
 import { type Marker, marksFor } from "../marks.ts";
 import type { Member } from "../member.ts";
 
@@ -31,12 +32,8 @@ export function appliedManifest(member: Writable, marker: Marker, live?: KubeObj
 
 /** The object without the value at a JSON pointer; the object itself where there is none. */
 function withoutPath(object: KubeObject, pointer: string): KubeObject {
-  const segments = pointer
-    .split("/")
-    .slice(1)
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- apiVersion, kind and metadata.name are refused in ignorePaths' reach below
-  return removeAt(object, segments) as KubeObject;
+  return removeAt(object, pointerKeys(pointer)) as KubeObject;
 }
 
 function removeAt(value: unknown, [head, ...rest]: readonly string[]): unknown {

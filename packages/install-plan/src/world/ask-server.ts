@@ -2,6 +2,7 @@ import type { Client } from "@quartermaster/runtime";
 import { classify } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
+import { inBatches } from "../in-batches.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
@@ -9,7 +10,6 @@ import { appliedManifest } from "./applied-manifest.ts";
 import type { MemberFinding } from "./clearance.ts";
 import { crdIssues } from "./crd-safety.ts";
 import { dryRun, type DryRunRequest } from "./dry-run.ts";
-import { inBatches } from "./in-batches.ts";
 import { previewAction } from "./preview-action.ts";
 import type { MemberView } from "./seen.ts";
 

@@ -1,6 +1,8 @@
 import type { Client, KubeObject } from "@quartermaster/runtime";
 
 import { brokenByUpdate } from "../crd/broken-by-update.ts";
+import { definedKind } from "../crd/defined-kind.ts";
+import { servedVersions } from "../crd/served-versions.ts";
 import { unsafeCrdChanges } from "../crd/unsafe-change.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
@@ -35,19 +37,10 @@ export async function crdIssues(view: MemberView, client: Client): Promise<reado
 }
 
 async function brokenObjects(live: KubeObject, next: KubeObject, client: Client): Promise<readonly string[]> {
-  const spec = fieldOf(next, "spec");
-  const version = storageVersion(spec);
-  const isServedNow = listOf(fieldOf(live, "spec"), "versions").some(
-    (known) => textOf(known, "name") === version && fieldOf(known, "served") === true,
-  );
-  if (version === undefined || !isServedNow) return [];
-  const kind = {
-    group: textOf(spec, "group") ?? "",
-    version,
-    kind: textOf(fieldOf(spec, "names"), "kind") ?? "",
-    plural: textOf(fieldOf(spec, "names"), "plural") ?? "",
-    scope: fieldOf(spec, "scope") === "Cluster" ? ("Cluster" as const) : ("Namespaced" as const),
-  };
+  const version = storageVersion(next);
+  if (version === undefined || !servedVersions(live).includes(version)) return [];
+  const kind = definedKind(next, version);
+  if (kind === undefined) return [];
   const objects: KubeObject[] = [];
   for await (const object of client.list(kind)) {
     objects.push(object);
@@ -59,7 +52,9 @@ async function brokenObjects(live: KubeObject, next: KubeObject, client: Client)
   });
 }
 
-function storageVersion(spec: unknown): string | undefined {
-  const version = listOf(spec, "versions").find((known) => fieldOf(known, "storage") === true);
+function storageVersion(crd: KubeObject): string | undefined {
+  const version = listOf(fieldOf(crd, "spec"), "versions").find(
+    (known) => fieldOf(known, "storage") === true,
+  );
   return textOf(version, "name");
 }

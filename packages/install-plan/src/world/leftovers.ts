@@ -1,13 +1,13 @@
-import type { Context, Kind } from "@quartermaster/runtime";
+import type { Context } from "@quartermaster/runtime";
 
-import { isMarkedBy, type PlanRef } from "../marks.ts";
+import type { PlanRef } from "../marks.ts";
 import { isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
 import { type Entry, inventoryOf } from "./inventory.ts";
-import { trackKinds } from "./member-stores.ts";
+import { markedEntries } from "./marked-entries.ts";
 import type { Predecessor } from "./replacement.ts";
 import type { Leftover, Seen } from "./seen.ts";
-import { type KindTable, tableKey } from "./served-kinds.ts";
+import type { KindTable } from "./served-kinds.ts";
 
 /** What looking for leftovers needs. */
 export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
@@ -57,21 +57,9 @@ async function predecessorInventory(
 async function liveOf(
   entries: readonly Entry[],
   { name, uid = "" }: PlanRef,
-  { kinds, ctx, plan }: LeftoverParts,
+  parts: LeftoverParts,
 ): Promise<readonly Leftover[]> {
-  const served = entries.flatMap((entry): readonly (Entry & { readonly kind: Kind })[] => {
-    const kind = kinds.get(tableKey(entry.identity.apiVersion, entry.identity.kind));
-    return kind === undefined ? [] : [{ ...entry, kind }];
-  });
-  const stores = await trackKinds(
-    ctx,
-    served.map(({ kind }) => kind),
-  );
-  const { namespace = "" } = plan.metadata;
-  const owner = { namespace, name, uid };
-  return served.flatMap(({ kind, identity, lifecycle }): readonly Leftover[] => {
-    const live = stores.find(kind, identity);
-    if (live === undefined || !isMarkedBy(live, owner)) return [];
-    return [{ kind, live, cleanup: lifecycle.cleanup }];
-  });
+  const { namespace = "" } = parts.plan.metadata;
+  const marked = await markedEntries(entries, { namespace, name, uid }, parts);
+  return marked.map(({ kind, live, lifecycle: { cleanup } }) => ({ kind, live, cleanup }));
 }

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Client } from "@quartermaster/runtime";
 
+import { inBatches } from "../in-batches.ts";
 import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { boundRoles, escalations, type RoleRef } from "../permissions/escalation.ts";
@@ -12,7 +13,6 @@ import {
   type RulesReviews,
   wholeCluster,
 } from "../permissions/rules-review.ts";
-import { inBatches } from "./in-batches.ts";
 import { accessKinds } from "./kinds.ts";
 import type { Replacement } from "./replacement.ts";
 

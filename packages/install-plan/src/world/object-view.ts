@@ -1,5 +1,6 @@
 import type { InformerRequest, Kind, KubeObject } from "@quartermaster/runtime";
 
+import { isJsonObject, type JsonObject } from "../manifest/json-object.ts";
 import { planIdLabel } from "../marks.ts";
 
 /** How objects of plans are watched: only marked ones, with who owns which field, without their bulk. */
@@ -19,20 +20,18 @@ function projectObject(object: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: withoutBulk(metadata), ...kept };
 }
 
-type Content = Readonly<Record<string, unknown>>;
-
-function keptContent(kind: string, content: Content): Content {
+function keptContent(kind: string, content: JsonObject): JsonObject {
   const { data: _data, binaryData: _binary, stringData: _string, spec, ...rest } = content;
-  if (!isObject(spec)) return rest;
+  if (!isJsonObject(spec)) return rest;
   if (kind === "CustomResourceDefinition")
     return { ...rest, spec: { ...spec, versions: bareVersions(spec) } };
   const { template: _template, ...keptSpec } = spec;
   return { ...rest, spec: keptSpec };
 }
 
-function bareVersions({ versions }: Content): readonly Content[] {
+function bareVersions({ versions }: JsonObject): readonly JsonObject[] {
   if (!Array.isArray(versions)) return [];
-  return versions.filter(isObject).map(({ name, served, storage, subresources }) => ({
+  return versions.filter(isJsonObject).map(({ name, served, storage, subresources }) => ({
     name,
     served,
     storage,
@@ -47,8 +46,4 @@ function withoutBulk(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
   if (annotations?.[lastApplied] === undefined) return metadata;
   const { [lastApplied]: _dropped, ...kept } = annotations;
   return { ...metadata, annotations: kept };
-}
-
-function isObject(value: unknown): value is Content {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
+import { inBatches } from "../in-batches.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
@@ -21,7 +22,6 @@ import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
-import { inBatches } from "./in-batches.ts";
 import { jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
@@ -30,7 +30,15 @@ import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
-import { type KindTable, kindTableFor, readKindTable, tableKey, type TableKind } from "./served-kinds.ts";
+import {
+  kindIn,
+  type KindTable,
+  kindTableFor,
+  readKindTable,
+  tableKey,
+  type TableKind,
+} from "./served-kinds.ts";
+import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 
@@ -47,20 +55,16 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const memory = parts.memories.of(plan);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
-  const siblings = ctx
-    .store(installPlan.kind)
-    .list()
-    .filter(({ metadata }) => metadata.namespace === plan.metadata.namespace);
-  const replacement = replacementOf(plan, siblings);
+  const replacement = replacementOf(plan, siblingsOf(plan, ctx));
   const marker: Marker = { plan, revision: replacement.revision };
   const stores = await trackKinds(ctx, [...memberKinds(content, kinds), jobs]);
   const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
-  const view = viewer({ plan, content, kinds, stores, replacement, marker, memory, nowMs, health, ctx });
+  const family = familyOf(plan, replacement, ctx);
+  const view = viewer({ plan, kinds, stores, family, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = await readAccount(plan, ctx);
   const transformed = await readTransformed(plan, content, { kinds, client: ctx.client });
-  const family = familyOf(plan, replacement, ctx);
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
   const base = {
     plan,
@@ -127,10 +131,9 @@ function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
 
 interface ViewerParts {
   readonly plan: InstallPlan;
-  readonly content: Content;
   readonly kinds: KindTable;
   readonly stores: MemberStores;
-  readonly replacement: Replacement;
+  readonly family: Family;
   readonly marker: Marker;
   readonly memory: PlanMemory;
   readonly nowMs: number;
@@ -139,10 +142,10 @@ interface ViewerParts {
 }
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, kinds, stores, replacement, marker, memory, nowMs, health, ctx } = parts;
-  const kindOf = (member: Member): Kind | undefined => kindIn(kinds, member);
+  const { plan, kinds, stores, family, marker, memory, nowMs, health, ctx } = parts;
+  const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
   const facts: ViewFacts = {
-    family: familyOf(plan, replacement, ctx),
+    family,
     marker,
     memory,
     isInstalled: isInstalled(plan),
@@ -155,7 +158,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
     },
     blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
     hasOwnStatus: (member) => {
-      const { group = "", hasStatus = false } = kindIn(kinds, member) ?? {};
+      const { group = "", hasStatus = false } = kindOf(member) ?? {};
       return hasStatus && group.includes(".") && !ofKubernetes.test(group);
     },
     health,
@@ -174,10 +177,6 @@ function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Fam
 /** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
 const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
 
-function kindIn(kinds: KindTable, { identity }: Member): TableKind | undefined {
-  return kinds.get(tableKey(identity.apiVersion, identity.kind));
-}
-
 /**
  * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
  * before may be gone: both have to be read. A sure absence is remembered until the object is seen again.
@@ -188,7 +187,7 @@ async function lookUpAbsent(
 ): Promise<void> {
   const { plan, memory, stores, kinds, ctx } = parts;
   const unseen = members.flatMap((member) => {
-    const kind = kindIn(kinds, member);
+    const kind = kindIn(kinds, member.identity);
     if (kind === undefined || !stores.isWatched(kind)) return [];
     if (stores.find(kind, member.identity) !== undefined) {
       memory.sightings.delete(member.key);

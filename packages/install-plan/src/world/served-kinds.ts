@@ -48,6 +48,11 @@ export async function kindTableFor(
   return await readKindTable(discovery, signal);
 }
 
+/** The kind of an object; undefined while it is not served. */
+export function kindIn(kinds: KindTable, { apiVersion, kind }: KindName): TableKind | undefined {
+  return kinds.get(tableKey(apiVersion, kind));
+}
+
 /** The key of a kind in the table. */
 export function tableKey(apiVersion: string, kind: string): string {
   return `${apiVersion}/${kind}`;

@@ -7,7 +7,7 @@ import type { Content } from "../manifest/content.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
-import { type KindTable, tableKey } from "./served-kinds.ts";
+import { kindIn, type KindTable } from "./served-kinds.ts";
 import { type Family, standingOf } from "./standing.ts";
 
 /** What a transformation would take away now. */
@@ -32,7 +32,7 @@ export async function readTransformed(
   const members = new Set<string>(content.members.map(({ key }) => key));
   const found: Transformed[] = [];
   for (const rule of transformations) {
-    const kind = kinds.get(tableKey(rule.from.apiVersion, rule.from.kind));
+    const kind = kindIn(kinds, rule.from);
     if (kind === undefined) continue;
     const objects = await selected(rule, plan, { kind, client });
     const matches = objects.filter((object) => !members.has(identityKey(identityOf(object))));

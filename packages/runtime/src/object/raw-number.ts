@@ -14,6 +14,29 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return rawJson.isRawJSON(value);
 }
 
+/** A double where it means the same number as the text, the digits themselves where it does not. Throws as `rawNumber` does. */
+export function exactNumber(text: string): number | RawNumber {
+  const value = Number(text);
+  return isSameNumber(text, String(value)) ? value : rawNumber(text);
+}
+
+/** Whether two notations mean the same number: `1.50` and `1.5`, `1e3` and `1000`. */
+function isSameNumber(text: string, other: string): boolean {
+  return text === other || canonical(text) === canonical(other);
+}
+
+/** Significant digits and power of ten. */
+function canonical(text: string): string {
+  const match = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:[eE](?<exponent>[+-]?\d+))?$/.exec(text);
+  if (match?.groups === undefined) return text;
+  const { sign = "", whole = "", fraction = "", exponent = "0" } = match.groups;
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return "0";
+  const power = Number(exponent) - fraction.length + (digits.length - significant.length);
+  return `${sign}${significant}e${power}`;
+}
+
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** What Node 24 has and TypeScript's library does not know yet. */

@@ -2,6 +2,7 @@ import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type Condition, conditionsFor } from "./conditions.ts";
 import type { Claim, Outcome } from "./outcome.ts";
+import { timestampOf } from "./timestamp.ts";
 
 /** What a status is made from. */
 export interface StatusFacts {
@@ -33,7 +34,7 @@ export function statusFor({ object, outcome, content, now, ...own }: StatusFacts
       claims,
       generation,
       previous,
-      now: now.toISOString().replace(/\.\d+Z$/, "Z"),
+      now: timestampOf(now),
     }),
     ...kept,
   ];

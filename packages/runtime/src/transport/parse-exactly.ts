@@ -1,4 +1,4 @@
-import { rawNumber, type RawNumber } from "../object/raw-number.ts";
+import { exactNumber } from "../object/raw-number.ts";
 
 /**
  * Reads JSON text that is known to be well formed, at any depth, and keeps numbers that a double cannot hold as `RawNumber`.
@@ -24,7 +24,7 @@ function take(stack: Holder[], { open, close, string, number, word }: Groups): v
   const holder = stack.at(-1);
   if (close !== undefined) stack.pop();
   else if (string !== undefined) holder?.takeString(unquote(string));
-  else if (number !== undefined) holder?.put(readNumber(number));
+  else if (number !== undefined) holder?.put(exactNumber(number));
   else if (open === undefined) holder?.put(words.get(word));
   else {
     const inner = open === "[" ? [] : {};
@@ -74,26 +74,4 @@ class Holder {
 function defineProto(container: object, value: unknown): void {
   const open = { writable: true, enumerable: true, configurable: true };
   Object.defineProperty(container, "__proto__", { ...open, value });
-}
-
-function readNumber(text: string): number | RawNumber {
-  const value = Number(text);
-  return isSameNumber(text, String(value)) ? value : rawNumber(text);
-}
-
-/** Whether two notations mean the same number: `1.50` and `1.5`, `1e3` and `1000`. */
-function isSameNumber(text: string, other: string): boolean {
-  return text === other || canonical(text) === canonical(other);
-}
-
-/** Significant digits and power of ten. */
-function canonical(text: string): string {
-  const match = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:[eE](?<exponent>[+-]?\d+))?$/.exec(text);
-  if (match?.groups === undefined) return text;
-  const { sign = "", whole = "", fraction = "", exponent = "0" } = match.groups;
-  const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
-  if (significant === "") return "0";
-  const power = Number(exponent) - fraction.length + (digits.length - significant.length);
-  return `${sign}${significant}e${power}`;
 }
