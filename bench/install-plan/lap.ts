@@ -1,6 +1,6 @@
+import { runMeasured } from "../process-usage.ts";
 import { megabytes } from "../table.ts";
 import type { PlanBed } from "./bed.ts";
-import { runMeasured } from "./process-usage.ts";
 import { agents, describeRequests, type Requests, requestsSince } from "./requests.ts";
 
 /** One thing done, and what it took. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { eventually } from "@quartermaster/testkit";
 
+import { type ProcessUsage, usageOf } from "../process-usage.ts";
 import { operatorFlags } from "../runtime/contestant.ts";
-import { type ProcessUsage, usageOf } from "./process-usage.ts";
 
 /** The operator in a process of its own, with the rights that we ship. */
 export class OperatorProcess implements AsyncDisposable {

@@ -1,17 +1,11 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 import * as z from "zod";
 
-/** What a process has taken of the machine so far. */
-export interface Usage {
-  readonly cpuMs: number;
-  readonly residentBytes: number;
-  readonly peakBytes: number;
-}
+import { type ProcessUsage, usageOf } from "../process-usage.ts";
 
 /** What a contestant said: a word with figures. */
 export interface Said {
@@ -90,16 +84,10 @@ export class Contestant implements AsyncDisposable {
   }
 
   /** As the kernel counts it; processor time in steps of 10 ms. */
-  usage(): Usage {
-    const folder = `/proc/${this.#child.pid}`;
-    const status = readFileSync(`${folder}/status`, "utf8");
-    const fields = readFileSync(`${folder}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    const kilobytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
-    return {
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * 10,
-      residentBytes: kilobytes("VmRSS") * 1024,
-      peakBytes: kilobytes("VmHWM") * 1024,
-    };
+  usage(): ProcessUsage {
+    const usage = usageOf(this.#child.pid);
+    if (usage === undefined) throw new Error("a contestant has ended");
+    return usage;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,15 +1,16 @@
 import { eventually } from "@quartermaster/testkit";
 
 import { configMaps, copies } from "../contestants/kinds.ts";
+import type { ProcessUsage } from "../process-usage.ts";
 import type { Row } from "../table.ts";
 import { megabytes, times } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, operatorFlags, operatorProgram, type Program, type Usage } from "./contestant.ts";
+import { Contestant, operatorFlags, operatorProgram, type Program } from "./contestant.ts";
 import { someCopies } from "./objects.ts";
 import { buildGoPeer, bundle } from "./programs.ts";
 import { inRounds, medianOf, medianRatio } from "./rounds.ts";
 
-interface Copied extends Usage {
+interface Copied extends ProcessUsage {
   readonly wallMs: number;
 }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
+import { creating } from "../support/previews.ts";
 
 const cluster = joinSharedCluster();
 const repository = join(import.meta.dirname, "../../../..");
@@ -110,16 +111,6 @@ async function typeInFolder(line: string): Promise<Said> {
 async function actAsOperator(line: string, { out }: Said): Promise<void> {
   if (line === expected[0]?.line) await writeFile(join(folder, "plan.yaml"), out);
   if (line !== "qm plan explain shop-1") return;
-  const preview = {
-    digest: "d1",
-    create: 3,
-    update: 0,
-    adopt: 0,
-    takeover: 0,
-    recreate: 0,
-    noop: 0,
-    delete: 0,
-    deferred: 0,
-  };
+  const preview = creating("d1", 3);
   await writeStatus(cluster, planPath(namespace.name, "shop-1"), { phase: "AwaitingApproval", preview });
 }

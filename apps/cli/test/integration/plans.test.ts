@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type PersonOptions, type Said } from "../support/person.ts";
+import { creating } from "../support/previews.ts";
 
 const cluster = joinSharedCluster();
 let namespace: TestNamespace;
@@ -206,17 +207,7 @@ describe("a watch", () => {
 });
 
 describe("approve", () => {
-  const preview = {
-    digest: "d1",
-    create: 1,
-    update: 0,
-    adopt: 0,
-    takeover: 0,
-    recreate: 0,
-    noop: 0,
-    delete: 0,
-    deferred: 0,
-  };
+  const preview = creating("d1", 1);
 
   test("refuses a plan that needs none", async () => {
     await applyPlan("automatic", [aConfigMap("a")]);

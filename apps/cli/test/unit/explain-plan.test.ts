@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { explainPlan, explanationText } from "../../src/render/explain-plan.ts";
 import { aCondition, aPlan } from "../support/plans.ts";
+import { creating } from "../support/previews.ts";
 
 interface Row {
   readonly name: string;
@@ -12,17 +13,7 @@ interface Row {
 }
 
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
-const preview = {
-  digest: "abc",
-  create: 1,
-  update: 0,
-  adopt: 0,
-  takeover: 0,
-  recreate: 0,
-  noop: 0,
-  delete: 0,
-  deferred: 0,
-};
+const preview = creating("abc", 1);
 
 describe("a plan is explained", () => {
   test.each<Row>([

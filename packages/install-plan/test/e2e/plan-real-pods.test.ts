@@ -2,15 +2,11 @@ import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { installPlan } from "@quartermaster/api";
-import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
 import { eventually, hasRealNodes, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installPlanControllers } from "../../src/index.ts";
 import { conditionOf } from "../support/conditions.ts";
-import { connect } from "../support/connection.ts";
-import { serviceAccounts } from "../support/kinds.ts";
-import { serveOurKinds } from "../support/our-kinds.ts";
+import { operateAlone } from "../support/own-cluster.ts";
 import { aPlan } from "../support/plans.ts";
 
 const namespace = "default";
@@ -27,15 +23,8 @@ describe.runIf(hasRealNodes())("jobs on a real node", () => {
   });
 
   test("[install-plan/59] a job that needs a right its account lacks fails by its own means, and the plan says so", async () => {
-    const { server, caPem, token: admin = "" } = cluster.admin;
-    await using link = connect({ server, caPem, token: admin });
-    const { client, transport } = link;
-    await serveOurKinds(client);
-    await client.create(serviceAccounts, {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name: "installer", namespace },
-    });
+    await using operator = await operateAlone(cluster);
+    const { client } = operator;
     const rules = "create,get,delete";
     await cluster.kubectl(["create", "role", "jobs", `--verb=${rules}`, "--resource=jobs.batch"]);
     await cluster.kubectl([
@@ -45,11 +34,6 @@ describe.runIf(hasRealNodes())("jobs on a real node", () => {
       "--role=jobs",
       `--serviceaccount=${namespace}:installer`,
     ]);
-    const system = realSystem();
-    const controllers = installPlanControllers({ system, discovery: new Discovery(transport, system) });
-    await using manager = createManager({ transport, system, controllers });
-    manager.start();
-    await manager.ready();
     // The image has no client that speaks TLS as the server does; the cluster's own kubectl does.
     const tools = dirname(realpathSync(join(cluster.folder, "bin", "kubectl")));
     const container = {

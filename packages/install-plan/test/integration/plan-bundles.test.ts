@@ -2,24 +2,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { installPlan, type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
-import {
-  type Client,
-  createManager,
-  Discovery,
-  type Kind,
-  type KubeObject,
-  type Manager,
-  realSystem,
-} from "@quartermaster/runtime";
+import { type Client, Discovery, type Kind, type KubeObject, realSystem } from "@quartermaster/runtime";
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installPlanControllers } from "../../src/index.ts";
 import { isMarkedBy, planIdLabel } from "../../src/marks.ts";
 import { pack, readYaml } from "../../src/pack/index.ts";
-import { connect, type Connection } from "../support/connection.ts";
-import { clusterRoleBindings, serviceAccounts } from "../support/kinds.ts";
-import { serveOurKinds } from "../support/our-kinds.ts";
+import type { Connection } from "../support/connection.ts";
+import { serviceAccounts } from "../support/kinds.ts";
+import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const folder = join(realSystem().env["QM_FIXTURES"] ?? join(repository, "../shared/fixtures"), "bundles");
@@ -28,29 +19,15 @@ const namespace = "default";
 
 let cluster: LocalCluster;
 let link: Connection;
-let manager: Manager;
 
 describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not present: skipped)", () => {
   beforeAll(async () => {
     cluster = await startLocalCluster({ kwokNodes: 3 });
-    const { server, caPem, token = "" } = cluster.admin;
-    link = connect({ server, caPem, token });
-    await serveOurKinds(link.client);
-    await makeAdministrator(link.client);
-    const { transport } = link;
-    const system = realSystem();
-    const discovery = new Discovery(transport, system);
-    manager = createManager({
-      transport,
-      system,
-      controllers: installPlanControllers({ system, discovery }),
-    });
-    manager.start();
-    await manager.ready();
+    link = await operateAlone(cluster);
+    await makeAdministrator(link);
   }, 2 * minuteMs);
 
   afterAll(async () => {
-    await manager.stop();
     await link[Symbol.asyncDispose]();
     await cluster.stop();
   }, minuteMs);
@@ -198,20 +175,4 @@ async function drift(plan: InstallPlan): Promise<void> {
         '"serviceAccountName":"other"',
       ),
   );
-}
-
-async function makeAdministrator(client: Client): Promise<void> {
-  await client.create(serviceAccounts, {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: "installer", namespace },
-  });
-  const binding = {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRoleBinding",
-    metadata: { name: "installer" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-    subjects: [{ kind: "ServiceAccount", name: "installer", namespace }],
-  };
-  await client.create(clusterRoleBindings, binding);
 }

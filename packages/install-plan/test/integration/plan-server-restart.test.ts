@@ -1,15 +1,12 @@
 import { randomInt } from "node:crypto";
 
 import { installPlan } from "@quartermaster/api";
-import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installPlanControllers } from "../../src/index.ts";
-import { connect } from "../support/connection.ts";
-import { clusterRoleBindings, configMaps, serviceAccounts } from "../support/kinds.ts";
+import { configMaps } from "../support/kinds.ts";
 import { configMap } from "../support/manifests.ts";
-import { serveOurKinds } from "../support/our-kinds.ts";
+import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
 import { aPlan } from "../support/plans.ts";
 
 let cluster: LocalCluster;
@@ -26,32 +23,9 @@ afterAll(async () => {
 
 describe("the API server goes away", () => {
   test("[install-plan/116] in the middle of a stage: the plan goes on, nothing is made twice or lost", async () => {
-    const { server, caPem, token = "" } = cluster.admin;
-    await using link = connect({ server, caPem, token });
-    const { client, transport } = link;
-    await serveOurKinds(client);
-    await client.create(serviceAccounts, {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name: "installer", namespace },
-    });
-    const binding = {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "installer" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-      subjects: [{ kind: "ServiceAccount", name: "installer", namespace }],
-    };
-    await client.create(clusterRoleBindings, binding);
-    const system = realSystem();
-    const discovery = new Discovery(transport, system);
-    await using manager = createManager({
-      transport,
-      system,
-      controllers: installPlanControllers({ system, discovery }),
-    });
-    manager.start();
-    await manager.ready();
+    await using operator = await operateAlone(cluster);
+    await makeAdministrator(operator);
+    const { client } = operator;
     const stages = ["a", "b"].map((name) => ({
       name,
       resources: Array.from({ length: 100 }, (_, index) => configMap(`${name}${index}`)),

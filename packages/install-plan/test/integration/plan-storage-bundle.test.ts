@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 
 import { pack, type Packed, type PackedPlan, readYaml } from "../../src/pack/index.ts";
 import { clusterRoleBindings } from "../support/kinds.ts";
+import { administration } from "../support/own-cluster.ts";
 import { removing } from "../support/removing.ts";
 import { createPacked } from "../support/stored.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -54,8 +55,7 @@ async function makeAdministrator({ client, namespace, account }: Workbench): Pro
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",
     metadata: { name },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-    subjects: [{ kind: "ServiceAccount", name: account, namespace }],
+    ...administration({ namespace, name: account }),
   };
   await client.create(clusterRoleBindings, binding);
   return removing(client, clusterRoleBindings, { name });

@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+import { build } from "esbuild";
+
+/** A program in Go: the folder below bench/peers pins its versions, the package says which program. */
+export interface GoProgram {
+  readonly name: string;
+  /** The module's own unless told. */
+  readonly package?: string;
+}
+
+/** Builds a program in Go from the module proxy and says where it is. The first time may take minutes, later ones a second. */
+export function buildGoProgram({ name, package: path = "." }: GoProgram): string {
+  const output = join(cacheFolder(), name);
+  const cwd = join(import.meta.dirname, "peers", name);
+  const { status } = spawnSync("go", ["build", "-trimpath", "-mod=readonly", "-o", output, path], {
+    cwd,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status !== 0) throw new Error(`go build of ${name} ended with ${String(status)}`);
+  return output;
+}
+
+/** One file with all that a program of ours needs, as an image would have it; `entryPoint` is below bench/. */
+export async function bundleProgram(name: string, entryPoint: string): Promise<string> {
+  const outfile = join(cacheFolder(), `${name}.mjs`);
+  await build({
+    entryPoints: [join(import.meta.dirname, entryPoint)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    // CommonJS parts of the bundle ask for Node's own modules by `require`.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "error",
+  });
+  return outfile;
+}
+
+function cacheFolder(): string {
+  const home = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const folder = join(home, "quartermaster", "bench");
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}

@@ -1,0 +1,50 @@
+import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
+import type { LocalCluster } from "@quartermaster/testkit";
+
+import { installPlanControllers } from "../../src/index.ts";
+import { connect, type Connection } from "./connection.ts";
+import { clusterRoleBindings, serviceAccounts } from "./kinds.ts";
+import { serveOurKinds } from "./our-kinds.ts";
+
+/** The account that plans name, in the namespace `default`. */
+export const installer = { namespace: "default", name: "installer" };
+
+/** An operator as the administrator, on a cluster that no other test uses, with an account for plans that has no rights yet. */
+export async function operateAlone(cluster: LocalCluster): Promise<Connection> {
+  const stack = new AsyncDisposableStack();
+  const { server, caPem, token = "" } = cluster.admin;
+  const link = stack.use(connect({ server, caPem, token }));
+  const { client, transport } = link;
+  await serveOurKinds(client);
+  await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: installer });
+  const system = realSystem();
+  const controllers = installPlanControllers({ system, discovery: new Discovery(transport, system) });
+  const manager = stack.use(createManager({ transport, system, controllers }));
+  manager.start();
+  await manager.ready();
+  return {
+    client,
+    transport,
+    [Symbol.asyncDispose]: async () => {
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Gives the account every right there is. */
+export async function makeAdministrator({ client }: Connection): Promise<void> {
+  await client.create(clusterRoleBindings, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: installer.name },
+    ...administration(installer),
+  });
+}
+
+/** What a binding says that makes an account an administrator. */
+export function administration({ namespace, name }: typeof installer): object {
+  return {
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", name, namespace }],
+  };
+}
