@@ -96,15 +96,13 @@ interface Office {
 }
 
 function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
-  const { system, observer, memories, room, plansById } = office;
+  const { system, room, plansById } = office;
   return {
     finalizer,
     conditionTypes: planConditionTypes,
     rules: planRules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const passedMs = memories.of(plan).stageClock.look(plan, system.monotonicMs());
-      if (passedMs !== undefined) observer.stagePassed?.(passedMs);
       const seen = await observePlan(plan, ctx, office);
       room.settle(plan.metadata, mattersOf(seen));
       return { ...seen, restless: room.restless(system.monotonicMs()) };

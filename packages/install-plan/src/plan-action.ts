@@ -34,6 +34,8 @@ export type PlanAction =
       readonly reason: "ContentAdjusted" | "NotReplaced";
       readonly warnings: readonly string[];
     }
+  /** Tells metrics how long a stage took. */
+  | { readonly kind: "tellStage"; readonly tookMs: number }
   /** What went wrong before is tried anew. */
   | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
 

@@ -2,7 +2,6 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
-import { StageClock } from "./plan-observer.ts";
 
 /** Why the last write of an object did not succeed. */
 export interface Trouble {
@@ -37,8 +36,6 @@ export class PlanMemory {
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
-  /** For metrics. */
-  readonly stageClock = new StageClock();
   /** Warnings that users have been told. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
@@ -47,12 +44,11 @@ export class PlanMemory {
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
   readonly #homes = new Map<string, string>();
 
-  /** Milliseconds since the matter was first asked about. */
-  elapsedMs(matter: string, nowMs: number): number {
-    const startMs = this.#starts.get(matter);
-    if (startMs !== undefined) return nowMs - startMs;
-    this.#starts.set(matter, nowMs);
-    return 0;
+  /** Milliseconds since the matter was first asked about, and what it had lasted by then. */
+  elapsedMs(matter: string, nowMs: number, lastedMs = 0): number {
+    const startMs = this.#starts.get(matter) ?? nowMs - lastedMs;
+    this.#starts.set(matter, startMs);
+    return nowMs - startMs;
   }
 
   /** Milliseconds since the object was first seen in its present generation. */

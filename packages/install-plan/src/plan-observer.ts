@@ -1,7 +1,4 @@
-import type { InstallPlan } from "@quartermaster/api";
-
 import type { PlanAction } from "./plan-action.ts";
-import { attemptOf, hasStarted, isInstalled } from "./progress.ts";
 
 /** Told of what metrics count. All hooks are optional, must be quick and must not throw. */
 export interface PlanObserver {
@@ -9,7 +6,7 @@ export interface PlanObserver {
   wrote?(verb: WriteVerb): void;
   /** What somebody changed or deleted was put right. */
   repaired?(how: Repair): void;
-  /** A stage, its jobs included, was passed. Only stages that began and ended under our eyes are told. */
+  /** A stage, its jobs included, was passed. A process that came in the middle knows of its beginning only the second. */
   stagePassed?(durationMs: number): void;
 }
 
@@ -28,24 +25,3 @@ export const verbsOfActions: Readonly<Partial<Record<PlanAction["kind"], WriteVe
   delete: "delete",
   deleteJob: "delete",
 };
-
-/** How long a plan's stages take. */
-export class StageClock {
-  #current: { readonly stage: string; readonly attempt: number; readonly sinceMs: number } | undefined;
-
-  /** Looks at the plan in each pass. Gives the time of the stage that has been passed since the last look, if one has. */
-  look(plan: InstallPlan, nowMs: number): number | undefined {
-    const before = this.#current;
-    const attempt = attemptOf(plan);
-    const stage = stageAtHand(plan);
-    if (before !== undefined && before.stage === stage && before.attempt === attempt) return undefined;
-    this.#current = stage === undefined ? undefined : { stage, attempt, sinceMs: nowMs };
-    return before === undefined || before.attempt !== attempt ? undefined : nowMs - before.sinceMs;
-  }
-}
-
-/** Undefined before the first stage and after the last one, also while leftovers are being removed. */
-function stageAtHand(plan: InstallPlan): string | undefined {
-  if (!hasStarted(plan) || isInstalled(plan)) return undefined;
-  return plan.spec.stages.find(({ name }) => name === plan.status?.stage)?.name;
-}

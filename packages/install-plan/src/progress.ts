@@ -1,4 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { timestampOf } from "@quartermaster/runtime";
 
 /** What a plan's status says of how far it has come; everything else is seen afresh in each pass. */
 export type PlanStatus = NonNullable<InstallPlan["status"]>;
@@ -23,6 +24,29 @@ export function isRolledBack(plan: InstallPlan): boolean {
 export function attemptOf({ status }: InstallPlan): number {
   return status?.attempt ?? 1;
 }
+
+/** What the status says from when a stage is begun. */
+export function turnTo(stage: { readonly name: string } | undefined, now: Date): Partial<PlanStatus> {
+  return stage === undefined ? {} : { stage: stage.name, stageStartedAt: timestampOf(now) };
+}
+
+/**
+ * How long the stage had lasted when a process first sees it, by the wall clock. Some time is always left: a clock that is
+ * wrong must not fail a stage at once.
+ */
+export function stageLastedMs(plan: InstallPlan, wallMs: number): number {
+  const { stageStartedAt } = plan.status ?? {};
+  const stage = plan.spec.stages[stageIndexOf(plan)];
+  if (stageStartedAt === undefined || stage === undefined) return 0;
+  const limitMs = stage.timeoutSeconds * 1_000;
+  const mostMs = limitMs - Math.min(leftAtLeastMs, limitMs / 2);
+  const lastedMs = wallMs - Date.parse(stageStartedAt) - roundedOffMs;
+  return Math.min(Math.max(0, lastedMs), mostMs);
+}
+
+const leftAtLeastMs = 10_000;
+/** The status has whole seconds; a stage that began a moment ago has not lasted one. */
+const roundedOffMs = 1_000;
 
 /** The index of the stage being worked on; the number of stages when all are passed. */
 export function stageIndexOf(plan: InstallPlan): number {

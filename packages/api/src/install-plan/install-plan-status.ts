@@ -99,6 +99,9 @@ export const installPlanStatus = z.strictObject({
   message: z.string().max(1024).optional(),
   attempt: int32().optional(),
   stage: z.string().optional().describe("The stage being worked on."),
+  stageStartedAt: timestamp()
+    .optional()
+    .describe("When work on that stage began; its deadline counts from here."),
   startedAt: timestamp().optional(),
   finishedAt: timestamp().optional(),
   revision: int32()

@@ -44,6 +44,9 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
     case "warn":
       warn(action, ctx, parts);
       return;
+    case "tellStage":
+      parts.observer?.stagePassed?.(action.tookMs);
+      return;
     case "forgetTroubles":
       parts.memories.of(action.plan).troubles.clear();
       return;

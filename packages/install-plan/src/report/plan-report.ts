@@ -42,14 +42,15 @@ export function reportOn(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
   const before = seen.plan.status ?? {};
-  const { startedAt, finishedAt, stage, revision, serviceAccountUid, contentDigest, replaces, replacedBy } =
+  const { startedAt, finishedAt, stage, stageStartedAt, revision, contentDigest, replaces, replacedBy } =
     before;
   const lasting = dropUndefined({
     startedAt,
     finishedAt,
     stage,
+    stageStartedAt,
     revision,
-    serviceAccountUid: serviceAccountUid ?? presentUid(seen),
+    serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
     contentDigest,
     replaces,
     replacedBy,

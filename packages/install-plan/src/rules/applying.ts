@@ -1,7 +1,8 @@
 import { settled, stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
 import { opensGate } from "../health/index.ts";
-import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
 import { collisionOf } from "../world/clearance.ts";
@@ -148,22 +149,27 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const nextIndex = stageIndexOf(plan) + 1;
   if (nextIndex > plan.spec.stages.length) return undefined;
   const next = plan.spec.stages[nextIndex];
+  const tell: PlanAction = { kind: "tellStage", tookMs: seen.stageElapsedMs };
   if (next !== undefined) {
+    const { actions, inFlight } = writesOf(seen, nextIndex);
     const why = because(reasons.applying, `Goes on with stage ${next.name}.`);
     return answer(seen, now, {
       phase: "Applying",
       message: why.message,
-      ...writesOf(seen, nextIndex),
-      progress: { stage: next.name },
+      actions: [tell, ...actions],
+      inFlight,
+      progress: turnTo(next, now),
       outcome: waiting(why, atOnceMs),
     });
   }
   const { predecessors } = seen.replacement;
-  if (predecessors.length === 0 && (plan.spec.transformations ?? []).length === 0) return finished(seen, now);
+  if (predecessors.length === 0 && (plan.spec.transformations ?? []).length === 0)
+    return finished(seen, now, [tell]);
   const why = because(reasons.finishing, "Every stage is passed.");
   return answer(seen, now, {
     phase: "Finishing",
     message: why.message,
+    actions: [tell],
     progress: { stage: finishing },
     outcome: waiting(why, atOnceMs),
   });
@@ -181,7 +187,7 @@ function writesOf(seen: Seen, stageIndex: number): Required<Pick<Decision, "acti
   };
 }
 
-function finished(seen: Seen, now: Date): PlanVerdict | undefined {
+function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
   // What is ready is told at once; what is not, the next pass tells, with all that an installed plan says.
   const isReady = seen.members.every(({ state }) => opensGate(state));
@@ -190,6 +196,7 @@ function finished(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Installed",
     message,
+    actions,
     progress: {
       finishedAt: timestampOf(now),
       attempt: attemptOf(plan),

@@ -2,7 +2,7 @@ import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
 import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
+import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
@@ -150,7 +150,7 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
     progress: {
       startedAt: timestampOf(now),
       attempt: 1,
-      ...(first === undefined ? {} : { stage: first.name }),
+      ...turnTo(first, now),
       revision: replacement.revision,
       serviceAccountUid: account.uid,
       contentDigest: content.digest,

@@ -1,6 +1,6 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import { attemptOf } from "../progress.ts";
+import { attemptOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import { rollBack } from "./roll-back.ts";
@@ -31,7 +31,7 @@ function nextAttempt(seen: Seen, now: Date): PlanVerdict {
     phase: "Applying",
     message: why.message,
     actions: [{ kind: "forgetTroubles", plan }],
-    progress: { attempt, ...(first === undefined ? {} : { stage: first.name }) },
+    progress: { attempt, ...turnTo(first, now) },
     outcome: waiting(why, atOnceMs),
   });
 }

@@ -15,7 +15,7 @@ import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
 import { readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
@@ -92,7 +92,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     }),
     ...(clearance === undefined ? {} : { clearance }),
     leftovers: await readLeftovers({ ...base, kinds, contents: parts.contents, ctx }),
-    stageElapsedMs: stageElapsedMs(plan, memory, nowMs),
+    stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
   };
 }
@@ -261,9 +261,10 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   return clearance;
 }
 
-function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
+function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, system: System): number {
   if (!hasStarted(plan) || isInstalled(plan)) return 0;
-  return memory.elapsedMs(`stage/${attemptOf(plan)}/${stageIndexOf(plan)}`, nowMs);
+  const matter = `stage/${attemptOf(plan)}/${stageIndexOf(plan)}`;
+  return memory.elapsedMs(matter, system.monotonicMs(), stageLastedMs(plan, system.wallMs()));
 }
 
 function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {

@@ -1,3 +1,4 @@
+import { installPlan } from "@quartermaster/api";
 import { realSystem } from "@quartermaster/runtime";
 import {
   closeAfter,
@@ -49,6 +50,23 @@ describe("what can go wrong around a plan", () => {
     await bench.openGate("slow");
     const done = await bench.installed("p");
     expect(conditionOf(done.status, "Stalled")?.status).toBe("False");
+  });
+
+  test("[install-plan/115] the time of a stage goes on while no operator runs", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    const first = await bench.operate();
+    await bench.create(bench.plan("p", [{ name: "s", resources: [gated("slow")] }]));
+    await bench.until("p", ({ counts }) => counts?.inProgress === 1);
+    await first.stop();
+    const ref = { namespace: bench.namespace, name: "p" };
+    const body = { status: { stageStartedAt: new Date(Date.now() - 3_600_000).toISOString() } };
+    await bench.client.patch(installPlan.kind, ref, {
+      patch: { kind: "merge", body },
+      subresource: "status",
+    });
+    await bench.operate();
+    const { status } = await bench.until("p", ({ phase }) => phase === "Failed", 60_000);
+    expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "StageTimeout" });
   });
 
   test("[install-plan/119] a server that asks for patience is given it, and the plan does not fail", async () => {
@@ -105,6 +123,7 @@ describe("what can go wrong around a plan", () => {
       const names = [0, 1, 2, 3, 4, 5].map((index) => `c${index}`);
       await bench.create(bench.plan("p", [{ name: "s", resources: names.map((name) => configMap(name)) }]));
       await struck;
+      await first.ended();
       const mark = await bench.audit.mark();
       await using second = await startOperator(bench.operatorAccess, [...flags, "--identity", "second"]);
       await bench.until("p", (status) => conditionOf(status, "Ready")?.status === "True", 60_000);

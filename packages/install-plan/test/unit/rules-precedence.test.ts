@@ -228,7 +228,7 @@ const rows: readonly Row[] = [
     phase: "Failed",
     actions: [],
   },
-  { rule: "stagePassed", given: applying(), phase: "Installed", actions: [] },
+  { rule: "stagePassed", given: applying(), phase: "Installed", actions: ["tellStage"] },
   {
     rule: "finished",
     given: aSeen(aPlan("p", { status: { ...began, stage: "(finishing)" } })),

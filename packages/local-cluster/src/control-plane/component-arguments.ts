@@ -148,10 +148,17 @@ function featureGateArguments(gates: Readonly<Record<string, boolean>>): readonl
   return pairs.length === 0 ? [] : [`--feature-gates=${pairs.toSorted().join(",")}`];
 }
 
+const terabyteInMegabytes = 1_000_000;
+
 function auditArguments(policyPath: string | undefined, logPath: string | undefined): readonly string[] {
   return policyPath === undefined || logPath === undefined
     ? []
-    : [`--audit-policy-file=${policyPath}`, `--audit-log-path=${logPath}`];
+    : [
+        `--audit-policy-file=${policyPath}`,
+        `--audit-log-path=${logPath}`,
+        // One file for the cluster's life: readers keep their place in it. Left out, it is moved away at 100 MB.
+        `--audit-log-maxsize=${terabyteInMegabytes}`,
+      ];
 }
 
 /** The `kubernetes` Service cannot have a loopback endpoint; an address of the documentation range leads nowhere. */

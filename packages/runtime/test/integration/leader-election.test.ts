@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from "@quartermaster/testkit";
+import {
+  type AuditMark,
+  eventually,
+  joinSharedCluster,
+  makeNamespace,
+  type SharedCluster,
+} from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 const launcher = fileURLToPath(new URL("../support/election-launcher.ts", import.meta.url));
@@ -51,24 +56,15 @@ interface Write {
 }
 
 /** Who changed the ConfigMap and when, as the API server has it on record. */
-async function writesTo(cluster: SharedCluster, namespace: string): Promise<readonly Write[]> {
-  await cluster.audit.mark();
-  return readFileSync(cluster.auditLogPath, "utf8")
-    .split("\n")
-    .filter((line) => line.includes(`"/api/v1/namespaces/${namespace}/configmaps/world`))
-    .map((line) => JSON.parse(line) as AuditLine)
-    .filter(({ stage, responseStatus }) => stage === "ResponseComplete" && (responseStatus?.code ?? 0) < 300)
-    .map(({ userAgent, requestReceivedTimestamp }) => ({
-      identity: userAgent.replace("election/", ""),
-      atMs: Date.parse(requestReceivedTimestamp),
-    }));
-}
-
-interface AuditLine {
-  readonly stage: string;
-  readonly userAgent: string;
-  readonly requestReceivedTimestamp: string;
-  readonly responseStatus?: { readonly code?: number };
+async function writesTo(
+  cluster: SharedCluster,
+  since: AuditMark,
+  namespace: string,
+): Promise<readonly Write[]> {
+  const entries = await cluster.audit.since(since, { namespace, resource: "configmaps", verbs: ["patch"] });
+  return entries
+    .filter(({ code, name }) => code < 300 && name === "world")
+    .map(({ userAgent, atMs }) => ({ identity: userAgent.replace("election/", ""), atMs }));
 }
 
 /** The holders in the order of their writes; a holder that appears twice wrote in two terms. */
@@ -88,6 +84,7 @@ function lateIn(writes: readonly Write[], identity: string): readonly Write[] {
 describe("two replicas", () => {
   test("[runtime/RT-09] hand over within 3 s on SIGTERM, and write one after the other", async () => {
     using cluster = joinSharedCluster();
+    const begin = await cluster.audit.mark();
     await using namespace = await makeNamespace(cluster.api, "election");
     await using first = launch(cluster, namespace.name, "first");
     await leads(first, 30_000);
@@ -100,12 +97,13 @@ describe("two replicas", () => {
     expect(ledMs - askedMs).toBeLessThanOrEqual(3_000);
     await eventually(() => first.process.exitCode !== null);
     expect(first.process.exitCode).toBe(0);
-    await eventually(async () => termsOf(await writesTo(cluster, namespace.name)).length === 2);
-    expect(termsOf(await writesTo(cluster, namespace.name))).toEqual(["first", "second"]);
+    await eventually(async () => termsOf(await writesTo(cluster, begin, namespace.name)).length === 2);
+    expect(termsOf(await writesTo(cluster, begin, namespace.name))).toEqual(["first", "second"]);
   });
 
   test("[runtime/RT-09] take over within 20 s when the leader is killed, and write one after the other", async () => {
     using cluster = joinSharedCluster();
+    const begin = await cluster.audit.mark();
     await using namespace = await makeNamespace(cluster.api, "election");
     await using first = launch(cluster, namespace.name, "first");
     await leads(first, 30_000);
@@ -115,12 +113,13 @@ describe("two replicas", () => {
     first.process.kill("SIGKILL");
     const ledMs = await leads(second, 40_000);
     expect(ledMs - killedMs).toBeLessThanOrEqual(20_000);
-    await eventually(async () => termsOf(await writesTo(cluster, namespace.name)).length === 2);
-    expect(termsOf(await writesTo(cluster, namespace.name))).toEqual(["first", "second"]);
+    await eventually(async () => termsOf(await writesTo(cluster, begin, namespace.name)).length === 2);
+    expect(termsOf(await writesTo(cluster, begin, namespace.name))).toEqual(["first", "second"]);
   });
 
   test("[runtime/RT-10] make no write after the leader's loop was blocked for 20 s until it holds the lease again", async () => {
     using cluster = joinSharedCluster();
+    const begin = await cluster.audit.mark();
     await using namespace = await makeNamespace(cluster.api, "election");
     await using first = launch(cluster, namespace.name, "first");
     await leads(first, 30_000);
@@ -131,7 +130,7 @@ describe("two replicas", () => {
     await eventually(() => first.said.some(({ what }) => what === "awake"), { withinMs: 30_000 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const awakeMs = first.said.find(({ what }) => what === "awake")?.atMs ?? 0;
-    const writes = await writesTo(cluster, namespace.name);
+    const writes = await writesTo(cluster, begin, namespace.name);
     const story = JSON.stringify({
       said: first.said,
       late: lateIn(writes, "first").map(({ atMs }) => atMs - awakeMs),

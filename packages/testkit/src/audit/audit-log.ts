@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 import type { ApiClient } from "@quartermaster/local-cluster";
 import { z } from "zod";
@@ -19,6 +19,8 @@ export interface AuditEntry {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly code: number;
+  /** When the server received it, by the wall clock. */
+  readonly atMs: number;
 }
 
 /** Which entries to look at; a field that is left out matches everything. */
@@ -32,9 +34,11 @@ export interface AuditFilter {
 /** Verbs that change something. */
 export const WRITING_VERBS: readonly string[] = ["create", "update", "patch", "delete", "deletecollection"];
 
-/** A place in the log: what comes after it happened later. */
+/** A moment. Lines of requests that came before it may stand behind its place in the log: each is written after its answer. */
 export interface AuditMark {
   readonly offsetBytes: number;
+  /** By the server's clock, in microseconds, as it writes them. */
+  readonly receivedAt: string;
 }
 
 /** Reads what was really asked of the API server, by whom. */
@@ -49,15 +53,15 @@ export class AuditLog {
 
   /** Remembers this moment. */
   async mark(): Promise<AuditMark> {
-    await this.#flush();
-    return { offsetBytes: statSync(this.#path).size };
+    return await this.#ask();
   }
 
   /** All requests answered since the mark that match, oldest first. Watches appear once, when they start. */
   async since(mark: AuditMark, filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
     await this.#flush();
-    const text = wholeLines(readFileSync(this.#path), mark.offsetBytes);
-    return parseAuditLines(text).filter((entry) => matches(entry, filter));
+    return parseAuditLines(this.#wholeLinesSince(mark.offsetBytes), mark.receivedAt).filter((entry) =>
+      matches(entry, filter),
+    );
   }
 
   /** Number of requests since the mark by verb. */
@@ -67,32 +71,60 @@ export class AuditLog {
     return counts;
   }
 
-  /** A request's line is written after its answer was sent: ask for something unmistakable and wait for its line. */
+  /** A request's line is written after its answer was sent, a moment later than that of the next one at worst. */
   async #flush(): Promise<void> {
+    await this.#ask();
+    await this.#ask();
+  }
+
+  /** Asks for something unmistakable and waits for its line. */
+  async #ask(): Promise<AuditMark> {
     const marker = `/version?mark=${randomUUID()}`;
+    const offsetBytes = statSync(this.#path).size;
     await this.#api.send({ path: marker });
-    await eventually(() => readFileSync(this.#path, "utf8").includes(marker), { everyMs: 10 });
+    const line = await eventually(
+      () =>
+        this.#wholeLinesSince(offsetBytes)
+          .split("\n")
+          .find((text) => text.includes(marker)),
+      { everyMs: 10 },
+    );
+    return { offsetBytes, receivedAt: auditEvent.parse(JSON.parse(line)).requestReceivedTimestamp };
+  }
+
+  /** Others write while we look: a line that was half there at the mark came before it, one that is half there now comes later. */
+  #wholeLinesSince(offsetBytes: number): string {
+    const start = Math.max(0, offsetBytes - 1);
+    const log = readFrom(this.#path, start);
+    const first = offsetBytes === 0 ? 0 : log.indexOf(newline) + 1;
+    return log.subarray(first, log.lastIndexOf(newline) + 1).toString("utf8");
   }
 }
 
-/** Others write while we look: a line that was half there at the mark came before it, one that is half there now comes later. */
-function wholeLines(log: Buffer, offsetBytes: number): string {
-  const isLineStart = offsetBytes === 0 || log[offsetBytes - 1] === newline;
-  const start = isLineStart ? offsetBytes : log.indexOf(newline, offsetBytes) + 1;
-  return log.subarray(start, log.lastIndexOf(newline) + 1).toString("utf8");
+/** The log of a cluster that many tests share grows to hundreds of megabytes: only the end of it is ever read. */
+function readFrom(path: string, start: number): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const log = Buffer.alloc(Math.max(0, fstatSync(file).size - start));
+    return log.subarray(0, readSync(file, log, 0, log.length, start));
+  } finally {
+    closeSync(file);
+  }
 }
 
 const newline = 0x0a;
 
-/** Turns lines of the log into entries. A watch is told when it starts, everything else when it ends. */
-export function parseAuditLines(text: string): readonly AuditEntry[] {
+/** Turns lines of the log into entries, but for requests before a moment. A watch is told when it starts, everything else when it ends. */
+export function parseAuditLines(text: string, since = ""): readonly AuditEntry[] {
   return text
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => auditEvent.parse(JSON.parse(line)))
     .filter(
-      ({ stage, verb, requestURI }) =>
-        !requestURI.includes("/version?mark=") && (stage === "ResponseStarted") === (verb === "watch"),
+      ({ stage, verb, requestURI, requestReceivedTimestamp }) =>
+        requestReceivedTimestamp >= since &&
+        !requestURI.includes("/version?mark=") &&
+        (stage === "ResponseStarted") === (verb === "watch"),
     )
     .map((event) => ({
       verb: event.verb,
@@ -105,6 +137,7 @@ export function parseAuditLines(text: string): readonly AuditEntry[] {
       namespace: event.objectRef?.namespace,
       name: event.objectRef?.name,
       code: event.responseStatus?.code ?? 0,
+      atMs: Date.parse(event.requestReceivedTimestamp),
     }));
 }
 
@@ -123,6 +156,7 @@ const auditEvent = z.object({
       name: z.string().optional(),
     })
     .optional(),
+  requestReceivedTimestamp: z.string(),
   responseStatus: z.object({ code: z.number().optional() }).optional(),
 });
 

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+
+import { stageLastedMs } from "../../src/progress.ts";
+import { aPlan } from "../support/plans.ts";
+
+const stageStartedAt = "2026-01-01T00:00:00Z";
+const beganMs = Date.parse(stageStartedAt);
+
+test.each([
+  { name: "a stage that began this second", timeoutSeconds: 600, nowMs: beganMs + 900, lastedMs: 0 },
+  { name: "one that lasts a minute", timeoutSeconds: 600, nowMs: beganMs + 61_000, lastedMs: 60_000 },
+  {
+    name: "one that is late: ten seconds are left",
+    timeoutSeconds: 600,
+    nowMs: beganMs + 3_600_000,
+    lastedMs: 590_000,
+  },
+  {
+    name: "a short one that is late: half of it is left",
+    timeoutSeconds: 4,
+    nowMs: beganMs + 3_600_000,
+    lastedMs: 2_000,
+  },
+  { name: "one that begins in the future", timeoutSeconds: 600, nowMs: beganMs - 3_600_000, lastedMs: 0 },
+])("$name", ({ timeoutSeconds, nowMs, lastedMs }) => {
+  const plan = aPlan("p", {
+    spec: { stages: [{ name: "s", timeoutSeconds, resources: [] }] },
+    status: { startedAt: stageStartedAt, stage: "s", stageStartedAt },
+  });
+  expect(stageLastedMs(plan, nowMs)).toBe(lastedMs);
+});
