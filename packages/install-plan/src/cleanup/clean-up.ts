@@ -5,8 +5,10 @@ import { describeIdentity } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { ApplyParts } from "../perform/apply-member.ts";
 import { performAction } from "../perform/performer.ts";
+import type { Target } from "../plan-action.ts";
 import { hasStarted } from "../progress.ts";
 import { namespaces, serviceAccounts } from "../world/kinds.ts";
+import { trackKinds } from "../world/member-stores.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
 import { type Plight, unauthorized, underWay } from "./deletion-report.ts";
@@ -22,16 +24,47 @@ export async function cleanUpPlan(
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
   if (!hasStarted(plan) || plan.status?.phase === "Superseded") return settled();
-  const remaining = await readRemaining(plan, ctx, parts);
-  if (remaining.length === 0) return settled();
-  const elapsedMs = parts.memories.of(plan).elapsedMs("deletion", parts.system.monotonicMs());
-  const step = decideDeletion({ plan, remaining, isReleasing: isReleasing(plan, elapsedMs) });
-  const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
-  if (refusal === undefined) return underWay({ plan, step, remaining });
-  return isLettingGo(plan, ctx)
-    ? letGo(remaining, refusal, ctx)
-    : unauthorized({ plan, step, remaining }, refusal);
+  const { system, memories } = parts;
+  const silentUntilMs = system.monotonicMs() + silentMs;
+  for (;;) {
+    const remaining = await readRemaining(plan, ctx, parts);
+    if (remaining.length === 0) return settled();
+    const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs());
+    const step = decideDeletion({ plan, remaining, isReleasing: isReleasing(plan, elapsedMs) });
+    const plight = { plan, step, remaining };
+    const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
+    if (refusal !== undefined)
+      return isLettingGo(plan, ctx) ? letGo(remaining, refusal, ctx) : unauthorized(plight, refusal);
+    const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
+    if (isWorthTelling || !(await isSeenSoon(step.actions, ctx, system))) return underWay(plight);
+  }
 }
+
+/** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
+const silentMs = 2_000;
+
+/** Whether the watches show within a moment what became of the objects. */
+async function isSeenSoon(
+  actions: DeletionStep["actions"],
+  ctx: Context,
+  system: CleanUpParts["system"],
+): Promise<boolean> {
+  const targets = actions.flatMap((action) => ("target" in action ? [action.target] : []));
+  const stores = await trackKinds(
+    ctx,
+    targets.map(({ kind }) => kind),
+  );
+  const isAsBefore = ({ kind, live: { metadata } }: Target): boolean =>
+    stores.find(kind, metadata)?.metadata.resourceVersion === metadata.resourceVersion;
+  for (let waitedMs = 0; targets.some(isAsBefore); waitedMs += lookMs) {
+    if (waitedMs >= momentMs) return false;
+    await system.sleep(lookMs, ctx.signal);
+  }
+  return true;
+}
+
+const lookMs = 10;
+const momentMs = 500;
 
 /** `kubectl delete --cascade=orphan` leaves this finalizer; so does a deletion that has had its time, if the plan says so. */
 function isReleasing({ metadata, spec }: InstallPlan, elapsedMs: number): boolean {

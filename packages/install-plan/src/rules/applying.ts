@@ -13,11 +13,11 @@ import { tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
 import { fullCheckMs } from "./steady.ts";
 import { exclusivesRemain, transformedRemain } from "./transformations.ts";
-import { answer, atOnceMs, because, type Decision, type PlanRule, type PlanVerdict } from "./verdict.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
-/** So many writes per pass: progress shows in the status, and a pass stays within its deadline. */
-const writesPerPass = 500;
+/** So long a pass begins writes: progress shows in the status, and the pass stays within its deadline. */
+const writingMs = 3_000;
 const pollMs = 250;
 const minuteMs = 60_000;
 
@@ -74,10 +74,20 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const writes = writesOf(seen, stageIndexOf(seen.plan));
-  if (writes.actions.length === 0) return undefined;
+  const { plan, marker } = seen;
+  const stageIndex = stageIndexOf(plan);
+  const { due } = dueWrites(seen, stageIndex);
+  if (due.length === 0) return undefined;
   const { phase, why } = applyingWords(seen);
-  return answer(seen, now, { phase, message: why.message, ...writes, outcome: waiting(why, atOnceMs) });
+  return answer(seen, now, {
+    phase,
+    message: why.message,
+    actions: due.map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
+    inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
+    beginWithinMs: writingMs,
+    isInterim: true,
+    outcome: waiting(why, atOnceMs),
+  });
 }
 
 /** A kind that its CRD will bring, a namespace that is being made: a moment, or somebody else's job. */
@@ -140,10 +150,7 @@ function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
   return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
 }
 
-/**
- * The first writes of the next stage go out with the news: each change of a large plan's status costs the server more than many
- * small objects do. A crash before the status is written only leads to the same verdict again.
- */
+/** Each change of a large plan's status costs the server more than many small objects do. A crash before it only leads here again. */
 function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan } = seen;
   const nextIndex = stageIndexOf(plan) + 1;
@@ -151,13 +158,12 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const next = plan.spec.stages[nextIndex];
   const tell: PlanAction = { kind: "tellStage", tookMs: seen.stageElapsedMs };
   if (next !== undefined) {
-    const { actions, inFlight } = writesOf(seen, nextIndex);
-    const why = because(reasons.applying, `Goes on with stage ${next.name}.`);
+    const why = appliesStage(next.name);
     return answer(seen, now, {
       phase: "Applying",
       message: why.message,
-      actions: [tell, ...actions],
-      inFlight,
+      actions: [tell],
+      isInterim: true,
       progress: turnTo(next, now),
       outcome: waiting(why, atOnceMs),
     });
@@ -170,21 +176,10 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
     phase: "Finishing",
     message: why.message,
     actions: [tell],
+    isInterim: true,
     progress: { stage: finishing },
     outcome: waiting(why, atOnceMs),
   });
-}
-
-/** The writes of a stage that are due, with as many at a time as it allows. */
-function writesOf(seen: Seen, stageIndex: number): Required<Pick<Decision, "actions" | "inFlight">> {
-  const { plan, marker } = seen;
-  const { due } = dueWrites(seen, stageIndex);
-  return {
-    actions: due
-      .slice(0, writesPerPass)
-      .map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
-    inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
-  };
 }
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
@@ -225,5 +220,5 @@ function applyingWords(seen: Seen): {
       phase: "Failed",
       why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`),
     };
-  return { phase: "Applying", why: because(reasons.applying, `Applies stage ${name}.`) };
+  return { phase: "Applying", why: appliesStage(name) };
 }

@@ -8,7 +8,7 @@ import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import type { Matter } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
-import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 const minuteMs = 60_000;
 /** Discovery, CRDs and namespaces bring an invalid plan back; webhooks and quotas do not. */
@@ -141,7 +141,7 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, content, replacement, account } = seen;
   if (hasStarted(plan) || account.kind !== "present") return undefined;
   const [first] = plan.spec.stages;
-  const why = because(reasons.applying, `Begins with stage ${first?.name ?? ""}.`);
+  const why = appliesStage(first?.name ?? "");
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,

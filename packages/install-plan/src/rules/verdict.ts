@@ -1,6 +1,7 @@
 import { type Outcome, type Rule, unreachable, type Verdict, type Why } from "@quartermaster/runtime";
 
 import type { PlanAction } from "../plan-action.ts";
+import { reasons } from "../reasons.ts";
 import { type Change, reportOn } from "../report/plan-report.ts";
 import type { Seen } from "../world/seen.ts";
 import { endedJobs } from "./ended-jobs.ts";
@@ -15,16 +16,20 @@ export interface Decision extends Change {
   readonly outcome: Outcome;
   readonly actions?: readonly PlanAction[];
   readonly inFlight?: number;
+  readonly beginWithinMs?: number;
+  readonly isInterim?: boolean;
 }
 
 /** A decision together with the report on everything that is seen. */
 export function answer(seen: Seen, now: Date, decision: Decision): PlanVerdict {
-  const { outcome, actions = [], inFlight = 1, ...change } = decision;
+  const { outcome, actions = [], inFlight = 1, beginWithinMs, isInterim = false, ...change } = decision;
   const ended = endedJobs(seen);
   return {
     actions: [...ended.actions, ...actions],
     outcome: ended.isMoreToCome ? atOnce(outcome) : outcome,
     inFlight,
+    isInterim: isInterim && !ended.isMoreToCome,
+    ...(beginWithinMs === undefined ? {} : { beginWithinMs }),
     ...reportOn(seen, now, change),
   };
 }
@@ -46,6 +51,11 @@ function atOnce(outcome: Outcome): Outcome {
 /** A reason with its sentence. */
 export function because(reason: string, message: string): Why {
   return { reason, message: message.slice(0, 1024) };
+}
+
+/** The same words from when a stage is begun until its writes are done: each change of a large plan's status is dear. */
+export function appliesStage(name: string): Why {
+  return because(reasons.applying, `Applies stage ${name}.`);
 }
 
 /** Comes back at once: what was decided now is to be seen by the next pass. */

@@ -9,6 +9,7 @@ import {
 
 import { describeIdentity, groupOf } from "../identity.ts";
 import type { Issue, IssueReason } from "../issue.ts";
+import { isCreatedAsApplied } from "../manifest/created-as-applied.ts";
 import { fieldManager, type Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { DryRun } from "../plan-memory.ts";
@@ -28,22 +29,34 @@ export interface DryRunRequest {
 
 /** Asks the server, with the account's rights, what it would make of the object. Changes nothing. */
 export async function dryRun(request: DryRunRequest): Promise<DryRun> {
-  const { member, kind, live, marker, client } = request;
-  let isNew = false;
+  const { live, member } = request;
+  const isNew = live === undefined && isCreatedAsApplied(member.manifest);
   try {
-    await client.apply(kind, withVersion(appliedManifest(member, marker, live), live), {
-      fieldManager,
-      force: live !== undefined,
-      dryRun: true,
-      onCreated: () => {
-        isNew = true;
-      },
-    });
-    return { kind: "fine", isNew };
+    return { kind: "fine", isNew: isNew ? await tryCreate(request) : await tryApply(request) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return judge(error, request);
   }
+}
+
+const asking = { fieldManager, dryRun: true, isMetadataEnough: true } as const;
+
+async function tryApply({ member, kind, live, marker, client }: DryRunRequest): Promise<boolean> {
+  let isNew = false;
+  await client.apply(kind, withVersion(appliedManifest(member, marker, live), live), {
+    ...asking,
+    force: live !== undefined,
+    onCreated: () => {
+      isNew = true;
+    },
+  });
+  return isNew;
+}
+
+/** Costs the server a third less than an apply: it neither reads YAML nor compares fields. */
+async function tryCreate({ member, kind, marker, client }: DryRunRequest): Promise<boolean> {
+  await client.create(kind, appliedManifest(member, marker), asking);
+  return true;
 }
 
 /** The object with the version that it must still have: the write fails when somebody was faster. */
@@ -60,13 +73,15 @@ export function withVersion(manifest: KubeObject, live: KubeObject | undefined):
   };
 }
 
+/** Not marked, so that no watch has shown it. */
+const there: DryRun = { kind: "fine", isNew: false };
+
 function judge(error: ApiError, request: DryRunRequest): DryRun {
   const { member, live } = request;
   switch (error.class) {
     case "conflict":
       // Without force: somebody else's fields, so the object is there.
-      if (live === undefined) return { kind: "fine", isNew: false };
-      return transient(error, member);
+      return live === undefined ? there : transient(error, member);
     case "notFound":
       return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
     case "forbidden":
@@ -77,6 +92,7 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
     case "tooLarge":
       return issueOf(error, member, isImmutable(error) ? "ImmutableField" : "Rejected");
     case "alreadyExists":
+      return there;
     case "unauthorized":
     case "gone":
     case "tooManyRequests":

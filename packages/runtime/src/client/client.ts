@@ -30,6 +30,8 @@ export interface WriteOptions extends CallOptions {
   /** `Strict` unless told: unknown or duplicate fields are refused, not dropped. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
   readonly fieldManager?: string;
+  /** The answer need not hold more than metadata: the server leaves the rest out if it can. */
+  readonly isMetadataEnough?: boolean;
 }
 
 /** Server-side apply. `force` takes fields over from other managers and is never implied. */

@@ -28,6 +28,7 @@ export function createRequest(kind: Kind, object: KubeObject, options: WriteOpti
     path,
     body: object,
     ...about(kind, object.metadata),
+    ...answerTo(options),
     ...limitsOf(options),
   };
 }
@@ -53,6 +54,7 @@ export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<App
     contentType: "application/apply-patch+yaml",
     ...(onCreated === undefined ? {} : { onStatus: (status) => (status === 201 ? onCreated() : undefined) }),
     ...about(kind, ref),
+    ...answerTo(options),
     ...limitsOf(options),
   };
 }
@@ -72,6 +74,7 @@ export function patchRequest(
     body: isMerge ? patch.body : patch.operations,
     contentType: isMerge ? "application/merge-patch+json" : "application/json-patch+json",
     ...about(kind, ref),
+    ...answerTo(options),
     ...limitsOf(options),
   };
 }
@@ -85,6 +88,7 @@ export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<Writ
     path,
     body: object,
     ...about(kind, object.metadata),
+    ...answerTo(options),
     ...limitsOf(options),
   };
 }
@@ -138,6 +142,15 @@ export function rawRequest({ method, path, body, contentType, ...options }: RawR
     ...(contentType === undefined ? {} : { contentType }),
     ...limitsOf(options),
   };
+}
+
+function answerTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest, "accept"> {
+  return isMetadataEnough ? { accept: `${metadataOnly("PartialObjectMetadata")},application/json` } : {};
+}
+
+/** What to accept where nothing but metadata is wanted. A server that cannot cut objects refuses it. */
+export function metadataOnly(as: "PartialObjectMetadata" | "PartialObjectMetadataList"): string {
+  return `application/json;as=${as};g=meta.k8s.io;v=v1`;
 }
 
 function writeQuery({

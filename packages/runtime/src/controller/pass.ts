@@ -1,8 +1,9 @@
+import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
-import { FencedClient } from "../reconcile/fenced-client.ts";
+import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
@@ -78,15 +79,17 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   }
 
   async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<PassEnd> {
-    const { recipe, kind, host, deadlineMs, references, tracked } = this.#settings;
+    const { recipe, kind, host, deadlineMs, references, tracked, objects } = this.#settings;
     const { system } = host;
+    const isLatest = ({ metadata }: Obj): boolean =>
+      objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
     const following = references.begin(keyOf(object.metadata));
     const tracking = tracked.begin(keyOf(object.metadata));
     const end = await withDeadline(
       async (signal) => {
         const client = this.#client(signal);
         const ctx = this.#context(object, { client, log, signal, following, tracking });
-        return await runRecipe(recipe, object, { kind, client, ctx, now: new Date(system.wallMs()) });
+        return await runRecipe(recipe, object, { kind, client, ctx, system, isLatest });
       },
       { system, limitMs: deadlineMs, outer: term },
     );
@@ -147,9 +150,9 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     await this.#statuses.write(this.#client(term), object, { outcome, content, claims, ownTypes, now });
   }
 
-  #client(signal: AbortSignal): FencedClient {
+  #client(signal: AbortSignal): Client {
     const { client, pool } = this.#settings.host;
-    return new FencedClient(client, {
+    return fenceClient(client, {
       signal,
       onWritten: (kind, object) => {
         pool.noteWrite(kind, object);
@@ -185,7 +188,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 }
 
 interface Pass {
-  readonly client: FencedClient;
+  readonly client: Client;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly following: ReturnType<ReferenceTracker["begin"]>;

@@ -1,3 +1,4 @@
+import { adjustClient } from "../client/adjust-client.ts";
 import type { CallOptions, Client } from "../client/client.ts";
 import { ApiError } from "../errors.ts";
 import type { FencedElector } from "./lease-elector.ts";
@@ -8,29 +9,12 @@ import type { FencedElector } from "./lease-elector.ts";
  * could otherwise act on it when somebody else leads. Reads go through.
  */
 export function guardWrites(client: Client, elector: Pick<FencedElector, "writeBudgetMs">): Client {
-  const within = <T extends CallOptions>(options: T): T => {
+  const writing = <T extends CallOptions>(options: T): T => {
     const budgetMs = elector.writeBudgetMs();
     if (budgetMs <= 0) throw notLeading();
     return { ...options, timeoutMs: Math.min(options.timeoutMs ?? defaultTimeoutMs, budgetMs) };
   };
-  return {
-    get: async (kind, ref, options) => await client.get(kind, ref, options),
-    find: async (kind, ref, options) => await client.find(kind, ref, options),
-    list: (kind, options) => client.list(kind, options),
-    listPage: async (kind, options) => await client.listPage(kind, options),
-    getSubresource: async (kind, ref, options) => await client.getSubresource(kind, ref, options),
-    create: async (kind, object, options = {}) => await client.create(kind, object, within(options)),
-    apply: async (kind, object, options) => await client.apply(kind, object, within(options)),
-    patch: async (kind, ref, options) => await client.patch(kind, ref, within(options)),
-    replace: async (kind, object, options = {}) => await client.replace(kind, object, within(options)),
-    delete: async (kind, ref, options = {}) => {
-      await client.delete(kind, ref, within(options));
-    },
-    createSubresource: async (kind, ref, options) =>
-      await client.createSubresource(kind, ref, within(options)),
-    raw: async (request) => await client.raw(request.method === "GET" ? request : within(request)),
-    as: (identity) => guardWrites(client.as(identity), elector),
-  };
+  return adjustClient(client, { writing });
 }
 
 /** The client's own. */

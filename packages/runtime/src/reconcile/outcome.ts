@@ -22,6 +22,13 @@ export interface Verdict<Action> {
   readonly outcome: Outcome;
   /** How many actions are performed at a time; 1 unless told, which also keeps their order. */
   readonly inFlight?: number;
+  /** For so long actions are begun; what is left is up to the next pass, which the outcome has to bring. No limit unless told. */
+  readonly beginWithinMs?: number;
+  /**
+   * A step on the way to something worth telling. The pass decides again at once, on the world as it is then and with this
+   * status taken for granted; only what it comes to in the end is written. What lasts longer than a moment is told all the same.
+   */
+  readonly isInterim?: boolean;
   /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
   readonly status?: object;
   /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */

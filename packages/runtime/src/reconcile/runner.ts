@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { lifecycle, type Stage } from "./lifecycle.ts";
@@ -13,7 +14,9 @@ export interface RunnerOptions<Obj extends KubeObject> {
   readonly kind: Kind<Obj>;
   readonly client: Client;
   readonly ctx: Context;
-  readonly now: Date;
+  readonly system: Pick<System, "wallMs" | "monotonicMs">;
+  /** Whether nobody has changed the object since. */
+  readonly isLatest: (object: Obj) => boolean;
 }
 
 /** How a pass went that did not throw. */
@@ -50,30 +53,51 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
   }
 }
 
+/** Interim steps follow each other for so long without a word. */
+const silentMs = 3_000;
+
 async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Obj,
-  { ctx, now }: RunnerOptions<Obj>,
+  { ctx, system, isLatest }: RunnerOptions<Obj>,
 ): Promise<CleanUpEnd> {
-  const seen = await recipe.observe(object, ctx);
-  const { rule, verdict } = firstAnswer(recipe.rules, seen, now);
-  ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
-  await performAll(recipe, verdict, ctx);
-  const { actions: _actions, inFlight: _inFlight, ...end } = verdict;
-  return end;
+  const silentUntilMs = system.monotonicMs() + silentMs;
+  let untold: CleanUpEnd | undefined;
+  for (;;) {
+    const seen = await recipe.observe(untold === undefined ? object : withStatus(object, untold), ctx);
+    const { rule, verdict } = firstAnswer(recipe.rules, seen, new Date(system.wallMs()));
+    const { isInterim = false, outcome, status, conditions } = verdict;
+    if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
+    ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
+    await performAll(recipe, verdict, { ctx, system });
+    const end = {
+      outcome,
+      ...(status === undefined ? {} : { status }),
+      ...(conditions === undefined ? {} : { conditions }),
+    };
+    // Somebody's edit, or the object's end, is worth a pass of its own.
+    if (!isInterim || !isLatest(object)) return end;
+    untold = end;
+  }
+}
+
+/** The object as it will be once that is told. Conditions are the runtime's: no recipe decides upon them. */
+function withStatus<Obj extends KubeObject>(object: Obj, { status }: CleanUpEnd): Obj {
+  return status === undefined ? object : { ...object, status };
 }
 
 /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
 async function performAll<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
-  { actions, inFlight = 1 }: Verdict<Action>,
-  ctx: Context,
+  { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Verdict<Action>,
+  { ctx, system }: Pick<RunnerOptions<Obj>, "ctx" | "system">,
 ): Promise<void> {
+  const endMs = system.monotonicMs() + beginWithinMs;
   const waitingActions = actions.values();
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
     for (const action of waitingActions) {
-      if (failures.length > 0) return;
+      if (failures.length > 0 || system.monotonicMs() > endMs) return;
       try {
         ctx.signal.throwIfAborted();
         await recipe.perform(action, ctx);

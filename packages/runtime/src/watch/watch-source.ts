@@ -1,6 +1,7 @@
 import { listAll } from "../client/list-all.ts";
 import { listRequest, pageOf } from "../client/list-page.ts";
 import { collectionPath, withQuery } from "../client/paths.ts";
+import { metadataOnly } from "../client/requests.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -93,11 +94,6 @@ function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): 
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
-}
-
-/** Plain JSON as second choice is left out: a server that cannot cut must say so, not send everything. */
-function metadataOnly(as: string): string {
-  return `application/json;as=${as};g=meta.k8s.io;v=v1`;
 }
 
 /** A metadata-only object says `PartialObjectMetadata` of itself; it is still one of its kind. */

@@ -1,0 +1,51 @@
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import type { CallOptions, Client, WriteOptions } from "./client.ts";
+
+/** What is done to every call of a client. */
+export interface Adjustment {
+  /** The options to read with; throws when nothing may be sent. As they are unless told. */
+  readonly reading?: <T extends CallOptions>(options: T) => T;
+  /** The options to write with; throws when nothing may be sent. */
+  readonly writing: <T extends CallOptions>(options: T) => T;
+  /** Told of every object that a write brought back. */
+  readonly onWritten?: (kind: Kind, object: KubeObject) => void;
+}
+
+/** The client with every call adjusted, under whatever identity. */
+export function adjustClient(client: Client, adjustment: Adjustment): Client {
+  const { reading = (options) => options, writing, onWritten } = adjustment;
+  const written = <O extends KubeObject>(kind: Kind<O>, object: O, options: Writing = {}): O => {
+    if (isObject(options)) onWritten?.(kind, object);
+    return object;
+  };
+  return {
+    get: async (kind, ref, options = {}) => await client.get(kind, ref, reading(options)),
+    find: async (kind, ref, options = {}) => await client.find(kind, ref, reading(options)),
+    list: (kind, options = {}) => client.list(kind, reading(options)),
+    listPage: async (kind, options = {}) => await client.listPage(kind, reading(options)),
+    getSubresource: async (kind, ref, options) => await client.getSubresource(kind, ref, reading(options)),
+    create: async (kind, object, options = {}) =>
+      written(kind, await client.create(kind, object, writing(options)), options),
+    apply: async (kind, object, options) =>
+      written(kind, await client.apply(kind, object, writing(options)), options),
+    patch: async (kind, ref, options) =>
+      written(kind, await client.patch(kind, ref, writing(options)), options),
+    replace: async (kind, object, options = {}) =>
+      written(kind, await client.replace(kind, object, writing(options)), options),
+    delete: async (kind, ref, options = {}) => {
+      await client.delete(kind, ref, writing(options));
+    },
+    createSubresource: async (kind, ref, options) =>
+      await client.createSubresource(kind, ref, writing(options)),
+    raw: async (request) => await client.raw(request.method === "GET" ? reading(request) : writing(request)),
+    as: (identity) => adjustClient(client.as(identity), adjustment),
+  };
+}
+
+type Writing = WriteOptions & { readonly subresource?: string };
+
+/** What only a dry run brought back was not written; what a subresource answers with may be of another kind. */
+function isObject({ dryRun, subresource }: Writing): boolean {
+  return dryRun !== true && (subresource === undefined || subresource === "status");
+}

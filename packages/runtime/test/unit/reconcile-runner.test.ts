@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+
+import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
+import type { Recipe } from "../../src/reconcile/recipe.ts";
+import { type PassEnd, runRecipe, type RunnerOptions } from "../../src/reconcile/runner.ts";
+import { type ConfigMap, configMaps } from "../support/kinds.ts";
+
+const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };
+const again = waiting({ reason: "Writing", message: "Writes." }, 0);
+
+interface Work {
+  /** What happened, in order. */
+  readonly told: readonly string[];
+  readonly failure?: unknown;
+}
+
+/** Performs the verdict; each action takes a second. */
+async function perform(verdict: Verdict<number>, failing?: number): Promise<Work> {
+  const told: string[] = [];
+  let nowMs = 0;
+  const recipe: Recipe<ConfigMap, string, number> = {
+    rules: [{ name: "only", answer: () => verdict }],
+    observe: async () => await Promise.resolve("seen"),
+    perform: async (action) => {
+      told.push(`${action} begins`);
+      await Promise.resolve();
+      nowMs += 1_000;
+      if (action === failing) throw new Error(`${action} fails`);
+      told.push(`${action} ends`);
+    },
+    cleanUp: async () => await Promise.resolve(settled()),
+  };
+  const ctx = { signal: new AbortController().signal, log: { debug: () => undefined } };
+  const system = { wallMs: () => nowMs, monotonicMs: () => nowMs };
+  const options = {
+    kind: configMaps,
+    ctx,
+    system,
+    isLatest: () => true,
+  } as unknown as RunnerOptions<ConfigMap>;
+  try {
+    await runRecipe(recipe, object, options);
+    return { told };
+  } catch (failure) {
+    return { told, failure };
+  }
+}
+
+describe("the actions of a verdict", () => {
+  test("are taken one after the other unless told", async () => {
+    const { told } = await perform({ actions: [1, 2], outcome: settled() });
+    expect(told).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
+  });
+
+  test("are taken so many at a time", async () => {
+    const { told } = await perform({ actions: [1, 2, 3], inFlight: 2, outcome: settled() });
+    expect(told.slice(0, 2)).toEqual(["1 begins", "2 begins"]);
+    expect(told.filter((text) => text.endsWith("ends"))).toHaveLength(3);
+  });
+
+  test("are not begun after the time for it is over", async () => {
+    const { told } = await perform({
+      actions: [1, 2, 3],
+      beginWithinMs: 1_500,
+      outcome: again,
+    });
+    expect(told).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
+  });
+
+  test("are not begun after one has failed", async () => {
+    const { told, failure } = await perform({ actions: [1, 2, 3], outcome: settled() }, 2);
+    expect(told).toEqual(["1 begins", "1 ends", "2 begins"]);
+    expect(failure).toEqual(new Error("2 fails"));
+  });
+});
+
+interface Counter extends ConfigMap {
+  readonly status?: { readonly count: number };
+}
+
+/** Counts to the goal, one step at a time, each interim; gives what the pass comes to and how often it looked. */
+async function count({
+  goal,
+  stepMs = 0,
+  isLatest = true,
+}: {
+  readonly goal: number;
+  readonly stepMs?: number;
+  readonly isLatest?: boolean;
+}): Promise<{ readonly end: PassEnd; readonly performed: readonly number[] }> {
+  const performed: number[] = [];
+  let nowMs = 0;
+  const recipe: Recipe<Counter, number, number> = {
+    rules: [
+      {
+        name: "step",
+        answer: (seen) =>
+          seen === goal
+            ? { actions: [], outcome: settled(), status: { count: seen } }
+            : { actions: [seen + 1], isInterim: true, outcome: again, status: { count: seen + 1 } },
+      },
+    ],
+    observe: async ({ status }) => await Promise.resolve(status?.count ?? 0),
+    perform: async (action) => {
+      performed.push(action);
+      nowMs += stepMs;
+      await Promise.resolve();
+    },
+    cleanUp: async () => await Promise.resolve(settled()),
+  };
+  const ctx = { signal: new AbortController().signal, log: { debug: () => undefined } };
+  const system = { wallMs: () => nowMs, monotonicMs: () => nowMs };
+  const options = { kind: configMaps, ctx, system, isLatest: () => isLatest };
+  const end = await runRecipe(recipe, object, options as unknown as RunnerOptions<Counter>);
+  return { end, performed };
+}
+
+describe("an interim verdict", () => {
+  test("is followed by the next at once, with its status taken for granted; the last one is told", async () => {
+    const { end, performed } = await count({ goal: 3 });
+    expect(performed).toEqual([1, 2, 3]);
+    expect(end).toEqual({ stage: "claimed", outcome: settled(), status: { count: 3 } });
+  });
+
+  test("is told after a while, and what comes next is left to the next pass", async () => {
+    const { end, performed } = await count({ goal: 9, stepMs: 2_000 });
+    expect(performed).toEqual([1, 2]);
+    expect(end).toEqual({ stage: "claimed", outcome: again, status: { count: 2 } });
+  });
+
+  test("is not told when the end comes right after it, however long it took", async () => {
+    const { end } = await count({ goal: 1, stepMs: 10_000 });
+    expect(end.status).toEqual({ count: 1 });
+    expect(end.outcome).toEqual(settled());
+  });
+
+  test("is told at once when somebody has changed the object", async () => {
+    const { end, performed } = await count({ goal: 3, isLatest: false });
+    expect(performed).toEqual([1]);
+    expect(end.status).toEqual({ count: 1 });
+  });
+});
