@@ -3,12 +3,13 @@ import type { ResourceManifest } from "@quartermaster/api";
 import type { Issue } from "../issue.ts";
 import type { Member } from "../member.ts";
 import type { ProvidedKinds, ServedKind } from "./provided-kinds.ts";
-import type { ManifestSecret } from "./resolve-manifest.ts";
+import type { Resolved } from "./resolve-manifest.ts";
 
 /** What reading a plan's content needs to know of the cluster. Names belong to the plan's namespace. */
 export interface ContentSources {
   readonly manifestOf: (name: string) => ResourceManifest | undefined;
-  readonly secretOf: (name: string) => ManifestSecret | undefined;
+  /** What a manifest holds; see `resolveManifest`. */
+  readonly resolve: (manifest: ResourceManifest) => Resolved;
   /** How the server serves a kind, by exact apiVersion and kind; undefined when it does not. */
   readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
   readonly hasNamespace: (name: string) => boolean;

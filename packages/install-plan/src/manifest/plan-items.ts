@@ -6,7 +6,7 @@ import type { ContentSources, Unresolved } from "./content.ts";
 import { flattenList } from "./flatten-list.ts";
 import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
 import { objectFaults } from "./object-faults.ts";
-import { resolveManifest, type Resolved } from "./resolve-manifest.ts";
+import type { Resolved } from "./resolve-manifest.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];
 
@@ -86,7 +86,7 @@ type Reference =
 
 function resolveReference(
   { name, sha256 }: NonNullable<Resource["manifestRef"]>,
-  { manifestOf, secretOf }: ContentSources,
+  { manifestOf, resolve }: ContentSources,
 ): Reference {
   const found = manifestOf(name);
   if (found === undefined) {
@@ -100,7 +100,7 @@ function resolveReference(
     const message = `ResourceManifest ${name} holds other content than the plan refers to`;
     return { kind: "unresolved", reason: "ContentChanged", message };
   }
-  const resolved = resolveManifest(found, secretOf);
+  const resolved = resolve(found);
   if (resolved.kind === "ok") return resolved;
   return { kind: "unresolved", reason: reasons[resolved.kind], message: resolved.message };
 }

@@ -5,7 +5,7 @@ import type { Issue } from "../issue.ts";
 import type { Lifecycle, Member } from "../member.ts";
 import { appliedForm, type AppliedForm } from "./applied-form.ts";
 import { digestOf } from "./canonical-json.ts";
-import { fieldOf, textOf } from "./json-object.ts";
+import { fieldOf, type JsonObject, textOf } from "./json-object.ts";
 import type { PlanItem } from "./plan-items.ts";
 import type { ServedKind } from "./provided-kinds.ts";
 
@@ -22,7 +22,7 @@ export type FindKind = (apiVersion: string, kind: string) => ServedKind | undefi
 /** Makes a member of an item: in its namespace, as it is applied, under the plan's lifecycle with its own words over it. */
 export function readMember(item: PlanItem, plan: InstallPlan, findKind: FindKind): MemberReading {
   const kind = findKind(textOf(item.object, "apiVersion") ?? "", textOf(item.object, "kind") ?? "");
-  const form = appliedForm(item.object, namespaceFor(item, plan, kind));
+  const form = formIn(item.object, namespaceFor(item, plan, kind));
   const member = memberOf(item, plan, form);
   const faults = [
     ...form.faults.map(({ field, message }) => ({ field, message: `${field} ${message}` })),
@@ -35,6 +35,25 @@ export function readMember(item: PlanItem, plan: InstallPlan, findKind: FindKind
     issues: faults.map(({ field, message }) => issueFor(member, { field, message: `${title}: ${message}` })),
     warnings: form.dropped.map((field) => `${title}: ${field} is not applied and was left out`),
   };
+}
+
+interface DigestedForm extends AppliedForm {
+  readonly digest: string;
+}
+
+/** Content is read again whenever the cluster serves something new, and the digests of large objects take longest. */
+const forms = new WeakMap<
+  JsonObject,
+  { readonly namespace: string | undefined; readonly form: DigestedForm }
+>();
+
+function formIn(object: JsonObject, namespace: string | undefined): DigestedForm {
+  const known = forms.get(object);
+  if (known !== undefined && known.namespace === namespace) return known.form;
+  const applied = appliedForm(object, namespace);
+  const form = { ...applied, digest: digestOf(applied.manifest) };
+  forms.set(object, { namespace, form });
+  return form;
 }
 
 /** An issue about a member, by default one of its manifest. */
@@ -60,7 +79,7 @@ function namespaceFor(
 function memberOf(
   { stage, stageIndex, index, resource }: PlanItem,
   plan: InstallPlan,
-  form: AppliedForm,
+  form: DigestedForm,
 ): Member {
   const identity = identityOf(form.manifest);
   return {
@@ -70,7 +89,7 @@ function memberOf(
     identity,
     key: identityKey(identity),
     manifest: form.manifest,
-    digest: digestOf(form.manifest),
+    digest: form.digest,
     lifecycle: laidOver(plan.spec.lifecycle, resource.lifecycle),
     readiness: resource.readiness ?? { mode: "Default" },
   };

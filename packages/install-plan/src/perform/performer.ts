@@ -93,7 +93,10 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
   const body = {
     metadata: { resourceVersion, ownerReferences: [...ownerReferences, { apiVersion, kind, name, uid }] },
   };
-  await ctx.client.patch(resourceManifest.kind, manifest.metadata, { patch: { kind: "merge", body } });
+  await ctx.client.patch(resourceManifest.kind, manifest.metadata, {
+    patch: { kind: "merge", body },
+    isMetadataEnough: true,
+  });
 }
 
 /** One event for all: a bundle may hold hundreds of copies. */

@@ -4,20 +4,20 @@ import type { Context } from "@quartermaster/runtime";
 import { checkExpression } from "../health/index.ts";
 import type { Content } from "../manifest/content.ts";
 import { readContent } from "../manifest/read-content.ts";
-import type { ManifestSecret } from "../manifest/resolve-manifest.ts";
+import { type ManifestSecret, type Resolved, resolveManifest } from "../manifest/resolve-manifest.ts";
 import { namespaces, secrets } from "./kinds.ts";
 import { type KindTable, tableKey } from "./served-kinds.ts";
 
 interface Reading {
   readonly inputs: readonly unknown[];
   readonly content: Content;
+  /** What the manifests hold, by uid: unpacking and proving a large one takes longer than all the rest, and none can change. */
+  readonly resolved: ReadonlyMap<string, Resolved>;
 }
 
 /** Reads the content of plans, and reads it again only when something that it was made from is no longer the same. */
 export class ContentReader {
   readonly #readings = new Map<string, Reading>();
-  /** By the uid of the manifest that points to them: a Secret that may hold a manifest cannot change. */
-  readonly #secrets = new Map<string, ManifestSecret>();
 
   async read(plan: InstallPlan, ctx: Context, kinds: KindTable): Promise<Content> {
     const { namespace = "", uid = "", generation } = plan.metadata;
@@ -25,45 +25,51 @@ export class ContentReader {
     const manifests = new Map(
       names.map((name) => [name, ctx.follow(resourceManifest.kind, { namespace, name })]),
     );
-    const held = await this.#secretsFor([...manifests.values()], ctx);
+    const known = this.#readings.get(uid);
+    const before = known?.resolved ?? new Map<string, Resolved>();
+    const unknown = [...manifests.values()].filter((manifest) => !before.has(manifest?.metadata.uid ?? ""));
+    const held = await secretsFor(unknown, ctx);
     const present = namespacesIn(ctx);
     // A manifest cannot change, only go and come back as another.
     const versions = [...manifests.values()].map((manifest) => manifest?.metadata.uid);
     const inputs = [generation, kinds, present.join(","), ...versions, held.size];
-    const known = this.#readings.get(uid);
     if (known !== undefined && isSame(known.inputs, inputs)) return known.content;
+    const resolved = new Map<string, Resolved>();
     const content = readContent(plan, {
       manifestOf: (name) => manifests.get(name),
-      secretOf: (name) => held.get(name),
+      resolve: (manifest) => {
+        const { uid: version = "" } = manifest.metadata;
+        const found = before.get(version) ?? resolveManifest(manifest, (name) => held.get(name));
+        if (found.kind === "ok") resolved.set(version, found);
+        return found;
+      },
       kindOf: (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)),
       hasNamespace: (name) => present.includes(name),
       checkExpression,
     });
-    this.#readings.set(uid, { inputs, content });
+    this.#readings.set(uid, { inputs, content, resolved });
     return content;
   }
 
   forget(uid: string): void {
     this.#readings.delete(uid);
   }
+}
 
-  async #secretsFor(
-    manifests: readonly (ResourceManifest | undefined)[],
-    ctx: Context,
-  ): Promise<ReadonlyMap<string, ManifestSecret>> {
-    const found = new Map<string, ManifestSecret>();
-    for (const manifest of manifests) {
-      const ref = manifest?.spec.secretKeyRef;
-      if (manifest === undefined || ref === undefined) continue;
-      const { uid = "", namespace = "" } = manifest.metadata;
-      const secret =
-        this.#secrets.get(uid) ?? (await ctx.client.find(secrets, { namespace, name: ref.name }));
-      if (secret === undefined) continue;
-      if (secret.immutable === true) this.#secrets.set(uid, secret);
-      found.set(ref.name, secret);
-    }
-    return found;
+/** The Secrets that hold some of the manifests, by name. */
+async function secretsFor(
+  manifests: readonly (ResourceManifest | undefined)[],
+  ctx: Context,
+): Promise<ReadonlyMap<string, ManifestSecret>> {
+  const found = new Map<string, ManifestSecret>();
+  for (const manifest of manifests) {
+    const ref = manifest?.spec.secretKeyRef;
+    if (manifest === undefined || ref === undefined) continue;
+    const { namespace = "" } = manifest.metadata;
+    const secret = await ctx.client.find(secrets, { namespace, name: ref.name });
+    if (secret !== undefined) found.set(ref.name, secret);
   }
+  return found;
 }
 
 /** Names of the ResourceManifests that a plan refers to, each once. */

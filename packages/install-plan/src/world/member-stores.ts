@@ -11,14 +11,24 @@ export interface MemberStores {
   isWatched(kind: Kind): boolean;
 }
 
-/** Watches the kinds and waits for their first pictures: an object that is merely not seen yet must not be taken for absent. */
-export async function trackKinds(ctx: Context, kinds: readonly Kind[]): Promise<MemberStores> {
+/**
+ * Watches the kinds and waits for their first pictures: an object that is merely not seen yet must not be taken for absent.
+ * Of those in `later` it does not wait for any; see `isWatched`.
+ */
+export async function trackKinds(
+  ctx: Context,
+  kinds: readonly Kind[],
+  later: readonly Kind[] = [],
+): Promise<MemberStores> {
   const tracked = new Map<string, Tracked>();
-  for (const kind of kinds) {
-    const name = nameOfKind(kind);
-    if (!tracked.has(name)) tracked.set(name, ctx.track(watchFor(kind)));
-  }
-  for (const { settled } of tracked.values()) await settled;
+  const track = (kind: Kind): Tracked => {
+    const known = tracked.get(nameOfKind(kind)) ?? ctx.track(watchFor(kind));
+    tracked.set(nameOfKind(kind), known);
+    return known;
+  };
+  const awaited = kinds.map(track);
+  for (const kind of later) track(kind);
+  for (const { settled } of awaited) await settled;
   return {
     find: (kind, ref) => tracked.get(nameOfKind(kind))?.store.get(ref),
     list: (kind) => tracked.get(nameOfKind(kind))?.store.list() ?? [],

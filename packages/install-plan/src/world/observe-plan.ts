@@ -1,5 +1,6 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
+  apiVersionOf,
   classify,
   type Context,
   type Discovery,
@@ -9,6 +10,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
+import { establishedKinds } from "../crd/established-kinds.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindFinder } from "../manifest/read-content.ts";
@@ -23,7 +25,7 @@ import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { jobViews } from "./job-view.ts";
-import { jobs } from "./kinds.ts";
+import { customResourceDefinitions, jobs } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
@@ -57,7 +59,9 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const replacement = replacementOf(plan, siblingsOf(plan, ctx));
   const marker: Marker = { plan, revision: replacement.revision };
-  const stores = await trackKinds(ctx, [...memberKinds(content, kinds), jobs]);
+  const isNear = nearIn(plan);
+  const [near, far] = [content.members.filter(isNear), content.members.filter((member) => !isNear(member))];
+  const stores = await trackKinds(ctx, [...kindsOf(near, kinds), jobs], kindsOf(far, kinds));
   const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
   const family = familyOf(plan, replacement, ctx);
   const view = viewer({ plan, kinds, stores, family, marker, memory, nowMs, health, ctx });
@@ -105,9 +109,27 @@ async function readServedContent(
 ): Promise<{ readonly kinds: KindTable; readonly content: Content }> {
   const known = await readKindTable(discovery, ctx.signal);
   const content = await contents.read(plan, ctx, known);
-  const wanted = content.members.map(({ identity }) => identity);
-  const kinds = await kindTableFor(wanted, discovery, ctx.signal);
-  return { kinds, content: kinds === known ? content : await contents.read(plan, ctx, kinds) };
+  const own = await ownKinds(content, known, ctx);
+  const wanted = content.members
+    .filter(nearIn(plan))
+    .map(({ identity }) => identity)
+    .filter((identity) => kindIn(own, identity) === undefined);
+  const served = await kindTableFor(wanted, discovery, ctx.signal);
+  return {
+    kinds: own.size === 0 ? served : new Map([...own, ...served]),
+    content: served === known ? content : await contents.read(plan, ctx, served),
+  };
+}
+
+/** Kinds of the plan's own definitions that are served although discovery does not tell yet. */
+async function ownKinds({ provided }: Content, known: KindTable, ctx: Context): Promise<KindTable> {
+  const isKnown = [...provided.values()].every((kind) => kindIn(known, kind) !== undefined);
+  if (isKnown) return new Map();
+  const stores = await trackKinds(ctx, [customResourceDefinitions]);
+  const found = stores.list(customResourceDefinitions).flatMap(establishedKinds);
+  return new Map(
+    found.map(({ kind, hasStatus }) => [tableKey(apiVersionOf(kind), kind.kind), { ...kind, hasStatus }]),
+  );
 }
 
 type Base = Pick<
@@ -123,8 +145,17 @@ type Base = Pick<
   | "nowMs"
 >;
 
-/** The kinds of the plan's objects, as far as they are served. */
-function memberKinds({ members }: Content, kinds: KindTable): readonly Kind[] {
+/**
+ * While stages are carried out, objects of later ones decide nothing yet, and the server may take seconds to let a kind be
+ * watched that an earlier stage has just brought.
+ */
+function nearIn(plan: InstallPlan): (member: Member) => boolean {
+  const last = hasStarted(plan) && !isInstalled(plan) ? stageIndexOf(plan) : Number.POSITIVE_INFINITY;
+  return ({ stageIndex }) => stageIndex <= last;
+}
+
+/** The kinds of objects of the plan, as far as they are served. */
+function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] {
   const names = new Set(members.map(({ identity }) => tableKey(identity.apiVersion, identity.kind)));
   return [...names].flatMap((name) => kinds.get(name) ?? []);
 }

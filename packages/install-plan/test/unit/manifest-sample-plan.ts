@@ -1,6 +1,7 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
 
 import type { Content, ContentSources } from "../../src/manifest/content.ts";
+import { resolveManifest } from "../../src/manifest/resolve-manifest.ts";
 
 /** The apiVersion of plans and manifests. */
 export const version = "install.quartermaster.dev/v1alpha1";
@@ -43,7 +44,7 @@ const served = new Map<string, { plural: string; scope: "Namespaced" | "Cluster"
 /** A cluster with a few kinds and the namespaces `shop` and `other`. */
 export const sources: ContentSources = {
   manifestOf: () => undefined,
-  secretOf: () => undefined,
+  resolve: (manifest) => resolveManifest(manifest, () => undefined),
   kindOf: (apiVersion, kind) => served.get(`${apiVersion}/${kind}`),
   hasNamespace: (name) => name === "shop" || name === "other",
 };

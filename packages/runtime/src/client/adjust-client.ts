@@ -45,7 +45,8 @@ export function adjustClient(client: Client, adjustment: Adjustment): Client {
 
 type Writing = WriteOptions & { readonly subresource?: string };
 
-/** What only a dry run brought back was not written; what a subresource answers with may be of another kind. */
-function isObject({ dryRun, subresource }: Writing): boolean {
-  return dryRun !== true && (subresource === undefined || subresource === "status");
+/** What only a dry run brought back was not written; what a subresource answers with may be of another kind, or cut down. */
+function isObject({ dryRun, subresource, isMetadataEnough }: Writing): boolean {
+  const isWhole = isMetadataEnough !== true && (subresource === undefined || subresource === "status");
+  return dryRun !== true && isWhole;
 }

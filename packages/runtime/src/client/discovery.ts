@@ -20,11 +20,15 @@ const accept = ["v2", "v2beta1"]
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(",");
 
-/** What the server offers: read with two requests when first asked, kept until invalidated or until something is not in it. */
+/**
+ * What the server offers: read with two requests when first asked, kept until invalidated or until something is not in it.
+ * The core group belongs to the server's own version and is asked for again only when something of it is missing.
+ */
 export class Discovery {
   readonly #transport: Transport;
   readonly #system: System;
   #known: Promise<Offer> | undefined;
+  #core: Promise<readonly ServedGroupVersion[]> | undefined;
   #readAtMs = 0;
 
   constructor(transport: Transport, system: System) {
@@ -63,7 +67,10 @@ export class Discovery {
   ): Promise<ServedKind> {
     const found = (await this.all(options)).find(matches);
     if (found !== undefined) return found;
-    if (this.#system.monotonicMs() - this.#readAtMs >= shortestAgeMs) this.invalidate();
+    if (this.#system.monotonicMs() - this.#readAtMs >= shortestAgeMs) {
+      this.invalidate();
+      if (!wanted.apiVersion.includes("/")) this.#core = undefined;
+    }
     const { groups, kinds } = await this.#offer(options);
     const foundNow = kinds.find(matches);
     if (foundNow === undefined) throw unknownKind(wanted, groups);
@@ -84,15 +91,19 @@ export class Discovery {
 
   /** Shared by all who ask at the same time, hence without the signal of one of them; the transport's limit holds. */
   async #read(): Promise<Offer> {
-    const answers = await Promise.all(
-      ["/api", "/apis"].map(
-        async (path) =>
-          await this.#transport.send({ method: "GET", verb: "get", path, accept, subject: { kind: path } }),
-      ),
-    );
+    this.#core ??= this.#readFrom("/api");
+    const core = this.#core;
+    core.catch(() => {
+      if (this.#core === core) this.#core = undefined;
+    });
+    const groups = (await Promise.all([core, this.#readFrom("/apis")])).flat();
     this.#readAtMs = this.#system.monotonicMs();
-    const groups = answers.flatMap(readGroups);
     return { groups, kinds: groups.flatMap(({ kinds }) => kinds) };
+  }
+
+  async #readFrom(path: string): Promise<readonly ServedGroupVersion[]> {
+    const request = { method: "GET", verb: "get", path, accept, subject: { kind: path } } as const;
+    return readGroups(await this.#transport.send(request));
   }
 }
 

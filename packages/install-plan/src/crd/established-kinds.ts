@@ -1,0 +1,31 @@
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+
+import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
+import { definedKind } from "./defined-kind.ts";
+
+/** A kind as its definition tells it. */
+export interface EstablishedKind {
+  readonly kind: Kind;
+  readonly hasStatus: boolean;
+}
+
+/**
+ * The kinds that a definition serves for sure. One that was never changed serves all it says from the moment that it is
+ * established, seconds before discovery tells so when many come at once. Of one that was changed only discovery knows when.
+ */
+export function establishedKinds(crd: KubeObject): readonly EstablishedKind[] {
+  if (crd.metadata.generation !== 1 || !isEstablished(crd)) return [];
+  return listOf(fieldOf(crd, "spec"), "versions")
+    .filter((version) => fieldOf(version, "served") === true)
+    .flatMap((version) => {
+      const kind = definedKind(crd, textOf(version, "name") ?? "");
+      const hasStatus = fieldOf(fieldOf(version, "subresources"), "status") !== undefined;
+      return kind === undefined ? [] : [{ kind, hasStatus }];
+    });
+}
+
+function isEstablished(crd: KubeObject): boolean {
+  return listOf(fieldOf(crd, "status"), "conditions").some(
+    (condition) => textOf(condition, "type") === "Established" && textOf(condition, "status") === "True",
+  );
+}
