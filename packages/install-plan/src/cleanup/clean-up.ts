@@ -23,7 +23,7 @@ export async function cleanUpPlan(
   ctx: Context,
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
-  if (!hasStarted(plan) || plan.status?.phase === "Superseded") return settled();
+  if (ownsNothing(plan)) return settled();
   const { system, memories } = parts;
   const silentUntilMs = system.monotonicMs() + silentMs;
   for (;;) {
@@ -33,11 +33,21 @@ export async function cleanUpPlan(
     const step = decideDeletion({ plan, remaining, isReleasing: isReleasing(plan, elapsedMs) });
     const plight = { plan, step, remaining };
     const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
-    if (refusal !== undefined)
-      return isLettingGo(plan, ctx) ? letGo(remaining, refusal, ctx) : unauthorized(plight, refusal);
+    if (refusal !== undefined) return refused(plight, refusal, ctx);
     const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
     if (isWorthTelling || !(await isSeenSoon(step.actions, ctx, system))) return underWay(plight);
   }
+}
+
+/** Nothing was ever written, or all that was belongs to the plan's successor. */
+function ownsNothing(plan: InstallPlan): boolean {
+  return !hasStarted(plan) || plan.status?.phase === "Superseded";
+}
+
+function refused(plight: Plight, refusal: string, ctx: Context): Outcome | CleanUpEnd {
+  return isLettingGo(plight.plan, ctx)
+    ? letGo(plight.remaining, refusal, ctx)
+    : unauthorized(plight, refusal);
 }
 
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */

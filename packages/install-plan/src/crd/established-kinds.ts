@@ -2,6 +2,7 @@ import type { Kind, KubeObject } from "@quartermaster/runtime";
 
 import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { definedKind } from "./defined-kind.ts";
+import { isEstablished } from "./served-versions.ts";
 
 /** A kind as its definition tells it. */
 export interface EstablishedKind {
@@ -22,10 +23,4 @@ export function establishedKinds(crd: KubeObject): readonly EstablishedKind[] {
       const hasStatus = fieldOf(fieldOf(version, "subresources"), "status") !== undefined;
       return kind === undefined ? [] : [{ kind, hasStatus }];
     });
-}
-
-function isEstablished(crd: KubeObject): boolean {
-  return listOf(fieldOf(crd, "status"), "conditions").some(
-    (condition) => textOf(condition, "type") === "Established" && textOf(condition, "status") === "True",
-  );
 }

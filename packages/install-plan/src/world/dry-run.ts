@@ -29,10 +29,9 @@ export interface DryRunRequest {
 
 /** Asks the server, with the account's rights, what it would make of the object. Changes nothing. */
 export async function dryRun(request: DryRunRequest): Promise<DryRun> {
-  const { live, member } = request;
-  const isNew = live === undefined && isCreatedAsApplied(member.manifest);
   try {
-    return { kind: "fine", isNew: isNew ? await tryCreate(request) : await tryApply(request) };
+    const isNew = mayTryCreate(request) && (await tryCreate(request));
+    return { kind: "fine", isNew: isNew || (await tryApply(request)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return judge(error, request);
@@ -53,10 +52,22 @@ async function tryApply({ member, kind, live, marker, client }: DryRunRequest): 
   return isNew;
 }
 
-/** Costs the server a third less than an apply: it neither reads YAML nor compares fields. */
+function mayTryCreate({ live, member }: DryRunRequest): boolean {
+  return live === undefined && isCreatedAsApplied(member.manifest);
+}
+
+/**
+ * Costs the server a third less than an apply: it neither reads YAML nor compares fields. False when only an apply can tell:
+ * somebody's object may be there, and the manifest be no more than a part of it.
+ */
 async function tryCreate({ member, kind, marker, client }: DryRunRequest): Promise<boolean> {
-  await client.create(kind, appliedManifest(member, marker), asking);
-  return true;
+  try {
+    await client.create(kind, appliedManifest(member, marker), asking);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && /^(?:alreadyExists|invalid|forbidden)$/.test(error.class)) return false;
+    throw error;
+  }
 }
 
 /** The object with the version that it must still have: the write fails when somebody was faster. */
@@ -73,15 +84,13 @@ export function withVersion(manifest: KubeObject, live: KubeObject | undefined):
   };
 }
 
-/** Not marked, so that no watch has shown it. */
-const there: DryRun = { kind: "fine", isNew: false };
-
 function judge(error: ApiError, request: DryRunRequest): DryRun {
   const { member, live } = request;
   switch (error.class) {
     case "conflict":
       // Without force: somebody else's fields, so the object is there.
-      return live === undefined ? there : transient(error, member);
+      if (live === undefined) return { kind: "fine", isNew: false };
+      return transient(error, member);
     case "notFound":
       return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
     case "forbidden":
@@ -92,7 +101,6 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
     case "tooLarge":
       return issueOf(error, member, isImmutable(error) ? "ImmutableField" : "Rejected");
     case "alreadyExists":
-      return there;
     case "unauthorized":
     case "gone":
     case "tooManyRequests":

@@ -1,6 +1,5 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
-  apiVersionOf,
   classify,
   type Context,
   type Discovery,
@@ -10,9 +9,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
-import { establishedKinds } from "../crd/established-kinds.ts";
 import { inBatches } from "../in-batches.ts";
-import type { Content } from "../manifest/content.ts";
 import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
@@ -25,21 +22,15 @@ import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { jobViews } from "./job-view.ts";
-import { customResourceDefinitions, jobs } from "./kinds.ts";
+import { jobs } from "./kinds.ts";
 import { readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
-import {
-  kindIn,
-  type KindTable,
-  kindTableFor,
-  readKindTable,
-  tableKey,
-  type TableKind,
-} from "./served-kinds.ts";
+import { nearIn, readServedContent } from "./served-content.ts";
+import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
@@ -101,37 +92,6 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   };
 }
 
-/** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
-async function readServedContent(
-  plan: InstallPlan,
-  ctx: Context,
-  { discovery, contents }: ObserverParts,
-): Promise<{ readonly kinds: KindTable; readonly content: Content }> {
-  const known = await readKindTable(discovery, ctx.signal);
-  const content = await contents.read(plan, ctx, known);
-  const own = await ownKinds(content, known, ctx);
-  const wanted = content.members
-    .filter(nearIn(plan))
-    .map(({ identity }) => identity)
-    .filter((identity) => kindIn(own, identity) === undefined);
-  const served = await kindTableFor(wanted, discovery, ctx.signal);
-  return {
-    kinds: own.size === 0 ? served : new Map([...own, ...served]),
-    content: served === known ? content : await contents.read(plan, ctx, served),
-  };
-}
-
-/** Kinds of the plan's own definitions that are served although discovery does not tell yet. */
-async function ownKinds({ provided }: Content, known: KindTable, ctx: Context): Promise<KindTable> {
-  const isKnown = [...provided.values()].every((kind) => kindIn(known, kind) !== undefined);
-  if (isKnown) return new Map();
-  const stores = await trackKinds(ctx, [customResourceDefinitions]);
-  const found = stores.list(customResourceDefinitions).flatMap(establishedKinds);
-  return new Map(
-    found.map(({ kind, hasStatus }) => [tableKey(apiVersionOf(kind), kind.kind), { ...kind, hasStatus }]),
-  );
-}
-
 type Base = Pick<
   Seen,
   | "plan"
@@ -144,15 +104,6 @@ type Base = Pick<
   | "transformationIssues"
   | "nowMs"
 >;
-
-/**
- * While stages are carried out, objects of later ones decide nothing yet, and the server may take seconds to let a kind be
- * watched that an earlier stage has just brought.
- */
-function nearIn(plan: InstallPlan): (member: Member) => boolean {
-  const last = hasStarted(plan) && !isInstalled(plan) ? stageIndexOf(plan) : Number.POSITIVE_INFINITY;
-  return ({ stageIndex }) => stageIndex <= last;
-}
 
 /** The kinds of objects of the plan, as far as they are served. */
 function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] {

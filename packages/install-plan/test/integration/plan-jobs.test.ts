@@ -34,8 +34,8 @@ describe("jobs between stages", () => {
     expect(writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
       "patch configmaps",
       "create jobs",
-      "patch configmaps",
       "delete jobs",
+      "patch configmaps",
     ]);
   });
 

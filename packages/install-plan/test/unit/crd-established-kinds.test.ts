@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { establishedKinds } from "../../src/crd/established-kinds.ts";
 
 const established = { type: "Established", status: "True" };
+const accepted = { type: "NamesAccepted", status: "True" };
 
-function crd({ generation = 1, conditions = [established] as readonly object[] } = {}): KubeObject {
+function crd({ generation = 1, conditions = [established, accepted] } = {}): KubeObject {
   const manifest = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -22,15 +23,15 @@ function crd({ generation = 1, conditions = [established] as readonly object[] }
     },
     status: { conditions },
   };
-  return manifest as unknown as KubeObject;
+  return manifest;
 }
 
 test.each([
   { name: "an established one: every version that is served", given: crd(), serves: ["v1 status", "v2"] },
-  { name: "one that is not yet", given: crd({ conditions: [] }), serves: [] },
+  { name: "one that is not yet", given: crd({ conditions: [accepted] }), serves: [] },
   {
     name: "one that is no longer",
-    given: crd({ conditions: [{ ...established, status: "False" }] }),
+    given: crd({ conditions: [{ ...established, status: "False" }, accepted] }),
     serves: [],
   },
   { name: "one that was changed", given: crd({ generation: 2 }), serves: [] },

@@ -12,11 +12,18 @@ test(
   async () => {
     await using cluster = await startLocalCluster({ kwokNodes: 10 });
     using api = new ApiClient(cluster.admin);
+    const { items: nodes } = JSON.parse((await api.send({ path: "/api/v1/nodes" })).body) as {
+      items: readonly { readonly metadata: { readonly name: string } }[];
+    };
+    // On nodes of our choice: binding them one by one would take the scheduler longer than all the rest.
     const body = (index: number): object => ({
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name: `pod-${index}` },
-      spec: { containers: [{ name: "main", image: "nowhere.invalid/none:1" }] },
+      spec: {
+        nodeName: nodes[index % nodes.length]?.metadata.name,
+        containers: [{ name: "main", image: "nowhere.invalid/none:1" }],
+      },
     });
     let next = 0;
     const work = async (): Promise<void> => {

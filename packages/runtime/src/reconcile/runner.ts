@@ -66,19 +66,23 @@ async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   for (;;) {
     const seen = await recipe.observe(untold === undefined ? object : withStatus(object, untold), ctx);
     const { rule, verdict } = firstAnswer(recipe.rules, seen, new Date(system.wallMs()));
-    const { isInterim = false, outcome, status, conditions } = verdict;
+    const { isInterim = false } = verdict;
     if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
     ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
     await performAll(recipe, verdict, { ctx, system });
-    const end = {
-      outcome,
-      ...(status === undefined ? {} : { status }),
-      ...(conditions === undefined ? {} : { conditions }),
-    };
+    const end = endWith(verdict);
     // Somebody's edit, or the object's end, is worth a pass of its own.
     if (!isInterim || !isLatest(object)) return end;
     untold = end;
   }
+}
+
+function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd {
+  return {
+    outcome,
+    ...(status === undefined ? {} : { status }),
+    ...(conditions === undefined ? {} : { conditions }),
+  };
 }
 
 /** The object as it will be once that is told. Conditions are the runtime's: no recipe decides upon them. */
