@@ -30,6 +30,8 @@ const options: BenchOptions = {
   idleMinutes: Number(valueOf("--idle-minutes=") ?? 1),
   only: words.filter((word) => word.startsWith("--only=")).flatMap((word) => word.slice(7).split(",")),
 };
+// What was started for it is ended with it; see `tie`.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 for (const [name, run] of Object.entries(sections)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   printSection(await run(options));

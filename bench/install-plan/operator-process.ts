@@ -6,6 +6,7 @@ import { eventually } from "@quartermaster/testkit";
 
 import { type ProcessUsage, usageOf } from "../process-usage.ts";
 import { operatorFlags } from "../runtime/contestant.ts";
+import { tie } from "../tied-child.ts";
 
 /** The operator in a process of its own, with the rights that we ship. */
 export class OperatorProcess implements AsyncDisposable {
@@ -18,7 +19,7 @@ export class OperatorProcess implements AsyncDisposable {
     const log = openSync(join(folder, "operator.log"), "a");
     const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", String(this.#port)];
     const args = [...operatorFlags, program, "--kubeconfig", kubeconfigPath, ...metrics];
-    this.#child = spawn(process.execPath, args, { stdio: ["ignore", log, log] });
+    this.#child = tie(spawn(process.execPath, args, { stdio: ["ignore", log, log] }));
     this.#gone = new Promise((resolve) => this.#child.once("exit", resolve));
   }
 

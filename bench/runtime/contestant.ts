@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import * as z from "zod";
 
 import { type ProcessUsage, usageOf } from "../process-usage.ts";
+import { tie } from "../tied-child.ts";
 
 /** What a contestant said: a word with figures. */
 export interface Said {
@@ -49,7 +50,7 @@ export class Contestant implements AsyncDisposable {
   readonly startedMs = performance.now();
 
   constructor({ command, args, env = process.env }: Program) {
-    this.#child = spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"], env });
+    this.#child = tie(spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"], env }));
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
       this.#said.push(saidSchema.parse(JSON.parse(line)));
       this.#wake();

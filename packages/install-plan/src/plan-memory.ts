@@ -64,12 +64,29 @@ export class PlanMemory {
     for (const matter of this.#starts.keys()) if (matter.startsWith(prefix)) this.#starts.delete(matter);
   }
 
-  /** The uid that a namespace had when it was first asked about. */
-  pinnedHome(namespace: string, uid: string): string {
-    const pinned = this.#homes.get(namespace);
-    if (pinned !== undefined) return pinned;
+  /** The namespaces as an earlier process first saw them. */
+  recallHomes(homes: readonly Home[]): void {
+    for (const { name, uid } of homes) this.pinnedHome(name, uid);
+  }
+
+  /** The namespaces that were asked about, as they were then. */
+  get homes(): readonly Home[] {
+    return [...this.#homes]
+      .map(([name, uid]) => ({ name, uid }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .slice(0, homesLimit);
+  }
+
+  /** From now on this one is meant. */
+  pinHome(namespace: string, uid: string): void {
     this.#homes.set(namespace, uid);
-    return uid;
+  }
+
+  /** The uid of the one that is meant; this one if none was yet. */
+  pinnedHome(namespace: string, uid: string): string {
+    const pinned = this.#homes.get(namespace) ?? uid;
+    this.#homes.set(namespace, pinned);
+    return pinned;
   }
 
   noteRevert(key: IdentityKey, revert: Revert): void {
@@ -90,6 +107,15 @@ export class PlanMemory {
     return { manager: last.manager, notBeforeMs: last.atMs + pauseMs };
   }
 }
+
+/** A namespace of which only the one with this uid is meant. */
+export interface Home {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What the status may hold; beyond that they are known to this process only. */
+const homesLimit = 500;
 
 /** One restoration, and who had made it necessary. */
 export interface Revert {

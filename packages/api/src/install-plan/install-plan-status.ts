@@ -111,6 +111,12 @@ export const installPlanStatus = z.strictObject({
     .string()
     .optional()
     .describe("The account that the rights were checked for; another one of its name is not trusted."),
+  namespaces: listMap(z.strictObject({ name: z.string(), uid: z.string() }), ["name"])
+    .max(500)
+    .optional()
+    .describe(
+      "While the plan is carried out: the namespaces of its objects as they were first seen. Another one of the name is not written to.",
+    ),
   contentDigest: z.string().optional().describe("Digest over all manifests, fixed at the first attempt."),
   counts: counts.optional().describe("Exact numbers of resources by state."),
   states: atomicList(z.string())

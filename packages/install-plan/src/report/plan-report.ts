@@ -3,7 +3,7 @@ import { type Claim, timestampOf } from "@quartermaster/runtime";
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
 import { describeIdentity } from "../identity.ts";
-import { attemptOf, type PlanStatus } from "../progress.ts";
+import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { jobRecord } from "./job-record.ts";
@@ -54,6 +54,7 @@ export function reportOn(
     contentDigest,
     replaces,
     replacedBy,
+    namespaces: isUnderWay(seen, progress) ? seen.homes : undefined,
   });
   const status = dropUndefined({
     ...lasting,
@@ -70,6 +71,11 @@ export function reportOn(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
   return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** Before the first write nothing is settled; once installed, objects belong where they are. */
+function isUnderWay({ plan, homes }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
+  return homes.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
 }
 
 /** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */

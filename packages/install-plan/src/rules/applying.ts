@@ -194,6 +194,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
     actions,
     progress: {
       finishedAt: timestampOf(now),
+      namespaces: undefined,
       attempt: attemptOf(plan),
       ...(last === undefined ? {} : { stage: last }),
       ...(replacement.predecessors.length === 0

@@ -3,7 +3,7 @@ import type { Context, Kind } from "@quartermaster/runtime";
 
 import type { Member } from "../member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { isInstalled } from "../progress.ts";
+import { hasStarted, isInstalled } from "../progress.ts";
 import { namespaces } from "./kinds.ts";
 import type { MemberStores } from "./member-stores.ts";
 
@@ -26,14 +26,15 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
 }
 
 /**
- * While a plan is carried out a namespace is the one that it was when we first saw it: under the same name somebody else may
- * have made one for another purpose, with other rights in it.
+ * While a plan is carried out a namespace is the one that it was at the beginning, or when we first saw it: under the same name
+ * somebody else may have made one for another purpose, with other rights in it.
  */
 function homeBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
   const home = ctx.store(namespaces).get({ name: namespace });
   if (home === undefined) return `namespace ${namespace} is not there yet`;
   const { uid = "", deletionTimestamp } = home.metadata;
   if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
+  if (!hasStarted(plan)) memory.pinHome(namespace, uid);
   if (isInstalled(plan) || memory.pinnedHome(namespace, uid) === uid) return undefined;
   return `namespace ${namespace} was deleted and made again meanwhile; make a new plan for it`;
 }

@@ -46,6 +46,7 @@ export interface ObserverParts {
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
 export async function observePlan(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
   const memory = parts.memories.of(plan);
+  memory.recallHomes(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const replacement = replacementOf(plan, siblingsOf(plan, ctx));
@@ -87,6 +88,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     }),
     ...(clearance === undefined ? {} : { clearance }),
     leftovers: await readLeftovers({ ...base, kinds, contents: parts.contents, ctx }),
+    homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
   };

@@ -8,7 +8,7 @@ import type { Content } from "../manifest/content.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { Right } from "../permissions/rights.ts";
-import type { Contest, Trouble } from "../plan-memory.ts";
+import type { Contest, Home, Trouble } from "../plan-memory.ts";
 import type { Matter } from "../waiting-room.ts";
 import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
@@ -34,6 +34,8 @@ export interface Seen {
   readonly transformationIssues: readonly Issue[];
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
+  /** The namespaces of the objects as they were first seen. */
+  readonly homes: readonly Home[];
   /** How long the present stage has been worked on in this attempt. */
   readonly stageElapsedMs: number;
   /** How long until a failed attempt is followed by the next; 0 when it is due. */

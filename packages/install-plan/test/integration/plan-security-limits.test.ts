@@ -127,29 +127,38 @@ describe("transformations", () => {
 });
 
 describe("namespaces", () => {
-  test("[security/26] a namespace that was made again while the plan is carried out is not written to", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
-    const { client } = bench;
-    const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${bench.namespace}-home` } };
-    bench.use(removing(client, namespaces, home.metadata));
-    await client.create(namespaces, home);
-    const inside = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: "c", namespace: home.metadata.name },
-    };
-    const stages = [
-      { name: "a", resources: [gated("gate")] },
-      { name: "b", resources: [inline(inside)] },
-    ];
-    await bench.create(bench.plan("p", stages, { scope: "Cluster" }));
-    await bench.until("p", ({ states }) => states?.[0] === "P");
-    await client.delete(namespaces, home.metadata);
-    await eventually(async () => (await client.find(namespaces, home.metadata)) === undefined);
-    await client.create(namespaces, home);
-    await bench.openGate("gate");
-    const { status } = await bench.until("p", ({ message = "" }) => message.includes("made again"));
-    expect(status?.stage).toBe("b");
-    expect(await client.find(configMaps, inside.metadata)).toBeUndefined();
-  });
+  test.each([
+    { name: "the operator that saw the first one", isRestarted: false },
+    { name: "an operator that was started meanwhile", isRestarted: true },
+  ])(
+    "[security/26] a namespace that was made again while the plan is carried out is not written to by $name",
+    async ({ isRestarted }) => {
+      await using bench = await setUpWorkbench({ clusterRules: [allRights], isOperating: false });
+      const operator = await bench.operate();
+      const { client } = bench;
+      const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${bench.namespace}-home` } };
+      bench.use(removing(client, namespaces, home.metadata));
+      await client.create(namespaces, home);
+      const inside = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "c", namespace: home.metadata.name },
+      };
+      const stages = [
+        { name: "a", resources: [gated("gate")] },
+        { name: "b", resources: [inline(inside)] },
+      ];
+      await bench.create(bench.plan("p", stages, { scope: "Cluster" }));
+      await bench.until("p", ({ states }) => states?.[0] === "P");
+      if (isRestarted) await operator.stop();
+      await client.delete(namespaces, home.metadata);
+      await eventually(async () => (await client.find(namespaces, home.metadata)) === undefined);
+      await client.create(namespaces, home);
+      if (isRestarted) await bench.operate();
+      await bench.openGate("gate");
+      const { status } = await bench.until("p", ({ message = "" }) => message.includes("made again"));
+      expect(status?.stage).toBe("b");
+      expect(await client.find(configMaps, inside.metadata)).toBeUndefined();
+    },
+  );
 });

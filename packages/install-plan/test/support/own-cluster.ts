@@ -7,7 +7,7 @@ import { clusterRoleBindings, serviceAccounts } from "./kinds.ts";
 import { serveOurKinds } from "./our-kinds.ts";
 
 /** The account that plans name, in the namespace `default`. */
-export const installer = { namespace: "default", name: "installer" };
+const installer = { namespace: "default", name: "installer" };
 
 /** An operator as the administrator, on a cluster that no other test uses, with an account for plans that has no rights yet. */
 export async function operateAlone(cluster: LocalCluster): Promise<Connection> {
@@ -42,7 +42,7 @@ export async function makeAdministrator({ client }: Connection): Promise<void> {
 }
 
 /** What a binding says that makes an account an administrator. */
-export function administration({ namespace, name }: typeof installer): object {
+function administration({ namespace, name }: typeof installer): object {
   return {
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", name, namespace }],

@@ -21,6 +21,8 @@ test(
       kind: "Pod",
       metadata: { name: `pod-${index}` },
       spec: {
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
         nodeName: nodes[index % nodes.length]?.metadata.name,
         containers: [{ name: "main", image: "nowhere.invalid/none:1" }],
       },
