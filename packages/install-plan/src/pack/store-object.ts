@@ -9,8 +9,10 @@ import type { PackObject } from "./pack-objects.ts";
 import type { PackedManifest, PackedResource } from "./packed.ts";
 
 const kibibyte = 1_024;
-/** Up to here the manifest stands in the ResourceManifest as it is. */
-const rawLimitBytes = 900 * kibibyte;
+/** Up to here the manifest stands in the ResourceManifest as it is; what is larger nobody reads, and each write of it is dear. */
+const rawLimitBytes = 128 * kibibyte;
+/** What an immutable Secret can hold. */
+const secretLimitBytes = 900 * kibibyte;
 /** What the operator is willing to unpack. */
 const inflatedLimitBytes = 4 * kibibyte * kibibyte;
 /** What fits into one object of the API server once it is packed. */
@@ -55,7 +57,11 @@ export function storeInSecret(object: PackObject, namespace: string): StoredObje
     data: { [secretKey]: Buffer.from(json).toString("base64") },
   };
   const sizeBytes = Buffer.byteLength(json);
-  return { ...stored, secret, ...(sizeBytes > rawLimitBytes ? { issue: tooLarge(object, sizeBytes) } : {}) };
+  return {
+    ...stored,
+    secret,
+    ...(sizeBytes > secretLimitBytes ? { issue: tooLarge(object, sizeBytes) } : {}),
+  };
 }
 
 function beside(

@@ -191,7 +191,7 @@ describe("storage", () => {
   });
 
   test("is one manifest per object above, by digest, and each holds what it says", () => {
-    const { manifests, plan } = packed([sized("a", 200_000), sized("b", 1_000_000)]);
+    const { manifests, plan } = packed([sized("a", 100_000), sized("b", 1_000_000)]);
     const resources = plan.spec.stages.flatMap((stage) => stage.resources);
     expect(manifests.map(({ spec }) => spec.encoding ?? "raw")).toEqual(["raw", "gzip"]);
     expect(manifests.map((manifest) => manifest.metadata.name)).toEqual(
