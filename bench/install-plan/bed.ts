@@ -14,10 +14,11 @@ import {
 } from "@quartermaster/runtime";
 import { AuditLog } from "@quartermaster/testkit";
 
+import { buildGoProgram } from "../programs.ts";
 import type { BenchOptions } from "../table.ts";
 import { OperatorProcess } from "./operator-process.ts";
 import type { PlanStore } from "./plans.ts";
-import { buildPeer, bundleOperator, goPeers } from "./programs.ts";
+import { bundleOperator, goPeers } from "./programs.ts";
 
 /** The one API server on which all contestants are measured, with the operator beside it. */
 export interface PlanBed extends AsyncDisposable {
@@ -40,7 +41,7 @@ const repository = join(import.meta.dirname, "../..");
 
 /** Starts a control plane whose every request is audited, and the operator with the rights that we ship. */
 export async function makePlanBed(options: BenchOptions): Promise<PlanBed> {
-  const [helm = "", kapp = ""] = goPeers.map(buildPeer);
+  const [helm = "", kapp = ""] = goPeers.map(buildGoProgram);
   const program = await bundleOperator();
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startLocalCluster({ kwokNodes: 1, audit: "Metadata" }));

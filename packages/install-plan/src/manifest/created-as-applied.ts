@@ -1,5 +1,6 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
+import { fieldOf } from "./json-object.ts";
 import { isCrd } from "./provided-kinds.ts";
 
 /**
@@ -26,8 +27,6 @@ function haveRulesOnce(value: unknown): boolean {
 
 function areDistinct(rules: unknown): boolean {
   if (!Array.isArray(rules)) return true;
-  const texts = rules.map((rule: unknown) =>
-    typeof rule === "object" && rule !== null && "rule" in rule ? rule.rule : undefined,
-  );
+  const texts = rules.map((rule: unknown) => fieldOf(rule, "rule"));
   return new Set(texts).size === texts.length;
 }
