@@ -120,6 +120,7 @@ describe("jobs between stages", () => {
     const first = await bench.operate();
     await bench.create(bench.plan("p", [{ name: "a", resources: [configMap("c")], jobs: [job("once")] }]));
     await bench.installed("p");
+    await eventually(async () => (await jobNames(bench)).length === 0);
     await first.stop();
     const mark = await bench.audit.mark();
     await bench.client.patch(
