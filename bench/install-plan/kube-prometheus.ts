@@ -86,7 +86,7 @@ function packBundle(): Packed {
     concurrency: 16,
     resources: stage.resources.map((resource) =>
       // No pod of this control plane answers, so that the API which one of them would serve stays unavailable.
-      "manifestRef" in resource && resource.manifestRef.object.kind === "APIService"
+      ("manifest" in resource ? resource.manifest : resource.manifestRef.object)["kind"] === "APIService"
         ? { ...resource, readiness: { mode: "Ignore" } }
         : resource,
     ),

@@ -8,7 +8,7 @@ import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, Pac
 import { planScope } from "./plan-scope.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
 
-/** Below this the objects stand in the plan itself, which is then one object and easy to read. */
+/** As many objects as fit stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;
 const planStageLimit = 50;
 
@@ -37,17 +37,33 @@ export function pack(documents: readonly PackDocument[], options: PackOptions): 
   };
 }
 
-/** Where each object goes; decided by the size of all of them. */
+/** Where each object goes: the smallest into the plan until it is full, the others beside it. */
 function storage(objects: readonly PackObject[], options: PackOptions): (object: PackObject) => StoredObject {
   const { namespace = "default", secrets = "inline" } = options;
-  const sizeBytes = objects.reduce(
-    (sum, { manifest }) => sum + Buffer.byteLength(canonicalJson(manifest)),
-    0,
+  const isApart = (object: PackObject): boolean => secrets === "secretRef" && isSecret(object);
+  const inline = smallest(
+    objects.filter((object) => !isApart(object)),
+    inlineLimitBytes,
   );
   return (object) => {
-    if (secrets === "secretRef" && isSecret(object)) return storeInSecret(object, namespace);
-    return sizeBytes < inlineLimitBytes ? storeInline(object) : storeBeside(object, namespace);
+    if (isApart(object)) return storeInSecret(object, namespace);
+    return inline.has(object) ? storeInline(object) : storeBeside(object, namespace);
   };
+}
+
+/** As many as stay below the limit together. */
+function smallest(objects: readonly PackObject[], limitBytes: number): ReadonlySet<PackObject> {
+  const bySize = objects
+    .map((object) => ({ object, sizeBytes: Buffer.byteLength(canonicalJson(object.manifest)) }))
+    .toSorted((one, other) => one.sizeBytes - other.sizeBytes);
+  const chosen = new Set<PackObject>();
+  let leftBytes = limitBytes;
+  for (const { object, sizeBytes } of bySize) {
+    leftBytes -= sizeBytes;
+    if (leftBytes <= 0) break;
+    chosen.add(object);
+  }
+  return chosen;
 }
 
 function packedStage({

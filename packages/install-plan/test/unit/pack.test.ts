@@ -190,9 +190,29 @@ describe("storage", () => {
     expect(plan.spec.stages[0]?.resources.every((resource) => "manifest" in resource)).toBe(true);
   });
 
-  test("is one manifest per object above, by digest, and each holds what it says", () => {
-    const { manifests, plan } = packed([sized("a", 100_000), sized("b", 1_000_000)]);
+  test("is the plan for the smallest of them when all together are larger", () => {
+    const { manifests, plan } = packed([
+      sized("large", 150_000),
+      sized("small", 50_000),
+      sized("middle", 100_000),
+    ]);
     const resources = plan.spec.stages.flatMap((stage) => stage.resources);
+    expect(resources.map((resource) => Object.keys(resource))).toEqual([
+      ["manifestRef"],
+      ["manifest"],
+      ["manifest"],
+    ]);
+    expect(manifests).toHaveLength(1);
+  });
+
+  test("is one manifest for each of the others, by digest, and it holds what it says", () => {
+    const { manifests, plan } = packed([
+      sized("a", 120_000),
+      sized("b", 1_000_000),
+      sized("full", 100_000),
+      sized("up", 100_000),
+    ]);
+    const resources = plan.spec.stages.flatMap((stage) => stage.resources.slice(0, 2));
     expect(manifests.map(({ spec }) => spec.encoding ?? "raw")).toEqual(["raw", "gzip"]);
     expect(manifests.map((manifest) => manifest.metadata.name)).toEqual(
       manifests.map(({ spec }) => `rm-${spec.sha256.slice(0, 16)}`),
