@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench soak clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench image soak clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -39,6 +39,9 @@ cases: $(installed) ## show which acceptance cases the last test run met
 
 bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
+
+image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where, dist/image unless told
+	@npm run --silent image -- $(ARGS)
 
 soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 s of random operations, every crash at every write
 	@npm run --silent soak

@@ -13,6 +13,7 @@ export default defineConfig({
             "packages/*/test/unit/**/*.test.ts",
             "apps/*/test/unit/**/*.test.ts",
             "tools/test/**/*.test.ts",
+            "deploy/test/unit/**/*.test.ts",
           ],
           pool: "threads",
           isolate: false,
@@ -32,7 +33,11 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["packages/*/test/e2e/**/*.test.ts", "apps/*/test/e2e/**/*.test.ts"],
+          include: [
+            "packages/*/test/e2e/**/*.test.ts",
+            "apps/*/test/e2e/**/*.test.ts",
+            "deploy/test/e2e/**/*.test.ts",
+          ],
           pool: "forks",
           globalSetup: ["@quartermaster/testkit/real-nodes"],
           // Real nodes take the whole machine: one file at a time.

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-import { build } from "esbuild";
+import { bundleProgram } from "@quartermaster/tools/bundle";
 
 /** A program in Go: the folder below bench/peers pins its versions, the package says which program. */
 export interface GoProgram {
@@ -24,22 +24,10 @@ export function buildGoProgram({ name, package: path = "." }: GoProgram): string
   return output;
 }
 
-/** One file with all that a program of ours needs, as an image would have it; `entryPoint` is below bench/. */
-export async function bundleProgram(name: string, entryPoint: string): Promise<string> {
+/** One file with all that a program of ours needs; `entryPoint` is below bench/. */
+export async function bundleEntry(name: string, entryPoint: string): Promise<string> {
   const outfile = join(cacheFolder(), `${name}.mjs`);
-  await build({
-    entryPoints: [join(import.meta.dirname, entryPoint)],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    // CommonJS parts of the bundle ask for Node's own modules by `require`.
-    banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
-    logLevel: "error",
-  });
+  await bundleProgram({ entryPoint: join(import.meta.dirname, entryPoint), outfile });
   return outfile;
 }
 

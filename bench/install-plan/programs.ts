@@ -1,4 +1,4 @@
-import { bundleProgram, type GoProgram } from "../programs.ts";
+import { bundleEntry, type GoProgram } from "../programs.ts";
 
 /** The peers that plans are measured against, besides kubectl. */
 export const goPeers: readonly GoProgram[] = [
@@ -8,5 +8,5 @@ export const goPeers: readonly GoProgram[] = [
 
 /** The operator as one file. */
 export async function bundleOperator(): Promise<string> {
-  return await bundleProgram("operator", "../apps/operator/src/main.ts");
+  return await bundleEntry("operator", "../apps/operator/src/main.ts");
 }

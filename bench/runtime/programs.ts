@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { buildGoProgram, bundleProgram } from "../programs.ts";
+import { buildGoProgram, bundleEntry } from "../programs.ts";
 
 /** Builds the peer in Go. */
 export function buildGoPeer(): string {
@@ -9,5 +9,5 @@ export function buildGoPeer(): string {
 
 /** The contestant as one file. */
 export async function bundle(name: string): Promise<string> {
-  return await bundleProgram(name, join("contestants", `${name}.ts`));
+  return await bundleEntry(name, join("contestants", `${name}.ts`));
 }

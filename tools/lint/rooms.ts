@@ -29,9 +29,10 @@ export const rooms: readonly Room[] = [
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },
   { folder: "apps/cli", mayImport: [...domains, ...foundation, "local-cluster"] },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },
-  { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit"] },
+  { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit", "tools"] },
+  { folder: "deploy", mayImport: ["local-cluster", "tools"] },
   { folder: "examples", mayImport: ["runtime"] },
-  { folder: "tools", mayImport: [] },
+  { folder: "tools", mayImport: [], entries: ["bundle"] },
 ];
 
 /** What every file below `<room>/test` may import in addition. */

@@ -16,6 +16,8 @@ export interface LocalClusterOptions {
   readonly name?: string;
   /** Real nodes (needs root). How many, or one by one. None by default. */
   readonly nodes?: number | readonly NodeRequest[];
+  /** Folders of image layouts that every real node knows from its first pod on; none by default. */
+  readonly images?: readonly string[];
   /** Lets the machine's package manager install what real nodes need; needs root. Off by default. */
   readonly installPrerequisites?: boolean;
   /** Nodes that run pods in name only. One by default where there are no real nodes. */
@@ -48,6 +50,7 @@ export interface ClusterPlan {
   readonly name: string;
   readonly nodes: readonly Required<NodeRequest>[];
   readonly kwokNodes: readonly Required<NodeRequest>[];
+  readonly images: readonly string[];
   readonly installPrerequisites: boolean;
   readonly kubernetesVersion: string | undefined;
   readonly parentFolder: string;
@@ -73,6 +76,7 @@ export function planCluster(options: LocalClusterOptions, system: System): Clust
 function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "etcdCompactionInterval"> {
   return {
     name: system.randomHex(4),
+    images: [],
     installPrerequisites: false,
     kubernetesVersion: undefined,
     parentFolder: clustersFolder(system),

@@ -77,7 +77,7 @@ async function addRealNodes(folder: string, options: RealNodesOptions): Promise<
     kubeconfigFor: async (user, groups) => await controlPlane.kubeconfigFor(user, groups),
     api,
     cniPluginFolder: findCniPluginFolder() ?? "",
-    images: [busybox.folder],
+    images: [busybox.folder, ...plan.images],
     system,
     signal: plan.signal,
   });

@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { rootCertificates } from "node:tls";
+
+import { bundleProgram } from "@quartermaster/tools/bundle";
+
+/** The user of the image; nobody else's number. */
+export const operatorUser = "65532:65532";
+
+/** How the image starts. Young objects get 4 MB at a time: docs/decisions/0030. */
+export const operatorEntrypoint: readonly string[] = [
+  "/usr/bin/node",
+  "--max-semi-space-size=4",
+  "/app/operator.mjs",
+];
+
+/**
+ * Writes all files of the operator's image below `root`: this Node, the libraries that it needs, certificates and the program.
+ * There is no shell and nothing else to be misused.
+ */
+export async function writeOperatorFiles(root: string): Promise<void> {
+  const program = join(root, "app/operator.mjs");
+  await bundleProgram({ entryPoint: join(repository, "apps/operator/src/main.ts"), outfile: program });
+  chmodSync(program, 0o644);
+  copyInto(root, { from: process.execPath, path: "usr/bin/node", mode: 0o755 });
+  for (const library of librariesOf(process.execPath))
+    copyInto(root, { from: library, path: library.slice(1), mode: 0o755 });
+  writeInto(root, "etc/ssl/certs/ca-certificates.crt", `${rootCertificates.join("\n")}\n`);
+  writeInto(root, "etc/passwd", "quartermaster:x:65532:65532::/app:/sbin/nologin\n");
+  writeInto(root, "etc/group", "quartermaster:x:65532:\n");
+  openFolders(root);
+}
+
+const repository = join(import.meta.dirname, "../..");
+
+/** The loader and what it loads, as the loader of this machine finds it. */
+function librariesOf(program: string): readonly string[] {
+  const lines = execFileSync("ldd", [program], { encoding: "utf8" }).split("\n");
+  return lines.flatMap((line) => /^\s+(?:\S+ => )?(\/\S+) \(/.exec(line)?.[1] ?? []).toSorted();
+}
+
+interface Copy {
+  readonly from: string;
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** Links are followed: a library lies under the name by which it is asked for. */
+function copyInto(root: string, { from, path, mode }: Copy): void {
+  const target = join(root, path);
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(from, target);
+  chmodSync(target, mode);
+}
+
+/** The maker's umask may have closed them, and the image's user is not the maker. */
+function openFolders(root: string): void {
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
+    if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755);
+}
+
+function writeInto(root: string, path: string, text: string): void {
+  const target = join(root, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+  chmodSync(target, 0o644);
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { ImageLayout } from "@quartermaster/local-cluster";
+import { eventually, hasRealNodes, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+
+import { operatorImage, writeOperatorImage } from "../../image/operator-image.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+
+/** What docs/guides/in-a-cluster.md tells people to type, in its order. */
+const guide = readFileSync(join(repository, "docs/guides/in-a-cluster.md"), "utf8");
+const lines = [...guide.matchAll(/^kubectl (.*)$/gm)].map(([, line = ""]) => line);
+
+const index = z.object({ manifests: z.tuple([z.object({ digest: z.string() })]) });
+const manifest = z.object({ config: z.object({ digest: z.string() }) });
+
+/** It names the digest of what the image holds; how that is compressed makes no difference to it. */
+function configOf(layout: string): string {
+  const [{ digest }] = index.parse(JSON.parse(readFileSync(join(layout, "index.json"), "utf8"))).manifests;
+  const blob = readFileSync(join(layout, "blobs", ...digest.split(":")), "utf8");
+  return manifest.parse(JSON.parse(blob)).config.digest;
+}
+
+async function kubectl(cluster: LocalCluster, line: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.kubectl(line.split(" "));
+  if (code !== 0) throw new Error(`kubectl ${line}: ${stderr}`);
+  return stdout;
+}
+
+/** For some seconds after a kind is served the admission policies do not know it yet. */
+async function isApplied(cluster: LocalCluster, file: string): Promise<boolean> {
+  return (await cluster.kubectl(["apply", "--server-side", "-f", file])).code === 0;
+}
+
+async function leader(cluster: LocalCluster): Promise<string> {
+  return await kubectl(cluster, "-n quartermaster get leases -o jsonpath={.items[*].spec.holderIdentity}");
+}
+
+describe.runIf(hasRealNodes())("the operator in a cluster", () => {
+  const folder = mkdtempSync(join(tmpdir(), "qm-image-"));
+  let cluster: LocalCluster;
+  let image: ImageLayout;
+
+  beforeAll(async () => {
+    image = await writeOperatorImage({ target: join(folder, "one"), compression: "none" });
+    cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("[local-cluster/LC-27] its image is the same whenever and by whomever it is made", () => {
+    const other = join(folder, "two");
+    execFileSync("sh", ["-c", `umask 077; TZ=Asia/Tokyo make --silent image ARGS="--output ${other}"`], {
+      cwd: repository,
+    });
+    expect(configOf(other)).toBe(configOf(image.folder));
+  });
+
+  test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
+    expect(lines).toHaveLength(4);
+    for (const line of lines) await kubectl(cluster, line.replaceAll("-f ", `-f ${repository}/`));
+    const pods = async (field: string): Promise<string> =>
+      await kubectl(cluster, `-n quartermaster get pods -o jsonpath={.items[*].${field}}`);
+    expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
+    expect(await pods("spec.securityContext.runAsUser")).toBe(""); // the number is the image's own
+    expect(await pods("spec.containers[0].securityContext.readOnlyRootFilesystem")).toBe("true true");
+    expect(await pods("status.containerStatuses[0].image")).toBe(`${operatorImage} ${operatorImage}`);
+    expect(await pods("status.containerStatuses[0].restartCount")).toBe("0 0");
+  });
+
+  test("one of its replicas installs the sample, and the other goes on when that one goes", async () => {
+    await eventually(async () => (await leader(cluster)) !== "");
+    await eventually(async () => await isApplied(cluster, join(repository, "config/samples/greeting.yaml")), {
+      withinMs: 60_000,
+    });
+    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=120s");
+    const first = await leader(cluster);
+    await kubectl(cluster, `-n quartermaster delete pod ${first}`);
+    await eventually(async () => ![first, ""].includes(await leader(cluster)), { withinMs: 60_000 });
+    await kubectl(cluster, "-n greeting delete deployment greeting");
+    await kubectl(cluster, "-n greeting wait --for=create deployment/greeting --timeout=60s");
+  });
+});
