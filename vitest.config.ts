@@ -17,6 +17,8 @@ export default defineConfig({
           ],
           pool: "threads",
           isolate: false,
+          // A busy machine must not decide a test.
+          testTimeout: minuteMs,
         },
       },
       {

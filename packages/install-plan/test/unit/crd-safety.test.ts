@@ -7,6 +7,7 @@ import { schemaFaults } from "../../src/crd/schema-check.ts";
 import { isEstablished, isServed, servedVersions } from "../../src/crd/served-versions.ts";
 import { unsafeCrdChanges } from "../../src/crd/unsafe-change.ts";
 import { readJson } from "../../src/manifest/read-json.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 interface CrdGiven {
   readonly versions?: readonly string[];
@@ -328,10 +329,9 @@ describe("isSafePattern", () => {
 
   test("keeps hostile patterns on hostile texts below a second", () => {
     const schemas = [...safe, ...unsafe].map((pattern) => ({ type: "string", pattern }));
-    const start = performance.now();
-    for (const schema of schemas)
-      for (const text of ["a".repeat(2_000), `${"a".repeat(100_000)}!`]) schemaFaults(schema, text);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const texts = ["a".repeat(2_000), `${"a".repeat(100_000)}!`];
+    const work = (): unknown => schemas.map((schema) => texts.map((text) => schemaFaults(schema, text)));
+    expect(cpuMs(work)).toBeLessThan(1_000);
   });
 });
 

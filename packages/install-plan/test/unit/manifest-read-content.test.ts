@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import type { Content } from "../../src/manifest/content.ts";
 import { readContent } from "../../src/manifest/read-content.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 import {
   aPlan,
   clusterPlanOf,
@@ -329,10 +330,8 @@ describe("readContent makes members", () => {
       ),
     );
     const plan = planOf(...stages);
-    readContent(plan, sources);
-    const start = performance.now();
     expect(readContent(plan, sources).members).toHaveLength(5_000);
-    expect(performance.now() - start).toBeLessThan(600);
+    expect(cpuMs(() => readContent(plan, sources))).toBeLessThan(600);
   });
 
   test("not more than 5,000", () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { canonicalJson } from "../../src/manifest/canonical-json.ts";
 import { readYaml } from "../../src/manifest/read-yaml.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const deepFlow = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const deepBlock = (levels: number): string =>
@@ -148,9 +149,8 @@ describe("readYaml refuses within 50 ms", () => {
     { name: "a mapping as key", given: "? {a: 1}\n: 2", want: "line 1: keys must be text" },
   ];
   test.for(cases)("$name", ({ given, want }) => {
-    const start = performance.now();
     const { documents, issues } = readYaml(given, { file: "x.yaml" });
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(cpuMs(() => readYaml(given))).toBeLessThan(50);
     expect(documents).toEqual([]);
     expect(issues[0]?.message).toBe(`x.yaml, document 1, ${want}`);
   });
@@ -188,9 +188,8 @@ describe("readYaml", () => {
 
   test("reads 20,000 keys in time that grows with them, not with their square", () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `key-${index}: value-${index}`).join("\n");
-    const start = performance.now();
     expect(Object.keys(readYaml(text).documents[0]?.value ?? {})).toHaveLength(20_000);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs(() => readYaml(text))).toBeLessThan(2_000);
   });
 
   test("changes no prototype", () => {

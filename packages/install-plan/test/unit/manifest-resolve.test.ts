@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { digestOf } from "../../src/manifest/canonical-json.ts";
 import { resolveManifest, type ManifestSecret } from "../../src/manifest/resolve-manifest.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "v" } };
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -117,22 +118,21 @@ describe("resolveManifest", () => {
     { name: "many long numbers", given: `[${"12345678901234567890,".repeat(150_000)}1]` },
   ];
   test.for(hostile)("reads 3 MB of $name in time that grows with the size", ({ given }) => {
-    const data = gzip(given);
-    const start = performance.now();
-    expect(resolve({ spec: { data, encoding: "gzip" } }).kind).not.toBe("ok");
-    expect(performance.now() - start).toBeLessThan(3_000);
+    const spec = { data: gzip(given), encoding: "gzip" as const };
+    expect(resolve({ spec }).kind).not.toBe("ok");
+    expect(cpuMs(() => resolve({ spec }))).toBeLessThan(3_000);
   });
 
   test("stops unpacking at 4 MiB of what would be 200 MB", () => {
     const bomb = gzip(Buffer.alloc(200 * 1024 * 1024, " "));
     const before = process.memoryUsage();
-    const start = performance.now();
-    expect(resolve({ spec: { data: bomb, encoding: "gzip" } })).toEqual({
+    const spec = { data: bomb, encoding: "gzip" as const };
+    expect(resolve({ spec })).toEqual({
       kind: "invalid",
       message: "ResourceManifest rm-1: inflates to more than 4 MiB",
     });
-    expect(performance.now() - start).toBeLessThan(500);
     const { arrayBuffers } = process.memoryUsage();
     expect(arrayBuffers - before.arrayBuffers).toBeLessThan(32 * 1024 * 1024);
+    expect(cpuMs(() => resolve({ spec }))).toBeLessThan(500);
   });
 });
