@@ -58,8 +58,9 @@ export function subjectOf(kind: Kind, { metadata: { name, namespace, uid } }: Ku
   };
 }
 
-/** The server refuses longer ones. */
-const noteLimit = 1_024;
+/** The server refuses longer ones; it counts bytes. */
+const noteLimitBytes = 1_024;
+const wordLimitBytes = 128;
 const nameLimit = 200;
 
 /** Who reports. */
@@ -78,18 +79,34 @@ export function eventFor(
     apiVersion: apiVersionOf(eventKind),
     kind: eventKind.kind,
     metadata: {
-      name: `${subject.name.slice(0, nameLimit)}.${suffix}`,
+      name: `${stemOf(subject.name)}.${suffix}`,
       namespace: subject.namespace ?? "default",
     },
     eventTime: microTime(wallMs),
     reportingController: controller,
-    reportingInstance: instance.slice(0, 128),
-    action: action.slice(0, 128),
-    reason: reason.slice(0, 128),
+    reportingInstance: cutTo(instance, wordLimitBytes),
+    action: cutTo(action, wordLimitBytes),
+    reason: cutTo(reason, wordLimitBytes),
     regarding: subject,
-    note: note.length > noteLimit ? `${note.slice(0, noteLimit - 1)}…` : note,
+    note: cutTo(note, noteLimitBytes, "…"),
     type,
   };
+}
+
+/** Names of events are stricter than those of some kinds: `system:node` is a good ClusterRole. */
+function stemOf(name: string): string {
+  const lowered = name.toLowerCase().replaceAll(/[^a-z\d.-]/g, "-");
+  const parts = lowered.slice(0, nameLimit).split(".");
+  const stems = parts.map((part) => part.replaceAll(/^-+|-+$/g, "")).filter((part) => part !== "");
+  return stems.length === 0 ? "event" : stems.join(".");
+}
+
+/** As much of the text as the limit holds, in whole characters, with `ending` where something was left out. */
+function cutTo(text: string, limitBytes: number, ending = ""): string {
+  if (Buffer.byteLength(text) <= limitBytes) return text;
+  const room = new Uint8Array(limitBytes - Buffer.byteLength(ending));
+  const { written } = new TextEncoder().encodeInto(text, room);
+  return `${Buffer.from(room.subarray(0, written)).toString("utf8")}${ending}`;
 }
 
 /** Kubernetes wants six digits after the second. */

@@ -2,7 +2,7 @@ import { eventually, makeIdentity, joinSharedCluster } from "@quartermaster/test
 import { describe, expect, test } from "vitest";
 
 import { defineController } from "../../src/controller/define-controller.ts";
-import { eventKind } from "../../src/events/event-object.ts";
+import { eventFor, eventKind } from "../../src/events/event-object.ts";
 import { connect } from "../support/connect.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
 import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
@@ -39,6 +39,26 @@ describe("[runtime/RT-22] events", () => {
         series: expect.objectContaining({ count: 1_000 }) as unknown,
       }),
     ]);
+  });
+
+  test.each([
+    { name: "a note longer than the server takes", note: "a".repeat(2_000) },
+    { name: "one that is long in bytes only", note: "ü".repeat(600) },
+    { name: "one whose last character has two halves", note: `${"a".repeat(1_020)}😀😀` },
+    { name: "a reason that is long in bytes only", reason: "Ü".repeat(100) },
+    { name: "a name that is cut at a dash", subject: `${"a".repeat(199)}-${"b".repeat(20)}` },
+    { name: "a name that no event may have", subject: "system:node-Reader" },
+  ])("the server takes $name", async ({ note = "n", reason = "Happened", subject = "s" }) => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace } = bench;
+    const event = eventFor(
+      { ...happened, note, reason, subject: { apiVersion: "v1", kind: "Thing", name: subject, namespace } },
+      { controller: "quartermaster", instance: "q" },
+      { suffix: "0a1b", wallMs: 0 },
+    );
+    const made = await client.create(eventKind, event);
+    expect(made).toMatchObject({ note: event.note, regarding: { name: subject } });
+    expect(note.startsWith(made.note.replace("…", ""))).toBe(true);
   });
 
   test("a refused one is dropped and counted, and the pass succeeds", async () => {
