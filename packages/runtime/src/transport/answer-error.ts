@@ -7,6 +7,7 @@ import { readStatus, type StatusReport } from "./status.ts";
 /** The error that an answer other than 2xx means. */
 export function answerError(request: ApiRequest, answer: Answer, wallMs: number): ApiError {
   const report = readStatus(answer.text);
+  if (report === undefined && isPage(answer)) return pageError(request, answer);
   const retryAfterMs = retryAfterMsOf(answer.retryAfter, report?.retryAfterSeconds, wallMs);
   const errorClass = classOfAnswer(answer.status, report);
   const reason = reasonOf(errorClass, report);
@@ -19,6 +20,23 @@ export function answerError(request: ApiRequest, answer: Answer, wallMs: number)
     mayHaveActed: mayHaveActed(answer.status, errorClass, retryAfterMs !== undefined && report !== undefined),
   });
 }
+
+/**
+ * Whether a proxy on the way said it. The API server gives a Status, or plain text for what it does not serve: a gateway's own
+ * 404 would otherwise mean that every object of the kind is gone.
+ */
+function isPage({ status, contentType }: Answer): boolean {
+  return saidByServer.has(status) && !contentType.startsWith("text/plain");
+}
+
+function pageError(request: ApiRequest, { status }: Answer): ApiError {
+  const reason = "NotFromTheServer";
+  const facts = { class: "transient", status, reason, mayHaveActed: true } as const;
+  return new ApiError(`${describeRequest(request)}: ${status} ${reason}`, facts);
+}
+
+/** What is about objects, and only the API server knows about those. */
+const saidByServer = new Set([400, 404, 409, 410, 422]);
 
 /** What an HTTP status together with the server's report means. Also for the Status inside a watch's ERROR event. */
 export function classOfAnswer(status: number, report: StatusReport | undefined): ErrorClass {

@@ -6,6 +6,7 @@ import {
   type FaultProxy,
   hideWindow,
   holdUntil,
+  htmlPage,
   joinFrames,
   joinSharedCluster,
   makeNamespace,
@@ -39,6 +40,11 @@ const watches =
   (plural: string): RequestMatch =>
   ({ verb, resource }) =>
     verb === "watch" && resource === plural;
+
+const asks =
+  (plural: string): RequestMatch =>
+  ({ verb, resource }) =>
+    (verb === "watch" || verb === "list") && resource === plural;
 
 interface Scene extends AsyncDisposable {
   readonly namespace: string;
@@ -157,6 +163,38 @@ describe("a store behind the fault proxy is what the API server has", () => {
     await put(scene.namespace, "there", "x");
     const handle = scene.watch(configMaps);
     await eventually((see) => see(shown(handle.store.list())).some((line) => line.startsWith("there@")));
+  });
+
+  test.each([
+    { name: "a page says 404", fault: htmlPage(404) },
+    { name: "a page says 410", fault: htmlPage(410) },
+    {
+      name: "a gateway's JSON says 404",
+      fault: { kind: "answer", status: 404, body: '{"message":"no route"}' } as const,
+    },
+    {
+      name: "a gateway's JSON says 200",
+      fault: { kind: "answer", status: 200, body: '{"message":"welcome"}' } as const,
+    },
+  ])("when $name instead of the server: nothing counts as deleted", async ({ fault }) => {
+    await using scene = await setUp();
+    await put(scene.namespace, "there", "x");
+    proxy.inject(watches("configmaps"), { kind: "watch", transform: expireAfter(4) });
+    const injected = proxy.inject(asks("configmaps"), fault, 2);
+    const handle = scene.watch(configMaps);
+    await handle.store.synced({ signal: AbortSignal.timeout(10_000) });
+    const deleted: string[] = [];
+    handle.addHandler((event) => {
+      if (event.type === "deleted") deleted.push(event.old.metadata.name);
+    });
+    await put(scene.namespace, "more", "x");
+    await put(scene.namespace, "most", "x");
+    await eventually(() => injected.hits === 2, { withinMs: 20_000 });
+    await put(scene.namespace, "last", "x");
+    await eventually((see) => see(shown(handle.store.list())).some((line) => line.startsWith("last@")), {
+      withinMs: 20_000,
+    });
+    expect(deleted).toEqual([]);
   });
 });
 

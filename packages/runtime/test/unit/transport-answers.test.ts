@@ -54,6 +54,12 @@ describe("the class of an answer", () => {
       given: answer(404, "404 page not found\n", { contentType: "text/plain" }),
       want: { class: "notFound", reason: "KindNotServed" },
     },
+    ...[400, 404, 409, 410, 422].map((code) => ({
+      name: `${code} of a gateway`,
+      given: answer(code, "<html>", { contentType: "text/html" }),
+      want: { class: "transient", reason: "NotFromTheServer", mayHaveActed: true },
+    })),
+    { name: "403 of a gateway", given: answer(403, "<html>"), want: { class: "forbidden" } },
     { name: "405", given: answer(405, report({})), want: { class: "bug" } },
     {
       name: "409 that exists",
