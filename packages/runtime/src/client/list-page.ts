@@ -51,7 +51,8 @@ export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): Ob
   };
 }
 
+/** Anything else, taken for an empty list, would mean that every object is gone. */
 function listAnswer(kind: Kind, answer: unknown): ListAnswer {
-  if (typeof answer === "object" && answer !== null) return answer;
+  if (typeof answer === "object" && answer !== null && Object.hasOwn(answer, "items")) return answer;
   throw new ApiError(`list ${nameOfKind(kind)}: not a list`, { class: "transient", mayHaveActed: false });
 }

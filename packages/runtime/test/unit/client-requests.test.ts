@@ -162,7 +162,11 @@ describe("lists", () => {
 
   test("no items may be null", () => {
     expect(pageOf(configMaps, { metadata: {}, items: null }).items).toEqual([]);
-    expect(() => pageOf(configMaps, "oops")).toThrow(/not a list/);
+  });
+
+  test("what is no list is not taken for an empty one", () => {
+    for (const answer of ["oops", null, {}, { message: "no route" }, { kind: "Status" }])
+      expect(() => pageOf(configMaps, answer)).toThrow(/not a list/);
   });
 });
 
