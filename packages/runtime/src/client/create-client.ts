@@ -5,7 +5,7 @@ import { TransportClient } from "./transport-client.ts";
 /** What a client is made of. */
 export interface ClientOptions {
   readonly transport: Transport;
-  /** Speak as somebody else from the start, e.g. `impersonate` of the configuration. */
+  /** Speak as somebody else from the start; as whom the configuration says unless told. */
   readonly identity?: Impersonation;
 }
 
@@ -15,7 +15,7 @@ export interface ClientOptions {
  * @example
  * const config = await loadConfig({ system });
  * await using transport = createTransport({ config, system });
- * const client = createClient({ transport, ...(config.impersonate && { identity: config.impersonate }) });
+ * const client = createClient({ transport });
  */
 export function createClient({ transport, identity }: ClientOptions): Client {
   return new TransportClient(transport, identity);

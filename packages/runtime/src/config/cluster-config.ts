@@ -9,6 +9,7 @@ export interface ClusterConfig {
   /** Proxy on the way to the server, as a URL. */
   readonly proxyUrl?: string;
   readonly credentials: Source<Credential>;
+  /** As whom every request is made, unless it says otherwise. */
   readonly impersonate?: Impersonation;
   /** Namespace of the context; `default` unless told. */
   readonly namespace: string;

@@ -1,3 +1,4 @@
+import { impersonationHeaders } from "../client/impersonation-headers.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { System } from "../system/system.ts";
@@ -33,6 +34,8 @@ export class ApiTransport implements Transport {
   readonly #basePath: string;
   readonly #host: string;
   readonly #userAgent: string;
+  /** As whom the configuration speaks: calls, lists and watches alike. */
+  readonly #speaker: readonly string[];
   readonly #observe: ((observation: Observation) => void) | undefined;
   readonly #observeRetry: ((retry: Retry) => void) | undefined;
 
@@ -45,6 +48,7 @@ export class ApiTransport implements Transport {
     this.#connections = new Connections(endpointOf(config, origin));
     this.#identity = new Identity(config);
     this.#userAgent = userAgent;
+    this.#speaker = config.impersonate === undefined ? [] : impersonationHeaders(config.impersonate);
     this.#observe = observe;
     this.#observeRetry = observeRetry;
   }
@@ -160,7 +164,7 @@ export class ApiTransport implements Transport {
       origin: this.#origin,
       path: `${this.#basePath}${request.path}`,
       method: request.method,
-      headers: headersOf(request, presented.authorization, this.#userAgent),
+      headers: headersOf(spokenBy(this.#speaker, request), presented.authorization, this.#userAgent),
       // A DELETE with a body would close its connection otherwise: a new TLS handshake for each.
       ...(body === undefined ? {} : { body, reset: false }),
     };
@@ -181,6 +185,13 @@ export class ApiTransport implements Transport {
       responseBytes,
     });
   }
+}
+
+/** The request as the speaker's, unless it says itself whose it is. */
+function spokenBy(speaker: readonly string[], request: ApiRequest): ApiRequest {
+  const { headers = [] } = request;
+  if (speaker.length === 0 || headers.includes("impersonate-user")) return request;
+  return { ...request, headers: [...speaker, ...headers] };
 }
 
 function codeOf(status: number | undefined): string {

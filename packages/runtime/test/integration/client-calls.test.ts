@@ -5,6 +5,7 @@ import { Discovery } from "../../src/client/discovery.ts";
 import { OpenApi } from "../../src/client/open-api.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { ApiError } from "../../src/errors.ts";
+import { InformerPool } from "../../src/informers/informer-pool.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { createTransport } from "../../src/transport/transport.ts";
 import { type LocalCluster, startTestCluster } from "../support/cluster.ts";
@@ -227,11 +228,27 @@ describe("who we are", () => {
   test("[runtime/RT-26] the cluster's own kubeconfig leads to it, with impersonation where it says so", async () => {
     const system = realSystem();
     const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
-    await using transport = createTransport({ config, system });
-    const client = createClient({ transport, identity: { user: "from-config" } });
+    const impersonate = { user: "from-config", groups: ["g"] };
+    await using transport = createTransport({ config: { ...config, impersonate }, system });
+    const client = createClient({ transport });
     expect(await client.raw({ ...review, body })).toMatchObject({
-      status: { userInfo: { username: "from-config" } },
+      status: { userInfo: { username: "from-config", groups: ["g", "system:authenticated"] } },
     });
+    expect(await client.as({ user: "jane" }).raw({ ...review, body })).toMatchObject({
+      status: { userInfo: { username: "jane", groups: ["system:authenticated"] } },
+    });
+  });
+
+  test("[runtime/RT-26] watches are made as the one whom the kubeconfig names too", async () => {
+    const system = realSystem();
+    const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
+    const impersonate = { user: "without-rights" };
+    await using transport = createTransport({ config: { ...config, impersonate }, system });
+    const trouble = Promise.withResolvers<unknown>();
+    const observer = { stateChanged: ({ error }: { error: unknown }) => error && trouble.resolve(error) };
+    await using pool = new InformerPool({ transport, system, observer });
+    pool.acquire({ kind: secrets, namespace });
+    expect(await trouble.promise).toMatchObject({ class: "forbidden" });
   });
 });
 
