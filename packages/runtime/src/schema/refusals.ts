@@ -1,6 +1,7 @@
 import type { z } from "zod";
 
 import { SchemaError } from "../errors.ts";
+import { type Loss, lossOf } from "./lost-checks.ts";
 
 /** Throws the error that says which field cannot be expressed and what to write instead. */
 export function refuse(path: readonly (string | number)[], what: string, remedy: string): never {
@@ -13,7 +14,7 @@ export function refuse(path: readonly (string | number)[], what: string, remedy:
 
 /** Refuses what zod itself would let through weakened. `path` is that of the JSON Schema, with its own words in between. */
 export function refuseZodType(schema: z.core.$ZodTypes, { root, path }: SchemaPlace): void {
-  const refusal = REFUSED.get(typeOf(schema));
+  const refusal = REFUSED.get(typeOf(schema)) ?? lossOf(schema);
   if (refusal !== undefined) refuse([...root, ...fieldPath(path)], refusal.what, refusal.remedy);
 }
 
@@ -40,17 +41,12 @@ function fieldPath(path: readonly (string | number)[]): readonly string[] {
   return fields;
 }
 
-interface Refusal {
-  readonly what: string;
-  readonly remedy: string;
-}
-
-const PLAIN: Refusal = {
+const PLAIN: Loss = {
   what: "a type that JSON does not have",
   remedy: "Use a string, a number, a list or an object.",
 };
 
-const REFUSED: ReadonlyMap<string, Refusal> = new Map([
+const REFUSED: ReadonlyMap<string, Loss> = new Map([
   ["tuple", { what: "a tuple", remedy: "Use an object with named fields, or a list of one type." }],
   ["date", { what: "a Date", remedy: "Use timestamp()." }],
   ["bigint", { what: "a bigint", remedy: "Use int64(), or a string with a pattern." }],
@@ -59,6 +55,7 @@ const REFUSED: ReadonlyMap<string, Refusal> = new Map([
   ["transform", { what: "a transform", remedy: "Transform after parsing; the server sees only the input." }],
   ["pipe", { what: "a pipe", remedy: "Transform after parsing; the server sees only the input." }],
   ["custom", { what: "a check in code", remedy: "Use cel(): the server does not run our code." }],
+  ["catch", { what: "a catch", remedy: "Use a default: the server refuses what is wrong." }],
   ["map", PLAIN],
   ["set", PLAIN],
   ["symbol", PLAIN],

@@ -73,7 +73,9 @@ function rewriteObject(node: Node, path: FieldPath): StructuralSchema {
     ([name, field]) => [name, rewrite(asNode(field), [...path, name])] as const,
   );
   const names = Array.isArray(required) && required.length > 0 ? { required } : {};
-  return { ...kept(rest), type: "object", properties: Object.fromEntries(fields), ...names };
+  // Other fields may be anything: without this the server would drop them.
+  const open = values === undefined ? {} : { [PRESERVE]: true };
+  return { ...kept(rest), type: "object", properties: Object.fromEntries(fields), ...names, ...open };
 }
 
 /** `A | B` of scalars: only literals of one type and "or null" can be said. */
@@ -83,7 +85,11 @@ function rewriteUnion(node: Node, branches: readonly Node[], path: FieldPath): S
   if (types.size === 1 && enums.every(Array.isArray)) {
     return { ...kept(node), type: branches[0]?.["type"], enum: enums.flat() };
   }
-  if (types.size === 1 && types.has("object")) return rewriteBranches(node, branches, path);
+  if (types.size === 1 && types.has("object")) {
+    // An object may do for several of them.
+    const { oneOf: anyOf, ...merged } = rewriteBranches(node, branches, path);
+    return { ...merged, anyOf };
+  }
   return refuse(
     path,
     "a union of different types",
@@ -161,26 +167,32 @@ function kept(node: Node): StructuralSchema {
 
 /** Bounds that zod adds to every integer, and the pattern it adds to times and base64, say nothing the format does not. */
 function withoutNoise(node: Node): StructuralSchema {
-  const { minimum, maximum, pattern, format, contentEncoding, ...rest } = node;
+  const { minimum, maximum, pattern, format, contentEncoding, allOf, ...rest } = node;
   const isBase64 = contentEncoding === "base64";
   const isSaidByFormat = isBase64 || format === "date-time";
   return {
     ...rest,
-    ...(minimum === undefined || isNatural(minimum) ? {} : { minimum }),
-    ...(maximum === undefined || isNatural(maximum) ? {} : { maximum }),
+    ...(minimum === undefined || isNatural(minimum, format) ? {} : { minimum }),
+    ...(maximum === undefined || isNatural(maximum, format) ? {} : { maximum }),
     ...(pattern === undefined || isSaidByFormat ? {} : { pattern }),
     ...formatOf(isBase64 ? "byte" : format),
+    ...(allOf === undefined ? {} : { allOf: nodesOf(allOf).map(patternOnly) }),
   };
+}
+
+/** Several patterns; the type stands outside, and the server wants it nowhere else. */
+function patternOnly({ pattern }: Node): StructuralSchema {
+  return { pattern };
 }
 
 function formatOf(format: unknown): StructuralSchema {
   return format === undefined ? {} : { format };
 }
 
-function isNatural(bound: unknown): boolean {
-  return (
-    typeof bound === "number" && [Number.MAX_SAFE_INTEGER, 2 ** 31 - 1, 2 ** 31].includes(Math.abs(bound))
-  );
+/** The server holds `int32` to its bounds by itself. */
+function isNatural(bound: unknown, format: unknown): boolean {
+  const bounds = [Number.MAX_SAFE_INTEGER, ...(format === "int32" ? [2 ** 31 - 1, 2 ** 31] : [])];
+  return typeof bound === "number" && bounds.includes(Math.abs(bound));
 }
 
 function nodesOf(value: unknown): readonly Node[] {

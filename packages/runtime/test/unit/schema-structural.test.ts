@@ -108,6 +108,46 @@ describe("what a schema becomes in a CRD", () => {
     expect(toStructuralSchema(given)).toEqual(want);
   });
 
+  test.each([
+    {
+      name: "bounds that look like those of another type are kept",
+      given: z
+        .int()
+        .min(-(2 ** 31))
+        .max(2 ** 31 - 1),
+      want: { type: "integer", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+    },
+    {
+      name: "two patterns",
+      given: z.string().regex(/^a/).regex(/b$/),
+      want: { type: "string", allOf: [{ pattern: "^a" }, { pattern: "b$" }] },
+    },
+    {
+      name: "an object that keeps other fields",
+      given: z.looseObject({ a: z.string() }),
+      want: {
+        type: "object",
+        properties: { a: { type: "string" } },
+        required: ["a"],
+        "x-kubernetes-preserve-unknown-fields": true,
+      },
+    },
+    {
+      name: "objects of which one may be several",
+      given: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      want: {
+        type: "object",
+        properties: { a: { type: "string" }, b: { type: "string" } },
+        anyOf: [
+          { properties: {}, required: ["a"] },
+          { properties: {}, required: ["b"] },
+        ],
+      },
+    },
+  ])("$name", ({ given, want }) => {
+    expect(toStructuralSchema(given)).toEqual(want);
+  });
+
   test("a quantity keeps its pattern", () => {
     expect(toStructuralSchema(quantity())["pattern"]).toContain("eEinumkKMGTP");
   });
@@ -144,6 +184,42 @@ describe("[runtime/RT-29] a schema that a CRD cannot express is refused by its p
       path: "spec.list.[].text",
     },
     { name: "a check in code", given: z.object({ odd: z.custom<number>() }), path: "spec.odd" },
+    {
+      name: "a refinement",
+      given: z.object({ odd: z.string().refine((text) => text !== "x") }),
+      path: "spec.odd",
+    },
+    {
+      name: "a refinement of an object",
+      given: z.object({ list: z.array(z.object({ a: z.string() }).superRefine(() => undefined)) }),
+      path: "spec.list.[]",
+    },
+    { name: "a text that is trimmed", given: z.object({ text: z.string().trim() }), path: "spec.text" },
+    { name: "a coerced number", given: z.object({ size: z.coerce.number() }), path: "spec.size" },
+    { name: "a catch", given: z.object({ size: z.number().catch(1) }), path: "spec.size" },
+    {
+      name: "a map with a pattern for keys",
+      given: z.object({ byName: z.record(z.string().regex(/^a/), z.string()) }),
+      path: "spec.byName",
+    },
+    {
+      name: "a map with a list of keys",
+      given: z.object({ byName: z.record(z.enum(["a", "b"]), z.string()) }),
+      path: "spec.byName",
+    },
+    {
+      name: "an object with a type for the rest",
+      given: z.object({ rest: z.object({ size: z.int() }).catchall(z.string()) }),
+      path: "spec.rest",
+    },
+    { name: "a pattern with flags", given: z.object({ any: z.string().regex(/^a$/i) }), path: "spec.any" },
+    { name: "a look-ahead", given: z.object({ any: z.string().regex(/^(?!a)/) }), path: "spec.any" },
+    { name: "a format in code", given: z.object({ it: z.stringFormat("odd", () => true) }), path: "spec.it" },
+    {
+      name: "a URL of one protocol",
+      given: z.object({ at: z.url({ protocol: /^https$/ }) }),
+      path: "spec.at",
+    },
     { name: "a set", given: z.object({ all: z.set(z.string()) }), path: "spec.all" },
     {
       name: "a union of different types",
