@@ -1,5 +1,5 @@
 import { type InformerEvent, objectOf } from "../informers/informer-event.ts";
-import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
+import { type InformerHandle, informerId, type InformerPool } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import type { Priority } from "../queue/key-entry.ts";
@@ -28,7 +28,10 @@ export class SourceSet<Obj extends KubeObject> {
   readonly tracked: TrackedSources;
   readonly #definition: SourceDefinition<Obj>;
   readonly #pool: InformerPool;
+  /** By what was asked for: a kind may be named twice, with different selectors. */
   readonly #handles = new Map<string, InformerHandle>();
+  /** By kind, as first named; what passes read. */
+  readonly #stores = new Map<string, ReadStore>();
   #enqueue: SourceWiring<Obj>["enqueue"] | undefined;
 
   constructor(definition: SourceDefinition<Obj>, pool: InformerPool) {
@@ -54,13 +57,13 @@ export class SourceSet<Obj extends KubeObject> {
     await Promise.all([...this.#handles.values()].map(async (handle) => await handle[Symbol.asyncDispose]()));
   }
 
-  /** The store of a kind that was named in the definition; anything else is a fault of the recipe. */
+  /** The store of a kind as it was first named in the definition; anything else is a fault of the recipe. */
   storeOf<O extends KubeObject>(kind: Kind<O>): ReadStore<O> {
-    const handle = this.#handles.get(nameOfKind(kind));
-    if (handle === undefined)
+    const store = this.#stores.get(nameOfKind(kind));
+    if (store === undefined)
       throw new TypeError(`the controller does not name ${nameOfKind(kind)} in its definition`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the name of its kind
-    return handle.store as unknown as ReadStore<O>;
+    return store as unknown as ReadStore<O>;
   }
 
   /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
@@ -72,9 +75,9 @@ export class SourceSet<Obj extends KubeObject> {
       if (event.type === "deleted") onGone(event.old);
       if (passes(judge, event)) enqueue(keyOf(objectOf(event).metadata), priorityOf(event));
     });
-    for (const source of owns) this.#wireOwned(kindOf(source), kind, enqueue);
+    for (const source of owns) this.#wireOwned(source, kind, enqueue);
     for (const { source, refsOf, predicate: mapped } of watches) {
-      this.#handleOf(kindOf(source)).addHandler((event) => {
+      this.#handleOf(source).addHandler((event) => {
         if (!passes(mapped, event)) return;
         for (const object of statesOf(event))
           for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
@@ -82,14 +85,14 @@ export class SourceSet<Obj extends KubeObject> {
     }
     for (const source of follows) {
       const name = nameOfKind(kindOf(source));
-      this.#handleOf(kindOf(source)).addHandler((event) => {
+      this.#handleOf(source).addHandler((event) => {
         const target = keyOf(objectOf(event).metadata);
         for (const key of references.followersOf(name, target)) enqueue(key, priorityOf(event));
       });
     }
   }
 
-  #wireOwned(owned: Kind, owner: Kind, enqueue: SourceWiring<Obj>["enqueue"]): void {
+  #wireOwned(owned: Source, owner: Kind, enqueue: SourceWiring<Obj>["enqueue"]): void {
     this.#handleOf(owned).addHandler((event) => {
       for (const object of statesOf(event)) {
         const ref = controllingOwner(object, owner);
@@ -100,15 +103,20 @@ export class SourceSet<Obj extends KubeObject> {
 
   #acquire<O extends KubeObject>(source: Source<O>): InformerHandle<O> {
     const request = requestOf(source, this.#definition.namespace);
-    const handle = this.#pool.acquire(request);
+    const id = informerId(request);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- kept under the request that vouches for the type
+    const known = this.#handles.get(id) as unknown as InformerHandle<O> | undefined;
+    const handle = known ?? this.#pool.acquire(request);
+    this.#handles.set(id, handle);
     const name = nameOfKind(request.kind);
-    if (!this.#handles.has(name)) this.#handles.set(name, handle);
+    if (!this.#stores.has(name)) this.#stores.set(name, handle.store);
     return handle;
   }
 
-  #handleOf(kind: Kind): InformerHandle {
-    const handle = this.#handles.get(nameOfKind(kind));
-    if (handle === undefined) throw new TypeError(`no informer for ${nameOfKind(kind)}`);
+  #handleOf(source: Source): InformerHandle {
+    const { namespace } = this.#definition;
+    const handle = this.#handles.get(informerId(requestOf(source, namespace)));
+    if (handle === undefined) throw new TypeError(`no informer for ${nameOfKind(kindOf(source))}`);
     return handle;
   }
 }

@@ -52,6 +52,40 @@ describe("what brings a controller back", () => {
     expect(seen).toEqual(["w:-", "w:s", "w:s", "w:-", "w:-"]);
   });
 
+  test("a kind that is named twice is heard of by both names", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const seen: string[] = [];
+    const recipe = probeRecipe<Widget>(({ metadata: { name } }) => {
+      seen.push(name);
+      return undefined;
+    });
+    const toW = (): readonly { name: string; namespace: string }[] => [{ name: "w", namespace }];
+    const labelled = { kind: configMaps, namespace, labelSelector: "only=these" };
+    const byName = mappedFrom(configMaps, ({ metadata: { name } }) => (name === "other" ? toW() : []));
+    const controller = defineController({
+      kind: widgets,
+      recipe,
+      namespace,
+      watches: [mappedFrom(labelled, toW), byName],
+    });
+    await bench.manage([controller]);
+    await client.create(widgets, aWidget(widgets, { name: "w", namespace }));
+    await eventually((see) => see(seen).length === 1);
+    await client.create(configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "other", namespace },
+    });
+    await eventually((see) => see(seen).length === 2);
+    await client.create(configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "one", namespace, labels: { only: "these" } },
+    });
+    await eventually((see) => see(seen).length === 3);
+  });
+
   test("[runtime/RT-20] the finalizer stays while clean-up fails or waits", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
