@@ -47,7 +47,7 @@ export class StatusWriter<O extends KubeObject> {
       }
       const fresh = await client.find(this.#kind, current.metadata);
       if (fresh === undefined || fresh.metadata.uid !== object.metadata.uid) return false;
-      current = fresh;
+      current = asOf(object, fresh);
     }
   }
 
@@ -77,6 +77,11 @@ export class StatusWriter<O extends KubeObject> {
     });
     if (uid !== undefined) this.#written.set(uid, { wanted, found: statusIn(applied) });
   }
+}
+
+/** What is there now, in the generation that was worked on: whoever changed the spec meanwhile must not be told it is done. */
+function asOf<O extends KubeObject>({ metadata: { generation } }: O, fresh: O): O {
+  return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }
 
 function statusIn(object: KubeObject): unknown {

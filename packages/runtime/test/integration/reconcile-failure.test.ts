@@ -48,6 +48,30 @@ describe("a pass that fails", () => {
     expect(asked).toEqual(["patch 409", "get 200", "patch 409", "get 200", "patch 200"]);
   });
 
+  test("[runtime/RT-14] a spec that changes before the conflict is settled does not count as observed", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const ref = { name: "edited", namespace };
+    await using proxy = await startFaultProxy({ upstream: bench.admin });
+    await using struck = connect({ ...bench.operatorAccess, ...proxy.access });
+    const recipe = probeRecipe<Widget>(async () => {
+      await client.patch(widgets, ref, { patch: { kind: "merge", body: { spec: { text: "new" } } } });
+      return undefined;
+    });
+    const predicate = { event: ({ type }: { readonly type: string }) => type === "added" };
+    const injected = proxy.inject(({ subresource }) => subresource === "status", conflict());
+    await bench.manage([defineController({ kind: widgets, recipe, namespace, predicate })], {
+      transport: struck.transport,
+    });
+    await client.create(widgets, aWidget(widgets, ref));
+    const { metadata, status } = await eventually(async () => {
+      const found = await client.get(widgets, ref);
+      return found.status?.observedGeneration === undefined ? undefined : found;
+    });
+    expect(injected.hits).toBe(1);
+    expect([metadata.generation, status?.observedGeneration]).toEqual([2, 1]);
+  });
+
   test("[runtime/RT-15] backs off with growing pauses, recovers, and leaves other keys alone", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
