@@ -61,7 +61,10 @@ export interface ClusterFacts {
 
 /** Text of KUBERNETES_EXEC_INFO. The cluster's facts are in it only where the configuration allows. */
 export function execInfo({ apiVersion, provideClusterInfo }: ExecEntry, facts: ClusterFacts): string {
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: clusterInfo(facts) } : {}) };
+  const spec = {
+    interactive: false,
+    ...(provideClusterInfo === true ? { cluster: clusterInfo(facts) } : {}),
+  };
   return JSON.stringify({ apiVersion, kind: "ExecCredential", spec });
 }
 

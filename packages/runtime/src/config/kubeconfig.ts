@@ -8,14 +8,24 @@ function listOf<T extends z.ZodType>(entry: T): z.ZodType<readonly z.output<T>[]
     .transform((list) => list ?? []);
 }
 
-const text = z.string().optional();
+/** A field that may be missing or null: `namespace:` with nothing behind it is no namespace. */
+const text = z
+  .string()
+  .nullish()
+  .transform((given) => given ?? undefined);
 
-const clusterSchema = z.object({
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((given) => given ?? undefined);
+
+/** How an entry of `clusters` looks. */
+export const clusterSchema = z.object({
   server: z.string().min(1),
   "certificate-authority": text,
   "certificate-authority-data": text,
   "tls-server-name": text,
-  "insecure-skip-tls-verify": z.boolean().optional(),
+  "insecure-skip-tls-verify": flag,
   "proxy-url": text,
   extensions: listOf(z.object({ name: z.string(), extension: z.unknown() })),
 });
@@ -26,11 +36,12 @@ const execSchema = z.object({
   args: listOf(z.string()),
   env: listOf(z.object({ name: z.string().min(1), value: z.string() })),
   installHint: text,
-  provideClusterInfo: z.boolean().default(false),
-  interactiveMode: z.enum(["Never", "IfAvailable", "Always"]).optional(),
+  provideClusterInfo: flag,
+  interactiveMode: z.enum(["Never", "IfAvailable", "Always"]).nullish(),
 });
 
-const userSchema = z.object({
+/** How an entry of `users` looks. */
+export const userSchema = z.object({
   token: text,
   tokenFile: text,
   username: text,
@@ -47,13 +58,17 @@ const userSchema = z.object({
   "auth-provider": z.unknown().optional(),
 });
 
-const contextSchema = z.object({ cluster: z.string().min(1), user: text, namespace: text });
+/** How an entry of `contexts` looks. */
+export const contextSchema = z.object({ cluster: z.string().min(1), user: text, namespace: text });
 
-/** A kubeconfig file, as far as it says how to reach a cluster. Fields we do not know are left alone. */
+/**
+ * A kubeconfig file, as far as it says how to reach a cluster. Fields we do not know are left alone, and so are entries until
+ * a context leads to them: files gather half-made and outdated ones, and kubectl works with them too.
+ */
 export const kubeconfigSchema = z.object({
-  clusters: listOf(z.object({ name: z.string().min(1), cluster: clusterSchema })),
-  users: listOf(z.object({ name: z.string().min(1), user: userSchema.nullish() })),
-  contexts: listOf(z.object({ name: z.string().min(1), context: contextSchema })),
+  clusters: listOf(z.object({ name: z.string(), cluster: z.unknown().optional() })),
+  users: listOf(z.object({ name: z.string(), user: z.unknown().optional() })),
+  contexts: listOf(z.object({ name: z.string(), context: z.unknown().optional() })),
   "current-context": z.string().nullish(),
 });
 

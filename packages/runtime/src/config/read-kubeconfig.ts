@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 
 import { type Document, parseDocument } from "yaml";
-import type { ZodError } from "zod";
 
 import { ConfigError } from "../errors.ts";
 import { type Kubeconfig, kubeconfigSchema } from "./kubeconfig.ts";
+import { schemaError } from "./schema-error.ts";
 
 /** Real files have a few kilobytes; the YAML reader's time grows with the square of the keys. */
 const sizeLimitBytes = 1024 * 1024;
@@ -49,22 +49,4 @@ function valueOf(document: Document, file: string): unknown {
       cause,
     });
   }
-}
-
-function schemaError(file: string, { issues }: ZodError): ConfigError {
-  const [issue] = issues;
-  const field = issue === undefined || issue.path.length === 0 ? undefined : pathText(issue.path);
-  return new ConfigError(issue?.message ?? "invalid", {
-    code: "configInvalid",
-    file,
-    ...(field === undefined ? {} : { field }),
-  });
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, index) =>
-      typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`,
-    )
-    .join("");
 }

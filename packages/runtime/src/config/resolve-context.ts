@@ -1,13 +1,23 @@
 import { dirname, resolve } from "node:path";
 
+import type { z } from "zod";
+
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { ClusterConfig, TlsConfig } from "./cluster-config.ts";
 import { authorityFileSource } from "./file-sources.ts";
 import { impersonationOf } from "./impersonation.ts";
-import type { ClusterEntry, ContextEntry, UserEntry } from "./kubeconfig.ts";
-import { type Located, type MergedConfig, nobody } from "./merge-kubeconfigs.ts";
+import {
+  type ClusterEntry,
+  clusterSchema,
+  type ContextEntry,
+  contextSchema,
+  type UserEntry,
+  userSchema,
+} from "./kubeconfig.ts";
+import type { Located, MergedConfig } from "./merge-kubeconfigs.ts";
 import { decodeData } from "./pem-data.ts";
+import { schemaError } from "./schema-error.ts";
 import { fixedSource, type Source } from "./source.ts";
 import { userCredentials } from "./user-credentials.ts";
 
@@ -19,9 +29,11 @@ export async function resolveContext(
 ): Promise<ClusterConfig> {
   const contextName = wanted ?? merged.currentContext;
   if (contextName === undefined) throw missing(merged, "current-context", "no current context");
-  const context = merged.contexts.get(contextName);
-  if (context === undefined) throw missing(merged, "contexts", `no context "${contextName}"`);
-  const cluster = entryNamed(merged.clusters, context.value.cluster, { referrer: context, what: "cluster" });
+  const named = merged.contexts.get(contextName);
+  if (named === undefined) throw missing(merged, "contexts", `no context "${contextName}"`);
+  const context = checked(contextSchema, named);
+  const referred = entryNamed(merged.clusters, context.value.cluster, { referrer: context, what: "cluster" });
+  const cluster = checked(clusterSchema, referred);
   const user = userOf(merged, context);
   const tls = tlsOf(system, cluster);
   const credentials = userCredentials(system, user, { cluster: cluster.value, authorities: tls.authorities });
@@ -32,11 +44,24 @@ export async function resolveContext(
     server: checkUrl(cluster, "server", cluster.value.server),
     tls,
     credentials,
-    namespace: context.value.namespace ?? "default",
+    namespace: namespaceOf(context),
     contextName,
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(impersonate === undefined ? {} : { impersonate }),
   };
+}
+
+function checked<S extends z.ZodType>(
+  schema: S,
+  { value, file, field }: Located<unknown>,
+): Located<z.output<S>> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { value: parsed.data, file, field };
+  throw schemaError(file, parsed.error, field);
+}
+
+function namespaceOf({ value: { namespace = "" } }: Located<ContextEntry>): string {
+  return namespace === "" ? "default" : namespace;
 }
 
 interface Reference {
@@ -44,11 +69,11 @@ interface Reference {
   readonly what: string;
 }
 
-function entryNamed<T>(
-  entries: ReadonlyMap<string, Located<T>>,
+function entryNamed(
+  entries: ReadonlyMap<string, Located<unknown>>,
   name: string,
   { referrer, what }: Reference,
-): Located<T> {
+): Located<unknown> {
   const entry = entries.get(name);
   if (entry !== undefined) return entry;
   const field = `${referrer.field}.${what}`;
@@ -57,8 +82,8 @@ function entryNamed<T>(
 
 function userOf(merged: MergedConfig, context: Located<ContextEntry>): Located<UserEntry> {
   const { user } = context.value;
-  if (user === undefined || user === "") return { ...context, value: nobody };
-  return entryNamed(merged.users, user, { referrer: context, what: "user" });
+  if (user === undefined || user === "") return checked(userSchema, { ...context, value: {} });
+  return checked(userSchema, entryNamed(merged.users, user, { referrer: context, what: "user" }));
 }
 
 function missing({ files }: MergedConfig, field: string, problem: string): ConfigError {

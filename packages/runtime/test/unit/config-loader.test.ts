@@ -172,6 +172,30 @@ describe("[runtime/RT-26] kubectl's way where the official JavaScript client has
     expect(await config.credentials.current()).toEqual({ token: "from-file" });
   });
 
+  test("entries that no context leads to may be half-made or outdated, and fields may be null", async () => {
+    await using folder = await makeTempFolder();
+    const file = kubeconfig({ user: { token: "t", tokenFile: null } });
+    const { clusters, contexts, users } = file as Readonly<Record<string, readonly object[]>>;
+    const old = { apiVersion: "client.authentication.k8s.io/v1alpha1", command: "aws" };
+    const config = await load(folder, {
+      ...file,
+      clusters: [...(clusters ?? []), { name: "half", cluster: { "insecure-skip-tls-verify": true } }],
+      contexts: [
+        ...(contexts ?? []),
+        { name: "empty", context: { cluster: "", user: "" } },
+        { name: "none" },
+      ],
+      users: [...(users ?? []), { name: "old", user: { exec: old } }],
+    });
+    expect(await config.credentials.current()).toEqual({ token: "t" });
+    expect(config.tls.insecure).toBe(false);
+  });
+
+  test.each([undefined, null, ""])("a namespace of %o is the default one", async (namespace) => {
+    await using folder = await makeTempFolder();
+    expect((await load(folder, kubeconfig({ context: { namespace } }))).namespace).toBe("default");
+  });
+
   test("impersonation has groups, uid and extra", async () => {
     await using folder = await makeTempFolder();
     const user = { as: "u", "as-groups": ["g"], "as-uid": "1", "as-user-extra": { k: ["v"] } };
