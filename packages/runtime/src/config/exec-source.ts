@@ -26,8 +26,11 @@ const outputLimitBytes = 1024 * 1024;
 /** Renewed this long before the end, or in the last fifth of a short life. */
 const marginMs = 60_000;
 
-/** A server that refuses whatever we show must not make us run the plugin for every request. */
+/** A server that refuses whatever we show, or a plugin that fails, must not make us run it for every request. */
 const shortestPauseMs = 10_000;
+
+/** While what we hold is still good, a request does not wait longer for something better. */
+const patienceMs = 5_000;
 
 /** Credentials from a plugin: one run at a time, renewed before they expire or when the server refuses them. */
 export class ExecSource implements Source<Credential> {
@@ -36,6 +39,7 @@ export class ExecSource implements Source<Credential> {
   #renewAtMs = 0;
   #ranAtMs = 0;
   #running: Promise<Credential> | undefined;
+  #failure: { readonly error: unknown; readonly atMs: number } | undefined;
 
   constructor(options: ExecOptions) {
     if (options.exec.interactiveMode === "Always") {
@@ -52,27 +56,49 @@ export class ExecSource implements Source<Credential> {
   }
 
   async refresh(): Promise<Credential> {
-    const { system } = this.#options;
-    if (this.#issued !== undefined && system.monotonicMs() - this.#ranAtMs < shortestPauseMs) {
-      return this.#issued.credential;
-    }
+    if (this.#issued !== undefined && this.#isRecent(this.#ranAtMs)) return this.#issued.credential;
+    if (this.#failure !== undefined && this.#isRecent(this.#failure.atMs)) throw this.#failure.error;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
     return await this.#running;
   }
 
-  /** Between margin and end a failing plugin does no harm yet. */
+  /** Between margin and end a plugin that fails or hangs does no harm yet. */
   async #renewOrKeep({ credential, expiresAtMs = Infinity }: IssuedCredential): Promise<Credential> {
+    const { system } = this.#options;
+    const isGood = (): boolean => system.wallMs() < expiresAtMs;
+    if (isGood() && this.#running !== undefined) return credential;
+    const { promise: isLate, resolve: giveUp } = Promise.withResolvers<Credential>();
+    const timer = system.setTimer(patienceMs, () => {
+      if (isGood()) giveUp(credential);
+    });
     try {
-      return await this.refresh();
+      return await Promise.race([this.refresh(), isLate]);
     } catch (error) {
-      if (this.#options.system.wallMs() >= expiresAtMs) throw error;
+      if (!isGood()) throw error;
       return credential;
+    } finally {
+      timer.cancel();
     }
   }
 
+  #isRecent(atMs: number): boolean {
+    return this.#options.system.monotonicMs() - atMs < shortestPauseMs;
+  }
+
   async #run(): Promise<Credential> {
+    try {
+      const credential = await this.#issue();
+      this.#failure = undefined;
+      return credential;
+    } catch (error) {
+      this.#failure = { error, atMs: this.#options.system.monotonicMs() };
+      throw error;
+    }
+  }
+
+  async #issue(): Promise<Credential> {
     const { system, exec } = this.#options;
     const issued = readExecCredential(await runPlugin(this.#options), exec.apiVersion);
     if (issued === undefined)

@@ -157,6 +157,23 @@ cat answer.json
     await expect(credentials.current()).rejects.toThrow("credential plugin failed (7)");
   });
 
+  test("that hang before the end hold nobody up, and those that fail are left alone for a while", async () => {
+    await using folder = await makeTempFolder();
+    const system = virtual();
+    const exec = await plugin(folder, issued("one", new Date(system.wallMs() + 600_000).toISOString()));
+    const { credentials } = await load(folder, system, kubeconfig({ user: { exec } }));
+    await credentials.current();
+    await folder.write("plugin.sh", "#!/bin/sh\necho run >> $(dirname $0)/runs\nsleep 1\nexit 7\n", 0o700);
+    system.block(550_000);
+    const first = credentials.current();
+    expect(await credentials.current()).toEqual({ token: "one" });
+    await system.advance(5_000);
+    expect(await first).toEqual({ token: "one" });
+    await expect(credentials.refresh()).rejects.toThrow("credential plugin failed (7)");
+    for (let asked = 0; asked < 10; asked += 1) expect(await credentials.current()).toEqual({ token: "one" });
+    expect(await runs(folder)).toBe(2);
+  });
+
   const broken = [
     {
       name: "is not there",
