@@ -37,6 +37,7 @@ export class Connections {
   #material: TlsMaterial | undefined;
   #lanes: Lanes | undefined;
   readonly #retired = new Set<Lane>();
+  #isOver = false;
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
@@ -44,6 +45,7 @@ export class Connections {
 
   /** The pools to use with this material. Running requests end on the pools they began on. */
   lanes(material: TlsMaterial): Lanes {
+    if (this.#isOver) return { calls: closedLane, streams: closedLane };
     if (this.#lanes !== undefined && isSame(this.#material, material)) return this.#lanes;
     if (this.#lanes !== undefined) this.#retire(this.#lanes);
     this.#material = material;
@@ -51,8 +53,9 @@ export class Connections {
     return this.#lanes;
   }
 
-  /** Ends every connection at once; what runs on them fails. */
+  /** Ends every connection at once; what runs on them fails, and so does whatever is sent later. */
   async destroy(): Promise<void> {
+    this.#isOver = true;
     if (this.#lanes !== undefined) this.#retire(this.#lanes);
     this.#lanes = undefined;
     await Promise.all([...this.#retired].map(async (dispatcher) => await dispatcher.destroy()));
@@ -68,6 +71,19 @@ export class Connections {
     }
   }
 }
+
+/** Nothing leaves any more: a new connection would outlive its owner. */
+const closedLane: Lane = {
+  dispatch: () => {
+    throw Object.assign(new Error("the connections have been ended"), { code: "UND_ERR_DESTROYED" });
+  },
+  close: (callback) => {
+    callback();
+  },
+  destroy: async () => {
+    await Promise.resolve();
+  },
+};
 
 function isSame(one: TlsMaterial | undefined, other: TlsMaterial): boolean {
   if (one === other) return true;

@@ -224,6 +224,23 @@ describe("connections", () => {
     ]);
   });
 
+  test.each([
+    { name: "a transport that was used", isUsed: true },
+    { name: "one that never was", isUsed: false },
+  ])("nothing leaves after the end of $name", async ({ isUsed }) => {
+    await using server = await startScriptedServer(ok);
+    const connected = connectTo(server);
+    const read = async (): Promise<unknown> => await connected.client.raw({ method: "GET", path: "/x" });
+    if (isUsed) await read();
+    await connected[Symbol.asyncDispose]();
+    const facts = { class: "transient", reason: "UND_ERR_DESTROYED" };
+    expect(await errorOf(read())).toMatchObject({ ...facts, mayHaveActed: false });
+    const { signal } = new AbortController();
+    const subject = { kind: "x" };
+    expect(await errorOf(connected.transport.openStream("/w", { subject, signal }))).toMatchObject(facts);
+    expect(server.received).toHaveLength(isUsed ? 1 : 0);
+  });
+
   test("observations tell method, verb, code and sizes", async () => {
     await using server = await startScriptedServer(status(500), ok);
     const observed: Observation[] = [];
