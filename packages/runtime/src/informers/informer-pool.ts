@@ -108,6 +108,13 @@ export class InformerPool implements AsyncDisposable {
     }));
   }
 
+  /** The objects that are there but left out, without their content. */
+  quarantined(): readonly { readonly kind: Kind; readonly object: KubeObject }[] {
+    return [...this.#shared.values()].flatMap(({ kind, informer }) =>
+      informer.quarantined.map((object) => ({ kind, object })),
+    );
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const informers = [...this.#shared.values()].map(({ informer }) => informer);

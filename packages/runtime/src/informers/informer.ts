@@ -48,12 +48,14 @@ export class Informer {
   readonly #options: InformerOptions;
   readonly #reflector: Reflector;
   readonly #handlers = new Set<InformerHandler>();
-  readonly #quarantined = new Set<ObjectKey>();
+  readonly #quarantined = new Map<ObjectKey, KubeObject>();
   readonly #strings: StringPool | undefined;
   readonly #stopping = new AbortController();
   readonly #settled = Promise.withResolvers<undefined>();
   #running: Promise<void> | undefined;
   #isReplacing = false;
+  /** Of those left out, the ones that a new picture has not shown so far. */
+  #unseen = new Set<ObjectKey>();
 
   constructor(options: InformerOptions) {
     this.#options = options;
@@ -94,6 +96,11 @@ export class Informer {
     await this.#running;
   }
 
+  /** What is there but left out of the store, without its content. */
+  get quarantined(): readonly KubeObject[] {
+    return [...this.#quarantined.values()];
+  }
+
   /** The kind may be served now. */
   poke(): void {
     this.#reflector.poke();
@@ -120,6 +127,7 @@ export class Informer {
     return {
       beginReplace: ({ acceptsOlder }) => {
         this.#isReplacing = true;
+        this.#unseen = new Set(this.#quarantined.keys());
         store.beginReplace(acceptsOlder);
       },
       upsert: (object) => {
@@ -136,6 +144,7 @@ export class Informer {
       },
       endReplace: (version) => {
         this.#isReplacing = false;
+        for (const key of this.#unseen) this.#quarantined.delete(key);
         for (const change of store.endReplace(version)) this.#publish(change);
         this.#settled.resolve(undefined);
       },
@@ -144,6 +153,7 @@ export class Informer {
       },
       clear: () => {
         this.#isReplacing = false;
+        this.#quarantined.clear();
         for (const change of store.clear()) this.#publish(change);
       },
     };
@@ -171,11 +181,13 @@ export class Informer {
   #quarantine(object: KubeObject): void {
     const { observer, target } = this.#options;
     const { apiVersion, kind, metadata } = object;
-    this.#publish(this.#store.remove({ apiVersion, kind, metadata }));
+    const shell = { apiVersion, kind, metadata };
+    this.#publish(this.#store.remove(shell));
     const key = keyOf(metadata);
-    if (this.#quarantined.has(key)) return;
-    this.#quarantined.add(key);
-    observer.quarantined?.({ target, object: { apiVersion, kind, metadata } });
+    const isKnown = this.#quarantined.has(key);
+    this.#unseen.delete(key);
+    this.#quarantined.set(key, shell);
+    if (!isKnown) observer.quarantined?.({ target, object: shell });
   }
 
   #publish(change: Change<KubeObject> | undefined): void {

@@ -1,8 +1,8 @@
 import { classify } from "../errors.ts";
-import { subjectOf } from "../events/event-object.ts";
-import type { EventRecorder } from "../events/event-recorder.ts";
+import { type Occurrence, subjectOf } from "../events/event-object.ts";
 import type { InformerObserver } from "../informers/informer.ts";
-import { nameOfKind } from "../object/kind.ts";
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import type { KubeObject } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
 import { reasons } from "../reconcile/reasons.ts";
 import type { Telemetry } from "./telemetry-hooks.ts";
@@ -11,11 +11,11 @@ import type { Telemetry } from "./telemetry-hooks.ts";
 export function informerObserverFor({
   telemetry,
   log,
-  events,
+  record,
 }: {
   readonly telemetry: Telemetry;
   readonly log: Log;
-  readonly events: EventRecorder;
+  readonly record: (occurrence: Occurrence) => void;
 }): InformerObserver {
   return {
     ...telemetry,
@@ -34,9 +34,14 @@ export function informerObserverFor({
       const { target, object } = event;
       const { namespace, name } = object.metadata;
       log.warn("object is left out", { kind: nameOfKind(target.kind), namespace, name });
-      events.record({ subject: subjectOf(target.kind, object), ...unusable });
+      record(leftOut(target.kind, object));
     },
   };
+}
+
+/** What is told about an object that cannot be worked with. */
+export function leftOut(kind: Kind, object: KubeObject): Occurrence {
+  return { subject: subjectOf(kind, object), ...unusable };
 }
 
 const unusable = {

@@ -10,7 +10,7 @@ import { InformerPool } from "../informers/informer-pool.ts";
 import { guardWrites } from "../leader/guard-writes.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "./finishes-within.ts";
-import { informerObserverFor } from "./informer-observer-for.ts";
+import { informerObserverFor, leftOut } from "./informer-observer-for.ts";
 import { alwaysLeader, type LeaderElector } from "./leader-elector.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { noTelemetry, type Telemetry } from "./telemetry-hooks.ts";
@@ -53,7 +53,14 @@ export class ManagerRun implements Manager {
     this.informers = new InformerPool({
       transport,
       system,
-      observer: informerObserverFor({ telemetry, log, events: this.#events }),
+      observer: informerObserverFor({
+        telemetry,
+        log,
+        // A stand-by may not write; it tells when it leads.
+        record: (occurrence) => {
+          if (this.#term !== undefined) this.#events.record(occurrence);
+        },
+      }),
       freeze: options.freeze ?? system.env["NODE_ENV"] === "test",
       ...(idleMs === undefined ? {} : { idleMs }),
     });
@@ -140,6 +147,7 @@ export class ManagerRun implements Manager {
     this.#term = controllers;
     this.#telemetry.leading?.({ isLeading: true });
     this.#log.info("leading");
+    for (const { kind, object } of this.informers.quarantined()) this.#events.record(leftOut(kind, object));
     const before = this.#working;
     this.#working = Promise.all(
       this.#launched.map(async (controller) => {

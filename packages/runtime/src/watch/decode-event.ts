@@ -34,10 +34,17 @@ export function decodeEvent(frame: string, options: DecodeOptions): WatchEvent {
   if (type === "BOOKMARK") return bookmarkOf(object);
   if (type === "ERROR") return { kind: "error", error: watchError(object, options.kindName) };
   const content = options.keepManagedFields ? object : withoutManagedFields(object);
-  if (mayBeDeeperThan(text) && isDeeperThan(content)) return { kind: "tooDeep", object: content };
+  if (mayBeDeeperThan(text) && isDeeperThan(content)) return deepEvent(type, content);
   if (type === "ADDED" || type === "MODIFIED") return { kind: "changed", object: content };
   if (type === "DELETED") return { kind: "deleted", object: content };
   throw new DecodeError("a watch event of unknown type");
+}
+
+/** Of an object that is gone its metadata will do, however deep it was. */
+function deepEvent(type: unknown, object: KubeObject): WatchEvent {
+  const { apiVersion, kind, metadata } = object;
+  if (type === "DELETED") return { kind: "deleted", object: { apiVersion, kind, metadata } };
+  return { kind: "tooDeep", object };
 }
 
 /** The object without what the API server notes about its writers; the same object when there is nothing to drop. */

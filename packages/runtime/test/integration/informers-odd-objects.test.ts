@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { defineController } from "../../src/controller/define-controller.ts";
 import { eventKind } from "../../src/events/event-object.ts";
+import { alwaysLeader, type LeaderElector } from "../../src/manager/leader-elector.ts";
 import { parseJson } from "../../src/transport/json.ts";
 import { configMaps } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
@@ -46,6 +47,33 @@ describe("[runtime/RT-05] objects at the limits", () => {
     await eventually(async () => {
       const widget = await client.get(widgets, deep);
       return conditionOf(widget, "Ready")?.observedGeneration === mended.metadata.generation;
+    });
+  });
+
+  test("what a stand-by leaves out is told once it leads", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const spec = parseJson(`{"nested":${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}}`) as object;
+    await client.create(widgets, aWidget(widgets, { name: "deep", namespace }, { ...spec }));
+    const elected = Promise.withResolvers<undefined>();
+    let isLeading = false;
+    const leaderElection: LeaderElector = {
+      run: async (signal, onStart, onStop) => {
+        await elected.promise;
+        isLeading = true;
+        await alwaysLeader.run(signal, onStart, onStop);
+      },
+      writeBudgetMs: () => (isLeading ? 10_000 : 0),
+    };
+    const recipe = probeRecipe<Widget>(() => undefined);
+    const manager = await bench.manage([defineController({ kind: widgets, recipe, namespace })], {
+      leaderElection,
+    });
+    await eventually(() => manager.informers.quarantined().length > 0);
+    elected.resolve(undefined);
+    await eventually(async (see) => {
+      const { items } = see(await client.listPage(eventKind, { namespace }));
+      return items.some(({ regarding, reason }) => regarding.name === "deep" && reason === "ObjectUnusable");
     });
   });
 });

@@ -151,6 +151,13 @@ describe("decodeEvent", () => {
     const frame = `{"type":"ADDED","object":{"metadata":{"name":"a"},"spec":${deep}}}`;
     expect(decodeEvent(frame, options).kind).toBe(kind);
   });
+
+  test("[runtime/RT-05] one that is gone is gone, however deep it was", () => {
+    const deep = '{"a":'.repeat(2_000) + "1" + "}".repeat(2_000);
+    const frame = `{"type":"DELETED","object":{"kind":"A","apiVersion":"v1","metadata":{"name":"a"},"spec":${deep}}}`;
+    const object = { apiVersion: "v1", kind: "A", metadata: { name: "a" } };
+    expect(decodeEvent(frame, options)).toEqual({ kind: "deleted", object });
+  });
 });
 
 describe("compareVersions", () => {

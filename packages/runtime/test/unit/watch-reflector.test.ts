@@ -212,6 +212,22 @@ describe("a reflector", () => {
     expect(scene.counts).toEqual(["quarantined a"]);
   });
 
+  test("[runtime/RT-05] forgets what it left out when it is deleted, or not there after a relist", async () => {
+    const deep = (type: string, name: string): string => {
+      const nested = '{"a":'.repeat(2_000) + "1" + "}".repeat(2_000);
+      return `{"type":"${type}","object":{"metadata":{"name":"${name}","namespace":"n","resourceVersion":"8"},"spec":${nested}}}\n`;
+    };
+    const gone = new ApiError("watch: 410", { class: "gone", status: 410, mayHaveActed: false });
+    const scene = play([
+      { chunks: [...first.chunks, deep("ADDED", "c"), deep("ADDED", "d"), deep("DELETED", "c")], end: gone },
+      first,
+    ]);
+    await scene.system.settle();
+    expect(scene.informer.quarantined.map(({ metadata: { name } }) => name)).toEqual(["d"]);
+    await scene.system.advance(2_000);
+    expect(scene.informer.quarantined).toEqual([]);
+  });
+
   test("ends at once when it is stopped, whatever it is doing", async () => {
     for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
       const scene = play([stream]);
