@@ -7,6 +7,7 @@ import { decodeEvent, type DecodeOptions, withoutManagedFields } from "./decode-
 import { isDeeperThan } from "./depth-limit.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import { IdleGuard } from "./idle-guard.ts";
+import { compareVersions } from "./resource-version.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import type { WatchObserver, WatchSink } from "./watch-sink.ts";
 import type { WatchSource } from "./watch-source.ts";
@@ -174,6 +175,7 @@ export class Reflector {
   }
 
   #complete(version: string): void {
+    if (!this.#acceptsOlder && compareVersions(version, this.#version) < 0) throw setBack(this.#decoding);
     this.#version = version;
     this.#acceptsOlder = false;
     this.#options.sink.endReplace(version);
@@ -238,6 +240,12 @@ const unaidedPendingMs = 30_000;
 
 /** The first events, or the bookmark that ends them, may take this long; then pages are asked for instead. */
 const initialIdleMs = 30_000;
+
+/** A list shows the most recent state; one that is older than what we have seen means that a backup was restored. */
+function setBack({ kindName }: DecodeOptions): ApiError {
+  const facts = { class: "transient", reason: "ResourceVersionTooLarge", mayHaveActed: false } as const;
+  return new ApiError(`list ${kindName}: older than what was seen before`, facts);
+}
 
 function askedDelayMs(ending: Ending): number {
   if (ending.kind !== "failed" || !(ending.error instanceof ApiError)) return 0;

@@ -220,13 +220,34 @@ describe("a reflector", () => {
     const gone = new ApiError("watch: 410", { class: "gone", status: 410, mayHaveActed: false });
     const scene = play([
       { chunks: [...first.chunks, deep("ADDED", "c"), deep("ADDED", "d"), deep("DELETED", "c")], end: gone },
-      first,
+      { chunks: [frame("ADDED", anObject("a", "5")), bookmark("9", "end")] },
     ]);
     await scene.system.settle();
     expect(scene.informer.quarantined.map(({ metadata: { name } }) => name)).toEqual(["d"]);
     await scene.system.advance(2_000);
     expect(scene.informer.quarantined).toEqual([]);
   });
+
+  test.each([
+    {
+      name: "by initial events",
+      listed: [],
+      second: { chunks: [frame("ADDED", anObject("a", "2")), bookmark("4", "end")] },
+    },
+    { name: "page by page", listed: [anObject("a", "2")], second: { refuse: invalid } },
+  ])(
+    "takes a list $name that is older than what it saw: a backup was restored",
+    async ({ listed, second }) => {
+      const gone = new ApiError("watch: 410", { class: "gone", status: 410, mayHaveActed: false });
+      const later = [frame("MODIFIED", anObject("a", "12"))];
+      const scene = play([{ chunks: [...first.chunks, ...later], end: gone }, second], listed);
+      await scene.system.settle();
+      expect(scene.events.slice(2)).toEqual(["updated a@12"]);
+      await scene.system.advance(10_000);
+      expect(scene.informer.store.list().map(({ metadata }) => metadata.resourceVersion)).toEqual(["2"]);
+      expect(scene.events).toContain("deleted b@3");
+    },
+  );
 
   test("ends at once when it is stopped, whatever it is doing", async () => {
     for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
