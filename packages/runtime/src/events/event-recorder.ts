@@ -110,24 +110,31 @@ export class EventRecorder {
     this.#options.observer?.eventDropped?.({ why: "refused" });
   }
 
-  async #try({ event, isNew, series }: SeriesWrite): Promise<ErrorClass | undefined> {
-    const { client, log } = this.#options;
-    const { signal } = this.#stopping;
+  async #try(write: SeriesWrite): Promise<ErrorClass | undefined> {
     try {
-      if (isNew)
-        await client.create(eventKind, series === undefined ? event : { ...event, series: series() }, {
-          signal,
-        });
-      else
-        await client.patch(eventKind, event.metadata, {
-          patch: { kind: "merge", body: { series: series?.() } },
-          signal,
-        });
+      if (write.isNew || !(await this.#continue(write))) await this.#create(write);
       return undefined;
     } catch (error) {
       const failure = classify(error);
-      log.debug("event could not be written", { code: failure });
+      this.#options.log.debug("event could not be written", { code: failure });
       return failure;
+    }
+  }
+
+  async #create({ event, series }: SeriesWrite): Promise<void> {
+    const whole = series === undefined ? event : { ...event, series: series() };
+    await this.#options.client.create(eventKind, whole, { signal: this.#stopping.signal });
+  }
+
+  /** False when the event is gone: it ran out, somebody deleted it, or it was never taken. */
+  async #continue({ event, series }: SeriesWrite): Promise<boolean> {
+    const patch = { kind: "merge", body: { series: series?.() } } as const;
+    try {
+      await this.#options.client.patch(eventKind, event.metadata, { patch, signal: this.#stopping.signal });
+      return true;
+    } catch (error) {
+      if (classify(error) !== "notFound") throw error;
+      return false;
     }
   }
 

@@ -2,7 +2,10 @@ import { eventually, makeIdentity, joinSharedCluster } from "@quartermaster/test
 import { describe, expect, test } from "vitest";
 
 import { defineController } from "../../src/controller/define-controller.ts";
-import { eventFor, eventKind } from "../../src/events/event-object.ts";
+import { eventFor, eventKind, type EventObject } from "../../src/events/event-object.ts";
+import { EventRecorder } from "../../src/events/event-recorder.ts";
+import { silentLog } from "../../src/reconcile/log.ts";
+import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
 import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
@@ -39,6 +42,25 @@ describe("[runtime/RT-22] events", () => {
         series: expect.objectContaining({ count: 1_000 }) as unknown,
       }),
     ]);
+  });
+
+  test("a series goes on in a new event when somebody deleted the first", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace } = bench;
+    const reporter = { controller: "quartermaster", instance: "q" };
+    const recorder = new EventRecorder({ client, system: realSystem(), log: silentLog, reporter });
+    const occurrence = { ...happened, subject: { apiVersion: "v1", kind: "Thing", name: "s", namespace } };
+    const look = async (): Promise<readonly EventObject[]> =>
+      (await client.listPage(eventKind, { namespace })).items;
+    recorder.record(occurrence);
+    const [event] = await eventually(async (see) => {
+      const events = see(await look());
+      return events.length === 1 ? events : undefined;
+    });
+    await client.delete(eventKind, { name: event?.metadata.name ?? "", namespace });
+    recorder.record(occurrence);
+    await eventually(async (see) => see(await look())[0]?.series?.count === 2);
+    await recorder.stop(AbortSignal.timeout(5_000));
   });
 
   test.each([
