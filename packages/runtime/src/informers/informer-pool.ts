@@ -52,11 +52,20 @@ export interface InformerPoolOptions {
 class Shared {
   readonly informer: Informer;
   readonly kind: Kind;
+  readonly #namespace: string | undefined;
   #holders = 0;
 
-  constructor(informer: Informer, kind: Kind) {
+  constructor(informer: Informer, { kind, namespace }: InformerRequest) {
     this.informer = informer;
     this.kind = kind;
+    this.#namespace = namespace;
+  }
+
+  /** Whether an object of the kind can be among its own at all; a selector may still leave it out. */
+  mayHold({ group, version, plural }: Kind, { metadata }: KubeObject): boolean {
+    const isOfKind =
+      this.kind.plural === plural && this.kind.group === group && this.kind.version === version;
+    return isOfKind && (this.#namespace === undefined || this.#namespace === metadata.namespace);
   }
 
   take(): void {
@@ -93,8 +102,8 @@ export class InformerPool implements AsyncDisposable {
 
   /** Lets every store of the kind answer with our own write until the watch has caught up. */
   noteWrite(kind: Kind, object: KubeObject): void {
-    for (const { kind: held, informer } of this.#shared.values()) {
-      if (held.plural === kind.plural && held.group === kind.group) informer.noteWrite(object);
+    for (const shared of this.#shared.values()) {
+      if (shared.mayHold(kind, object)) shared.informer.noteWrite(object);
     }
   }
 
@@ -144,7 +153,7 @@ export class InformerPool implements AsyncDisposable {
       longestPendingMs: () =>
         this.#definitions?.handle?.state === "watching" ? toldPendingMs : lookPendingMs,
     });
-    const shared = new Shared(informer, kind);
+    const shared = new Shared(informer, request);
     this.#shared.set(id, shared);
     informer.start();
     return shared;

@@ -134,4 +134,22 @@ describe("informers of kinds that come and go", () => {
     await handle.store.atLeast(written.metadata.resourceVersion ?? "", { timeoutMs: 10_000 });
     expect(handle.store.get(metadata)?.metadata.uid).toBe(written.metadata.uid);
   });
+
+  test("a store of one namespace does not answer with what was written to another", async () => {
+    await using bench = await setUpWorkbench({ isServed: false });
+    const { client, namespace, transport } = bench;
+    await using pool = new InformerPool({ transport, system: realSystem(), freeze: true });
+    const here = pool.acquire({ kind: configMaps, namespace });
+    const there = pool.acquire({ kind: configMaps, namespace: "kube-system" });
+    const other = pool.acquire({ kind: { ...configMaps, version: "v2" }, namespace });
+    await Promise.all([here.settled, there.settled, other.settled]);
+    const metadata = { name: "mine", namespace };
+    const written = await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata });
+    pool.noteWrite(configMaps, written);
+    expect([here, there, other].map(({ store }) => store.get(metadata) !== undefined)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
 });
