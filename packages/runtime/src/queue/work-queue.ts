@@ -65,7 +65,9 @@ export class WorkQueue {
     if (key !== undefined) return key;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const giveUp = (): void => {
-      this.#takers.splice(this.#takers.indexOf(resolve), 1);
+      const at = this.#takers.indexOf(resolve);
+      // Not in line any more: a key was handed over a moment ago.
+      if (at !== -1) this.#takers.splice(at, 1);
       resolve(undefined);
     };
     this.#takers.push(resolve);

@@ -33,6 +33,17 @@ describe("WorkQueue", () => {
     expect(queue.retry("a")).toBeLessThanOrEqual(5);
   });
 
+  test("a worker that stops as it is handed a key does not take another out of the line", async () => {
+    const queue = new WorkQueue({ system: new VirtualSystem() });
+    const stopping = new AbortController();
+    const first = queue.take(stopping.signal);
+    const second = queue.take(open);
+    queue.add("a");
+    stopping.abort();
+    queue.add("b");
+    expect(await Promise.all([first, second])).toEqual(["a", "b"]);
+  });
+
   test("does not come back before the server wants it", () => {
     const queue = new WorkQueue({ system: new VirtualSystem() });
     expect(queue.retry("a", 7_000)).toBe(7_000);
