@@ -28,7 +28,7 @@ export interface ManagerOptions {
   readonly freeze?: boolean;
   /** How long `stop` may take; 30 s unless told. */
   readonly graceMs?: number;
-  /** Silence that means a dead watch connection; 150 s unless told. */
+  /** Silence that means a dead watch connection; 85 s unless told. */
   readonly idleMs?: number;
 }
 

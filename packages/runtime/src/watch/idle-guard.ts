@@ -6,19 +6,20 @@ import type { System, Timer } from "../system/system.ts";
  */
 export class IdleGuard implements Disposable {
   readonly #system: System;
-  readonly #limitMs: number;
+  readonly #limitMs: () => number;
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
   #touchedMs: number;
   #timer: Timer;
   #isIdle = false;
 
-  constructor(system: System, limitMs: number, outer: AbortSignal) {
+  /** `limitMs` is asked anew each time: what counts as silence changes when the first events are there. */
+  constructor(system: System, limitMs: () => number, outer: AbortSignal) {
     this.#system = system;
     this.#limitMs = limitMs;
     this.#outer = outer;
     this.#touchedMs = system.monotonicMs();
-    this.#timer = this.#arm(limitMs);
+    this.#timer = this.#arm(limitMs());
     if (outer.aborted) this.#stop();
     else outer.addEventListener("abort", this.#stop);
   }
@@ -44,7 +45,7 @@ export class IdleGuard implements Disposable {
 
   #arm(delayMs: number): Timer {
     return this.#system.setTimer(delayMs, () => {
-      const remainingMs = this.#touchedMs + this.#limitMs - this.#system.monotonicMs();
+      const remainingMs = this.#touchedMs + this.#limitMs() - this.#system.monotonicMs();
       if (remainingMs > 0) {
         this.#timer = this.#arm(remainingMs);
         return;

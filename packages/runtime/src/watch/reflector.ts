@@ -21,7 +21,7 @@ export interface ReflectorOptions {
   readonly system: System;
   readonly observer?: WatchObserver;
   readonly keepManagedFields?: boolean;
-  /** Silence that means a dead connection; 150 s unless told: more than two of the server's bookmarks, one per minute. */
+  /** Silence that means a dead connection; 85 s unless told: a bookmark comes every minute, and a dead one is to be found within 90 s. */
   readonly idleMs?: number;
   /** The longest that a kind which is not served goes without a look; 30 s unless told. Asked before each pause. */
   readonly longestPendingMs?: () => number;
@@ -106,9 +106,10 @@ export class Reflector {
   }
 
   async #stream(signal: AbortSignal): Promise<Ending> {
-    const { source, sink, system, idleMs = 150_000 } = this.#options;
+    const { source, sink, system, idleMs = 85_000 } = this.#options;
     const isListing = this.#state === "listing";
-    using guard = new IdleGuard(system, isListing ? Math.min(idleMs, initialIdleMs) : idleMs, signal);
+    const limitMs = (): number => (this.#state === "listing" ? Math.min(idleMs, initialIdleMs) : idleMs);
+    using guard = new IdleGuard(system, limitMs, signal);
     if (isListing) sink.beginReplace({ acceptsOlder: this.#acceptsOlder });
     try {
       const timeoutSeconds = 300 + Math.floor(system.random() * 301);

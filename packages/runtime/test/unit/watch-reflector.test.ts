@@ -249,6 +249,15 @@ describe("a reflector", () => {
     },
   );
 
+  test("a quiet stream that brought the first events is not taken for dead before the next bookmark is due", async () => {
+    const scene = play([first]);
+    await scene.system.settle();
+    await scene.system.advance(80_000);
+    expect(scene.counts).toEqual([]);
+    await scene.system.advance(20_000);
+    expect(scene.counts).toEqual(["idle"]);
+  });
+
   test("ends at once when it is stopped, whatever it is doing", async () => {
     for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
       const scene = play([stream]);
