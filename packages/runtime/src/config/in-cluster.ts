@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { System } from "../system/system.ts";
@@ -18,12 +19,18 @@ export async function inClusterConfig(system: System, folder = defaultFolder): P
   const token = tokenFileSource(system, { path: join(folder, "token"), field: "token" });
   const authorities = authorityFileSource(system, { path: join(folder, "ca.crt"), field: "ca.crt" });
   await Promise.all([token.refresh(), authorities.refresh()]);
-  const namespace = await readNamed({ path: join(folder, "namespace"), field: "namespace" });
+  const namespace = await namespaceIn(folder);
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { authorities, insecure: false },
     credentials: combineSources(token, fixedSource(undefined), (value) => ({ token: value })),
-    namespace: namespace.trim(),
+    namespace: namespace === "" ? "default" : namespace,
     contextName: "in-cluster",
   };
+}
+
+/** A projected volume of one's own making need not have the file. */
+async function namespaceIn(folder: string): Promise<string> {
+  const path = join(folder, "namespace");
+  return existsSync(path) ? (await readNamed({ path, field: "namespace" })).trim() : "";
 }

@@ -230,6 +230,15 @@ describe("where the configuration is looked for", () => {
     ]);
   });
 
+  test("in a pod whose volume names no namespace it is the default one", async () => {
+    await using folder = await makeTempFolder();
+    await folder.write("token", "t");
+    await folder.write("ca.crt", certPem);
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    const config = await loadConfig({ system: systemWith(env), serviceAccountFolder: folder.path });
+    expect(config).toMatchObject({ server: "https://10.0.0.1:443", namespace: "default" });
+  });
+
   test("nowhere else", async () => {
     expect((await faultOf(loadConfig({ system: systemWith({}) }))).code).toBe("configNotFound");
   });
