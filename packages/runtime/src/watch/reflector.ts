@@ -3,7 +3,7 @@ import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { BackOff } from "./back-off.ts";
-import { decodeEvent, type DecodeOptions, withoutManagedFields } from "./decode-event.ts";
+import { decodeEvent, type DecodeOptions, type WatchEvent, withoutManagedFields } from "./decode-event.ts";
 import { isDeeperThan } from "./depth-limit.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import { IdleGuard } from "./idle-guard.ts";
@@ -157,14 +157,20 @@ export class Reflector {
         this.#advance(event.object.metadata.resourceVersion);
         return;
       case "bookmark":
-        if (this.#state === "listing" && event.endsInitial) this.#complete(event.resourceVersion);
-        else this.#advance(event.resourceVersion);
+        this.#passBookmark(event);
         return;
       case "error":
         throw event.error;
       default:
         unreachable(event);
     }
+  }
+
+  /** The first bookmark ends the initial events; a server that sends another one first does not know of them. */
+  #passBookmark({ resourceVersion, endsInitial }: Extract<WatchEvent, { kind: "bookmark" }>): void {
+    if (this.#state !== "listing") this.#advance(resourceVersion);
+    else if (endsInitial) this.#complete(resourceVersion);
+    else throw unknownToServer(this.#decoding);
   }
 
   /** While listing, versions of single objects come in no order and say nothing of the whole. */
@@ -246,6 +252,11 @@ const initialIdleMs = 30_000;
 function setBack({ kindName }: DecodeOptions): ApiError {
   const facts = { class: "transient", reason: "ResourceVersionTooLarge", mayHaveActed: false } as const;
   return new ApiError(`list ${kindName}: older than what was seen before`, facts);
+}
+
+function unknownToServer({ kindName }: DecodeOptions): ApiError {
+  const facts = { class: "invalid", reason: "NoInitialEvents", mayHaveActed: false } as const;
+  return new ApiError(`watch ${kindName}: the server does not end the initial events`, facts);
 }
 
 function askedDelayMs(ending: Ending): number {

@@ -258,6 +258,16 @@ describe("a reflector", () => {
     expect(scene.counts).toEqual(["idle"]);
   });
 
+  test("asks for pages when a busy server takes no notice of the wish for initial events", async () => {
+    const busy = {
+      chunks: [frame("ADDED", anObject("a", "5")), bookmark("6"), frame("ADDED", anObject("b", "7"))],
+    };
+    const scene = play([busy, { chunks: [] }], [anObject("a", "5"), anObject("b", "7")]);
+    await scene.system.settle();
+    expect(scene.counts).toEqual(["watchListRefused"]);
+    expect([scene.source.lists, scene.informer.state, scene.informer.store.size]).toEqual([1, "watching", 2]);
+  });
+
   test("ends at once when it is stopped, whatever it is doing", async () => {
     for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
       const scene = play([stream]);
