@@ -5,7 +5,6 @@ export type {
   Client,
   DeepPartial,
   DeleteOptions,
-  Impersonation,
   JsonPatchOperation,
   ListOptions,
   ObjectPage,
@@ -18,7 +17,7 @@ export { createClient } from "./client/create-client.ts";
 export type { ClientOptions } from "./client/create-client.ts";
 export { Discovery } from "./client/discovery.ts";
 export type { KindName, ServedKind } from "./client/discovery.ts";
-export type { ClusterConfig } from "./config/cluster-config.ts";
+export type { ClusterConfig, Impersonation } from "./config/cluster-config.ts";
 export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
 export { mappedFrom } from "./controller/controller-definition.ts";

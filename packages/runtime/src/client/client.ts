@@ -1,3 +1,4 @@
+import type { Impersonation } from "../config/cluster-config.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 
@@ -61,14 +62,6 @@ export type JsonPatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
-
-/** Speaking as somebody else; the server checks the right to. */
-export interface Impersonation {
-  readonly user: string;
-  readonly groups?: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
 
 /** A page of a list, with what is needed to watch from there. */
 export interface ObjectPage<O> {

@@ -1,5 +1,6 @@
+import type { Impersonation } from "../config/cluster-config.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { Client, Impersonation } from "./client.ts";
+import type { Client } from "./client.ts";
 import { TransportClient } from "./transport-client.ts";
 
 /** What a client is made of. */

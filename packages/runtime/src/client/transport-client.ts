@@ -1,7 +1,9 @@
+import type { Impersonation } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 import { kindNotServed } from "../transport/answer-error.ts";
+import { impersonationHeaders } from "../transport/impersonation-headers.ts";
 import type { ApiRequest } from "../transport/request.ts";
 import type { Transport } from "../transport/transport.ts";
 import type {
@@ -9,7 +11,6 @@ import type {
   ApplyOptions,
   Client,
   DeleteOptions,
-  Impersonation,
   ListOptions,
   ObjectPage,
   Patch,
@@ -17,7 +18,6 @@ import type {
   ReadOptions,
   WriteOptions,
 } from "./client.ts";
-import { impersonationHeaders } from "./impersonation-headers.ts";
 import { listAll } from "./list-all.ts";
 import { listRequest, pageOf } from "./list-page.ts";
 import {

@@ -1,4 +1,3 @@
-import type { Impersonation } from "../client/client.ts";
 import type { Source } from "./source.ts";
 
 /** How to reach one cluster, and as whom. */
@@ -32,4 +31,12 @@ export interface Credential {
   readonly token?: string;
   readonly basic?: { readonly username: string; readonly password: string };
   readonly certificate?: { readonly certPem: string; readonly keyPem: string };
+}
+
+/** Speaking as somebody else; the server checks the right to. */
+export interface Impersonation {
+  readonly user: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }

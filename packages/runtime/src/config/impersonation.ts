@@ -1,5 +1,5 @@
-import type { Impersonation } from "../client/client.ts";
 import { ConfigError } from "../errors.ts";
+import type { Impersonation } from "./cluster-config.ts";
 import type { UserEntry } from "./kubeconfig.ts";
 import type { Located } from "./merge-kubeconfigs.ts";
 

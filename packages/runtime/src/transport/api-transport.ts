@@ -1,4 +1,3 @@
-import { impersonationHeaders } from "../client/impersonation-headers.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { System } from "../system/system.ts";
@@ -9,6 +8,7 @@ import { Deadline } from "./deadline.ts";
 import { type Exchange, exchange, type WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
 import { Identity, type Presented } from "./identity.ts";
+import { impersonationHeaders } from "./impersonation-headers.ts";
 import { stringifyJson } from "./json.ts";
 import { type ApiRequest, describeRequest } from "./request.ts";
 import { retryDelayMs } from "./retry.ts";

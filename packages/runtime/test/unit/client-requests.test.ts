@@ -1,7 +1,6 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { impersonationHeaders } from "../../src/client/impersonation-headers.ts";
 import { listRequest, pageOf } from "../../src/client/list-page.ts";
 import { collectionPath, objectPath } from "../../src/client/paths.ts";
 import {
@@ -13,6 +12,7 @@ import {
   rawRequest,
 } from "../../src/client/requests.ts";
 import { defineKind } from "../../src/object/kind.ts";
+import { impersonationHeaders } from "../../src/transport/impersonation-headers.ts";
 import { parseJson } from "../../src/transport/json.ts";
 import { configMaps, namespaces } from "../support/kinds.ts";
 

@@ -1,4 +1,4 @@
-import type { Impersonation } from "./client.ts";
+import type { Impersonation } from "../config/cluster-config.ts";
 
 /** The headers that make a request somebody else's: name, value, name, value. */
 export function impersonationHeaders({
