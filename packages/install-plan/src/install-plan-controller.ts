@@ -11,6 +11,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
+import { isOrphaning } from "./cleanup/orphaning.ts";
 import { markOn, planId } from "./marks.ts";
 import { mattersOf } from "./matters.ts";
 import { performAction } from "./perform/performer.ts";
@@ -126,10 +127,19 @@ function forget(plan: InstallPlan, { plansById, memories, contents, room }: Offi
   room.settle(plan.metadata, []);
 }
 
-function planWatches({ system, discovery, room }: Office): readonly MappedSource[] {
+function planWatches({ system, discovery, room, memories }: Office): readonly MappedSource[] {
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return [
     mappedFrom(installPlan.kind, waitingFor("plans")),
+    mappedFrom(
+      installPlan.kind,
+      (plan) => {
+        const isInOurHands = plan.metadata.finalizers?.includes(finalizer) ?? false;
+        if (isInOurHands && isOrphaning(plan)) memories.of(plan).noteOrphaned();
+        return [];
+      },
+      { changed: ({ metadata }) => metadata.finalizers },
+    ),
     mappedFrom(installPlan.kind, relatives, {
       changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
     }),

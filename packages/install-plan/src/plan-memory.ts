@@ -43,6 +43,16 @@ export class PlanMemory {
   readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
   readonly #homes = new Map<string, string>();
+  #isOrphaned = false;
+
+  /** It was deleted with cascade=orphan; the garbage collector may take that word off again before a pass reads it. */
+  get isOrphaned(): boolean {
+    return this.#isOrphaned;
+  }
+
+  noteOrphaned(): void {
+    this.#isOrphaned = true;
+  }
 
   /** Milliseconds since the matter was first asked about, and what it had lasted by then. */
   elapsedMs(matter: string, nowMs: number, lastedMs = 0): number {

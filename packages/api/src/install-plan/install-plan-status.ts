@@ -149,7 +149,14 @@ export const installPlanStatus = z.strictObject({
     .strictObject({ name: z.string(), uid: z.string(), state: z.enum(["InProgress", "Done"]) })
     .optional(),
   deletion: z
-    .strictObject({ remaining: int32().default(0), blockedBy: atomicList(blocker).max(20).optional() })
+    .strictObject({
+      remaining: int32().default(0),
+      blockedBy: atomicList(blocker).max(20).optional(),
+      orphan: z
+        .boolean()
+        .optional()
+        .describe("The plan was deleted with cascade=orphan: its objects lose their marks and stay."),
+    })
     .optional(),
   conditions,
 });

@@ -11,7 +11,8 @@ import { namespaces, serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
-import { type Plight, unauthorized, underWay } from "./deletion-report.ts";
+import { orphaned, type Plight, unauthorized, underWay } from "./deletion-report.ts";
+import { isOrphaning } from "./orphaning.ts";
 import { readRemaining } from "./read-remaining.ts";
 
 /** What cleaning up needs besides the pass. */
@@ -29,6 +30,8 @@ export async function cleanUpPlan(
   for (;;) {
     const remaining = await readRemaining(plan, ctx, parts);
     if (remaining.length === 0) return settled();
+    // Written down before anything is done: what told of it goes while we work.
+    if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
     const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs());
     const step = decideDeletion({ plan, remaining, isReleasing: isReleasing(plan, elapsedMs) });
     const plight = { plan, step, remaining };
@@ -76,11 +79,16 @@ async function isSeenSoon(
 const lookMs = 10;
 const momentMs = 500;
 
-/** `kubectl delete --cascade=orphan` leaves this finalizer; so does a deletion that has had its time, if the plan says so. */
-function isReleasing({ metadata, spec }: InstallPlan, elapsedMs: number): boolean {
+function isToldFirst(plan: InstallPlan, { memories }: CleanUpParts): boolean {
+  const isWanted = isOrphaning(plan) || memories.of(plan).isOrphaned;
+  return isWanted && plan.status?.deletion?.orphan !== true;
+}
+
+/** As the plan's deletion was asked for, or because it has had its time and the plan says so. */
+function isReleasing({ spec, status }: InstallPlan, elapsedMs: number): boolean {
   const { timeoutSeconds, onTimeout } = spec.deletion;
   const isLate = timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000;
-  return (metadata.finalizers ?? []).includes("orphan") || (isLate && onTimeout === "Orphan");
+  return status?.deletion?.orphan === true || (isLate && onTimeout === "Orphan");
 }
 
 /** Without its account a plan can delete nothing. */

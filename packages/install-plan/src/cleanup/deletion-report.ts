@@ -28,6 +28,21 @@ export function underWay(plight: Plight): CleanUpEnd {
   return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
 
+/** Everything is to be let go: told before the first object is. */
+export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
+  const why = { reason: reasons.deleting, message: "Lets go of what the plan made." };
+  return {
+    outcome: waiting(why, 0),
+    status: {
+      ...plan.status,
+      phase: "Deleting",
+      message: why.message,
+      deletion: { remaining, orphan: true },
+    },
+    conditions: [{ type: "DeletionBlocked", status: "False", ...why }],
+  };
+}
+
 /** Somebody has to give the account its rights back, or allow the plan to let go. */
 export function unauthorized(plight: Plight, why: string): CleanUpEnd {
   const { serviceAccountName } = plight.plan.spec;
@@ -49,7 +64,11 @@ function report(
       ...plan.status,
       phase: "Deleting",
       message,
-      deletion: { remaining: remaining.length, ...(blockedBy.length === 0 ? {} : { blockedBy }) },
+      deletion: {
+        remaining: remaining.length,
+        ...(blockedBy.length === 0 ? {} : { blockedBy }),
+        ...(plan.status?.deletion?.orphan === true ? { orphan: true } : {}),
+      },
     },
     conditions: [{ type: "DeletionBlocked", status: isBlocked ? "True" : "False", reason, message }],
   };
