@@ -15,6 +15,8 @@ export type IssueReason =
   | "Collision"
   | "ImmutableField"
   | "UnsafeCRD"
+  /** `spec.replaces` cannot be understood. */
+  | "InvalidReplaces"
   | "ReplaceConflict"
   | "ReplaceCycle";
 

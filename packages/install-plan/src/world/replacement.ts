@@ -1,8 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
-import { matchesLabels, parseLabelSelector } from "../manifest/label-selector.ts";
 import { planId, type PlanRef } from "../marks.ts";
+import { replacementIssues } from "./replacement-issues.ts";
+import { fixedSet, leadsTo, namedBy, planNamed, wantedBy } from "./replacement-wishes.ts";
 
 /** A plan that this one replaces. */
 export interface Predecessor {
@@ -41,44 +42,27 @@ export interface Replacement {
  */
 export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[]): Replacement {
   const others = siblings.filter((other) => other.metadata.uid !== plan.metadata.uid);
-  const named = namedBy(plan, others);
-  const frozen = plan.status?.replaces;
-  const chosen: readonly string[] = frozen?.map(({ name }) => name) ?? [
-    ...named,
-    ...inheritedNames(named, others),
-  ];
-  const predecessors = [...new Set(chosen)].map((name) => predecessorOf(name, plan, others));
+  const chosen = fixedSet(plan)?.map(({ name }) => name) ?? wantedBy(plan, others);
+  const predecessors = chosen.map((name) => predecessorOf(name, plan, others));
   const successor = successorOf(plan, others);
   return {
     predecessors,
     ...(successor === undefined ? {} : { successor }),
-    issues: plan.status?.startedAt === undefined ? issuesOf(plan, others, named) : [],
-    late: frozen === undefined ? [] : named.filter((name) => !chosen.includes(name)),
+    issues: plan.status?.startedAt === undefined ? replacementIssues(plan, others) : [],
+    late: lateFor(plan, others),
     heirOf: heirOf(plan, predecessors, others),
     revision: plan.status?.revision ?? nextRevision(predecessors),
   };
 }
 
-/** What a plan says that it replaces, by name and by selector. A selector does not reach plans that are over. */
-function namedBy({ metadata, spec }: InstallPlan, others: readonly InstallPlan[]): readonly string[] {
-  const { plans = [], selector } = spec.replaces ?? {};
-  const names = plans.map(({ name }) => name);
-  if (selector === undefined) return names;
-  const requirements = parseLabelSelector(selector);
-  if (requirements === undefined) return names;
-  const matches = others
-    .filter((other) => other.status?.phase !== "Superseded" && matchesLabels(other, requirements))
-    .map(({ metadata: { name } }) => name)
-    .filter((name) => name !== metadata.name);
-  return [...new Set([...names, ...matches.toSorted()])];
-}
-
-/** A predecessor that never finished has predecessors of its own, whose objects are still on their way. */
-function inheritedNames(names: readonly string[], others: readonly InstallPlan[]): readonly string[] {
-  return names.flatMap((name) => {
-    const unfinished = planNamed(name, others)?.status?.replaces ?? [];
-    return unfinished.filter(({ state }) => state === "Releasing").map((entry) => entry.name);
-  });
+/** Those that match only now; not those that come to replace the plan itself. */
+function lateFor(plan: InstallPlan, others: readonly InstallPlan[]): readonly string[] {
+  const fixed = fixedSet(plan);
+  if (fixed === undefined) return [];
+  const all = [plan, ...others];
+  return namedBy(plan, others)
+    .filter((name) => !fixed.some((entry) => entry.name === name))
+    .filter((name) => !leadsTo(name, plan.metadata.name, all));
 }
 
 function predecessorOf(name: string, plan: InstallPlan, others: readonly InstallPlan[]): Predecessor {
@@ -137,66 +121,6 @@ function heirOf(
 
 function nextRevision(predecessors: readonly Predecessor[]): number {
   return 1 + Math.max(0, ...predecessors.map(({ plan }) => plan?.status?.revision ?? 0));
-}
-
-function issuesOf(
-  plan: InstallPlan,
-  others: readonly InstallPlan[],
-  named: readonly string[],
-): readonly Issue[] {
-  const { name } = plan.metadata;
-  const field = "spec.replaces";
-  const isCircular = named.includes(name) || named.some((first) => leadsTo(first, name, others));
-  if (isCircular)
-    return [
-      {
-        reason: "ReplaceCycle",
-        field,
-        message: `Plan ${name} replaces itself by way of ${named.join(", ")}.`,
-      },
-    ];
-  return named.flatMap((wanted) =>
-    rivalsFor(wanted, plan, others).map((rival) => ({
-      reason: "ReplaceConflict" as const,
-      field,
-      message: `Plan ${rival} replaces ${wanted} too; delete one of the two.`,
-    })),
-  );
-}
-
-/** Whether following `replaces` from one plan comes to another. */
-function leadsTo(from: string, to: string, others: readonly InstallPlan[]): boolean {
-  const seen = new Set<string>();
-  const open = [from];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (name === to) return true;
-    if (seen.has(name)) continue;
-    seen.add(name);
-    const plan = planNamed(name, others);
-    if (plan !== undefined) open.push(...(plan.spec.replaces?.plans ?? []).map((entry) => entry.name));
-  }
-  return false;
-}
-
-/** Others that want the same predecessor, are not over and do not stand in one line with us. */
-function rivalsFor(wanted: string, plan: InstallPlan, others: readonly InstallPlan[]): readonly string[] {
-  return others
-    .filter((other) => other.metadata.deletionTimestamp === undefined && other.status?.phase !== "Superseded")
-    .filter((other) => namedBy(other, [plan, ...others]).includes(wanted))
-    .filter((other) => !isInLine(other, plan, others))
-    .map(({ metadata }) => metadata.name);
-}
-
-function isInLine(other: InstallPlan, plan: InstallPlan, others: readonly InstallPlan[]): boolean {
-  const all = [plan, ...others];
-  return (
-    leadsTo(plan.metadata.name, other.metadata.name, all) ||
-    leadsTo(other.metadata.name, plan.metadata.name, all)
-  );
-}
-
-function planNamed(name: string, plans: readonly InstallPlan[]): InstallPlan | undefined {
-  return plans.find(({ metadata }) => metadata.name === name);
 }
 
 function createdAt({ metadata }: InstallPlan): string {

@@ -61,6 +61,34 @@ describe("who replaces whom", () => {
     expect(replacementOf(c, [a, b, c]).predecessors.map(({ name }) => name)).toEqual(["b", "a"]);
   });
 
+  test("so are those of a predecessor that never began, or has given them back", () => {
+    const a = aPlan("a", { status: began });
+    const never = replacing("b", ["a"]);
+    const rolledBack = replacing("b", ["a"], { ...began, replaces: [entry("a", "Pending")] });
+    const c = replacing("c", ["b"]);
+    for (const b of [never, rolledBack]) {
+      const { predecessors, issues } = replacementOf(c, [a, b, c]);
+      expect(predecessors.map(({ name }) => name)).toEqual(["b", "a"]);
+      expect(issues).toEqual([]);
+    }
+  });
+
+  test("a plan that has begun with none has none, whoever matches its selector later", () => {
+    const heir = aPlan("b", { spec: { replaces: { selector: "app=shop" } }, status: began });
+    const later = aPlan("x", { metadata: { labels: { app: "shop" } }, status: began });
+    const { predecessors, late, heirOf } = replacementOf(heir, [heir, later]);
+    expect({ predecessors, late, heirs: heirOf.size }).toEqual({ predecessors: [], late: ["x"], heirs: 0 });
+  });
+
+  test("a plan that comes to replace the one whose selector it matches has not come late", () => {
+    const shop = { labels: { app: "shop" } };
+    const spec = { replaces: { selector: "app=shop" } };
+    const first = aPlan("v1", { spec, metadata: shop, status: began });
+    const second = aPlan("v2", { spec, metadata: shop });
+    expect(replacementOf(first, [first, second]).late).toEqual([]);
+    expect(replacementOf(second, [first, second]).issues).toEqual([]);
+  });
+
   test("the set is fixed once it is announced; those that match later are told apart", () => {
     const spec = { replaces: { selector: "app=shop" } };
     const heir = aPlan("b", { spec, status: { replaces: [entry("a", "Releasing")] } });
@@ -86,6 +114,44 @@ describe("who replaces whom", () => {
   test.each([
     { name: "itself", plans: [replacing("b", ["b"])], want: ["ReplaceCycle"] },
     { name: "each other", plans: [replacing("b", ["c"]), replacing("c", ["b"])], want: ["ReplaceCycle"] },
+    {
+      name: "each other by selectors",
+      plans: ["b", "c"].map((name) =>
+        aPlan(name, { metadata: { labels: { app: "x" } }, spec: { replaces: { selector: "app=x" } } }),
+      ),
+      want: ["ReplaceCycle"],
+    },
+    {
+      name: "one whose name an earlier plan had that it replaces",
+      plans: [
+        replacing("a", ["b"]),
+        replacing("b", ["a"], { ...began, replaces: [{ name: "a", uid: "uid-old", state: "Superseded" }] }),
+      ],
+      want: [],
+    },
+    {
+      name: "one that came too late for another's selector",
+      plans: [
+        replacing("y", ["x"]),
+        aPlan("b", { spec: { replaces: { selector: "app=x" } }, status: { ...began, replaces: [] } }),
+        aPlan("x", { metadata: { labels: { app: "x" } } }),
+      ],
+      want: [],
+    },
+    {
+      name: "what a plan gave back that was rolled back",
+      plans: [
+        replacing("c", ["a"]),
+        replacing("b", ["a"], { ...began, replaces: [entry("a", "Pending")] }),
+        aPlan("a", { status: began }),
+      ],
+      want: [],
+    },
+    {
+      name: "by a selector that is none",
+      plans: [aPlan("b", { spec: { replaces: { selector: "app in (a" } } })],
+      want: ["InvalidReplaces"],
+    },
     {
       name: "the same as a rival",
       plans: [replacing("b", ["a"]), replacing("c", ["a"]), aPlan("a")],
