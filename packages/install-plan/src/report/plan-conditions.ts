@@ -7,6 +7,7 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { previewOf } from "./preview.ts";
 import { whyUnusable } from "./unusable-account.ts";
 
 /** The conditions that plans have besides Ready, Reconciling and Stalled. */
@@ -85,13 +86,24 @@ function authorized({ account, clearance, plan, members }: Seen): Claim {
   ]);
 }
 
-function approved({ plan }: Seen): Claim {
+function approved(seen: Seen): Claim {
+  const { plan } = seen;
   const { approval, approved: isApproved } = plan.spec;
   if (approval === "Automatic")
     return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
-  if (hasStarted(plan) || isApproved)
+  if (hasStarted(plan) || (isApproved && isForPresentPreview(seen)))
     return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
-  return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
+  const message = isApproved
+    ? "Another preview was approved than the present one; spec.approvedPreview has to name its digest."
+    : "The preview waits for spec.approved.";
+  return claim("Approved", ["False", reasons.awaitingApproval, message]);
+}
+
+/** Without a fresh preview it is held against the last one. */
+function isForPresentPreview(seen: Seen): boolean {
+  const { approvedPreview } = seen.plan.spec;
+  const digest = previewOf(seen)?.digest ?? seen.plan.status?.preview?.digest;
+  return approvedPreview === undefined || approvedPreview === digest;
 }
 
 function applied({ members, content }: Seen): Claim {

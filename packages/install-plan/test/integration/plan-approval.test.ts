@@ -49,6 +49,7 @@ describe("plans that wait for approval", () => {
       ({ preview, message = "" }) => preview?.digest !== old && message.includes("has changed since"),
     );
     expect(second.status).toMatchObject({ phase: "AwaitingApproval", preview: { create: 0, adopt: 1 } });
+    expect(conditionOf(second.status, "Approved")?.status).toBe("False");
     expect(await bench.writes(mark)).toEqual([]);
     await bench.patchPlan("p", { spec: { approvedPreview: second.status?.preview?.digest } });
     await bench.installed("p");
