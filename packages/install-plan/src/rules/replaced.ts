@@ -1,6 +1,6 @@
 import { held, settled, waiting } from "@quartermaster/runtime";
 
-import { hasStarted } from "../progress.ts";
+import { hasStarted, isInstalled } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
@@ -45,11 +45,12 @@ function paused(seen: Seen, now: Date): PlanVerdict | undefined {
   if (!plan.spec.paused) return undefined;
   const why = because(reasons.paused, "The plan is paused; nothing is written.");
   // The phase is where it would go on; the preview and the states stay live.
-  const phase = phaseOf(plan.status?.phase);
-  return answer(seen, now, { phase, message: why.message, outcome: held(why) });
+  return answer(seen, now, { phase: phaseOf(seen), message: why.message, outcome: held(why) });
 }
 
 const phases = [
+  "Validating",
+  "AwaitingApproval",
   "Applying",
   "RunningJobs",
   "Finishing",
@@ -59,6 +60,10 @@ const phases = [
   "Forbidden",
 ] as const;
 
-function phaseOf(phase: string | undefined): (typeof phases)[number] | "Resolving" {
-  return phases.find((known) => known === phase) ?? "Resolving";
+/** The phase that it is in; of a plan that comes back from being replaced, the one that it was in before. */
+function phaseOf({ plan }: Seen): (typeof phases)[number] | "Resolving" {
+  const known = phases.find((phase) => phase === plan.status?.phase);
+  if (known !== undefined) return known;
+  if (isInstalled(plan)) return "Installed";
+  return hasStarted(plan) ? "Applying" : "Resolving";
 }

@@ -75,6 +75,23 @@ const rows: readonly Row[] = [
     actions: [],
   },
   {
+    rule: "paused",
+    given: aSeen(
+      aPlan("p", {
+        spec: { paused: true, approval: "Manual" },
+        status: { phase: "AwaitingApproval" },
+      }),
+    ),
+    phase: "AwaitingApproval",
+    actions: [],
+  },
+  {
+    rule: "paused",
+    given: aSeen(aPlan("p", { spec: { paused: true }, status: { ...installed, phase: "Replacing" } })),
+    phase: "Installed",
+    actions: [],
+  },
+  {
     rule: "manifestsMissing",
     given: fresh(content({ unresolved, issues: [issue] })),
     phase: "Resolving",
