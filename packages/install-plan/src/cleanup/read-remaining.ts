@@ -60,8 +60,9 @@ async function withProtection(
 function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
   const siblings = siblingsOf(plan, ctx);
   const { predecessors, successor } = replacementOf(plan, siblings);
+  // Pending: given back after a failure, but perhaps not taken yet.
   const returning = predecessors
-    .filter(({ state }) => state === "Releasing")
+    .filter(({ state }) => state === "Releasing" || state === "Pending")
     .flatMap((before) => before.plan ?? []);
   const heirs = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
   return [...heirs, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);

@@ -1,0 +1,84 @@
+import { installPlan } from "@quartermaster/api";
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { conditionOf } from "../support/conditions.ts";
+import { configMap, gated, inline, job } from "../support/manifests.ts";
+import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+
+function stage(names: readonly string[], data: Readonly<Record<string, string>> = { a: "1" }): object {
+  return { name: "s", resources: names.map((name) => configMap(name, data)) };
+}
+
+async function uidOf(bench: Workbench, name: string): Promise<string | undefined> {
+  return (await bench.client.find(configMaps, { namespace: bench.namespace, name }))?.metadata.uid;
+}
+
+async function gone(bench: Workbench, name: string): Promise<void> {
+  await eventually(
+    async () =>
+      (await bench.client.find(installPlan.kind, { namespace: bench.namespace, name })) === undefined,
+  );
+}
+
+describe("handovers that do not go straight", () => {
+  test("[install-plan/86] a plan that matches the selector of one under way is not touched", async () => {
+    await using bench = await setUpWorkbench();
+    const replaces = { selector: "app=shop" };
+    await bench.create(bench.plan("b", [{ name: "s", resources: [gated("g")] }], { replaces }));
+    await bench.until("b", ({ states }) => states?.[0] === "P");
+    const late = bench.plan("x", [stage(["of-x"])]);
+    await bench.create({ ...late, metadata: { ...late.metadata, labels: { app: "shop" } } });
+    await bench.installed("x");
+    const before = await uidOf(bench, "of-x");
+    await bench.openGate("g");
+    await bench.installed("b");
+    expect(await uidOf(bench, "of-x")).toBe(before);
+    expect((await bench.read("x")).status?.phase).toBe("Installed");
+    expect((await bench.read("b")).status?.replaces).toBeUndefined();
+  });
+
+  test("[install-plan/89,91] a successor that was rolled back and is deleted takes nothing of its predecessor's, taken back or not", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("a", [stage(["x", "y"])]));
+    await bench.installed("a");
+    const before = await uidOf(bench, "x");
+    const first = {
+      name: "s0",
+      resources: [configMap("x", { a: "new" }), configMap("only-b")],
+      jobs: [job("fails", "fail")],
+    };
+    const replaces = { plans: [{ name: "a" }], onFailure: "Rollback" };
+    await bench.patchPlan("a", { spec: { paused: true } });
+    await bench.create(bench.plan("b", [first, stage(["y"], { a: "new" })], { replaces }));
+    await bench.until("b", (now) => conditionOf(now, "Stalled")?.reason === "RolledBack");
+    // Paused, it takes nothing back yet.
+    const { status } = await bench.until("a", ({ phase }) => phase !== "Replacing");
+    expect(status?.phase).toBe("Installed");
+    await bench.deletePlan("b");
+    await gone(bench, "b");
+    expect(await uidOf(bench, "x")).toBe(before);
+    expect(await uidOf(bench, "only-b")).toBeUndefined();
+    await bench.patchPlan("a", { spec: { paused: false } });
+    await bench.installed("a");
+    const { data } = await bench.client.get(configMaps, { namespace: bench.namespace, name: "x" });
+    expect(data).toEqual({ a: "1" });
+  });
+
+  test("[install-plan/93] a third plan takes over from the first when the second never began", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("a", [stage(["x"])]));
+    await bench.installed("a");
+    const before = await uidOf(bench, "x");
+    const broken = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { a: { b: 1 } } };
+    await bench.create(
+      bench.plan("b", [{ name: "s", resources: [inline(broken)] }], { replaces: { plans: [{ name: "a" }] } }),
+    );
+    await bench.inPhase("b", "Invalid");
+    await bench.create(bench.plan("c", [stage(["x"], { a: "3" })], { replaces: { plans: [{ name: "b" }] } }));
+    await bench.installed("c");
+    await bench.inPhase("a", "Superseded");
+    await bench.inPhase("b", "Superseded");
+    expect(await uidOf(bench, "x")).toBe(before);
+  });
+});
