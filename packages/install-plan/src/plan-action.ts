@@ -31,7 +31,7 @@ export type PlanAction =
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
-      readonly reason: "ContentAdjusted" | "NotReplaced";
+      readonly reason: "ContentAdjusted" | "NotReplaced" | "Protected";
       readonly warnings: readonly string[];
     }
   /** Tells metrics how long a stage took. */

@@ -9,9 +9,10 @@ import type { Entry } from "../world/inventory.ts";
 
 /** An object that may hold what others put there. */
 export interface Holder {
-  readonly entry: Entry;
+  readonly entry: Pick<Entry, "identity"> & { readonly lifecycle: Pick<Entry["lifecycle"], "protectData"> };
   readonly live: KubeObject;
-  readonly plan: InstallPlan;
+  /** Whose the object is, or who would take it away: what bears this plan's marks is no reason to keep it. */
+  readonly plan: Pick<InstallPlan, "metadata">;
 }
 
 /** Why deleting the object would destroy what the plan did not make; undefined when it would not. */
@@ -31,7 +32,7 @@ export async function protectionOf(
 /** A namespace takes everything in it along. What the cluster itself puts into each, and what others own, does not count. */
 async function contentOfOthers(
   namespace: string,
-  { metadata }: InstallPlan,
+  { metadata }: Holder["plan"],
   { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
 ): Promise<string | undefined> {
   const kinds = (await discovery.all({ signal: ctx.signal })).filter(
@@ -83,7 +84,7 @@ function isOfTheCluster({ kind, metadata }: KubeObject): boolean {
 /** A CRD takes every object of its kind with it. A doubt counts as a yes. */
 async function objectsOfOthers(
   crd: KubeObject,
-  plan: InstallPlan,
+  plan: Holder["plan"],
   ctx: Context,
 ): Promise<string | undefined> {
   const [version] = servedVersions(crd);

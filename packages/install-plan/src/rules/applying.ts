@@ -12,7 +12,7 @@ import { leftoversRemain } from "./leftovers.ts";
 import { tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
 import { fullCheckMs } from "./steady.ts";
-import { exclusivesRemain, transformedRemain } from "./transformations.ts";
+import { exclusivesRemain, keptByTransformations, transformedRemain } from "./transformations.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
@@ -191,7 +191,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
   return answer(seen, now, {
     phase: "Installed",
     message,
-    actions,
+    actions: [...actions, ...keptByTransformations(seen)],
     progress: {
       finishedAt: timestampOf(now),
       namespaces: undefined,

@@ -1,9 +1,9 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import type { PlanAction } from "../plan-action.ts";
 import { isRolledBack } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
+import { removals } from "./leftovers.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /**
@@ -36,14 +36,10 @@ export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | und
 export function rolledBack(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, leftovers } = seen;
   if (!isRolledBack(plan)) return undefined;
-  const actions = leftovers
-    .filter(({ live }) => live.metadata.deletionTimestamp === undefined)
-    .map(({ kind, live }): PlanAction => ({
-      kind: "delete",
-      plan,
-      target: { kind, live },
-      propagation: "Background",
-    }));
+  const actions = removals(
+    leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined),
+    seen,
+  );
   const message = plan.status?.message ?? "";
   const why = because(reasons.rolledBack, message);
   const outcome = actions.length > 0 ? waiting(why, 500) : stalled(why);

@@ -7,6 +7,7 @@ import { stageIndexOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import type { Transformed } from "../world/transformed.ts";
+import { protectedWarning } from "./leftovers.ts";
 import { tryAgainLater } from "./retry.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
@@ -40,6 +41,14 @@ export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefine
 function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean {
   const targets = new Set(transformationTargets(rule, content.members).map(({ key }) => key));
   return members.filter(({ member }) => targets.has(member.key)).every(({ state }) => opensGate(state));
+}
+
+/** What transformations select and leave where it is, for the last pass before the plan is installed. */
+export function keptByTransformations({ plan, transformed }: Seen): readonly PlanAction[] {
+  return protectedWarning(
+    plan,
+    transformed.flatMap(({ kept }) => kept),
+  );
 }
 
 function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {

@@ -1,5 +1,7 @@
-import type { Context } from "@quartermaster/runtime";
+import type { Context, Discovery } from "@quartermaster/runtime";
 
+import { protectionOf } from "../cleanup/protection.ts";
+import { inBatches } from "../in-batches.ts";
 import type { PlanRef } from "../marks.ts";
 import { isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
@@ -13,6 +15,7 @@ import type { KindTable } from "./served-kinds.ts";
 export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
   readonly kinds: KindTable;
   readonly contents: ContentReader;
+  readonly discovery: Discovery;
   readonly ctx: Context;
 };
 
@@ -60,6 +63,12 @@ async function liveOf(
   parts: LeftoverParts,
 ): Promise<readonly Leftover[]> {
   const { namespace = "" } = parts.plan.metadata;
-  const marked = await markedEntries(entries, { namespace, name, uid }, parts);
-  return marked.map(({ kind, live, lifecycle: { cleanup } }) => ({ kind, live, cleanup }));
+  const owner = { namespace, name, uid };
+  const marked = await markedEntries(entries, owner, parts);
+  return await inBatches(marked, 8, async ({ kind, live, ...entry }) => {
+    const holder = { entry, live, plan: { metadata: owner } };
+    const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
+    const { cleanup } = entry.lifecycle;
+    return { kind, live, cleanup, ...(protectedBy === undefined ? {} : { protectedBy }) };
+  });
 }

@@ -60,7 +60,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = await readAccount(plan, ctx);
-  const transformed = await readTransformed(plan, content, { kinds, client: ctx.client });
+  const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
   const base = {
     plan,
@@ -87,7 +87,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
       elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
     }),
     ...(clearance === undefined ? {} : { clearance }),
-    leftovers: await readLeftovers({ ...base, kinds, contents: parts.contents, ctx }),
+    leftovers: await readLeftovers({ ...base, ...parts, kinds, ctx }),
     homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),

@@ -102,4 +102,6 @@ export interface Leftover {
   readonly kind: Kind;
   readonly live: KubeObject;
   readonly cleanup: "Delete" | "Orphan";
+  /** Holds what others put there, so that it stays; undefined when nothing speaks against deleting it. */
+  readonly protectedBy?: string;
 }

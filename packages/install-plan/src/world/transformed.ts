@@ -1,7 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
+import type { Client, Context, Discovery, Kind, KubeObject } from "@quartermaster/runtime";
 
+import { protectionOf } from "../cleanup/protection.ts";
 import { describeIdentity, identityKey, identityOf } from "../identity.ts";
+import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
@@ -16,13 +18,22 @@ export interface Transformed {
   readonly kind: Kind;
   /** Live objects that it selects and that are no members of the plan. */
   readonly matches: readonly KubeObject[];
+  /** Those that it selects and that stay because of what others have in them, each with the reason. */
+  readonly kept: readonly string[];
+}
+
+/** What reading them needs. */
+export interface TransformedParts {
+  readonly kinds: KindTable;
+  readonly discovery: Discovery;
+  readonly ctx: Context;
 }
 
 /** Reads what the transformations select: before the first write, where exclusive ones act, and at the end. */
 export async function readTransformed(
   plan: InstallPlan,
   content: Content,
-  { kinds, client }: { readonly kinds: KindTable; readonly client: Client },
+  parts: TransformedParts,
 ): Promise<readonly Transformed[]> {
   const { transformations = [], stages } = plan.spec;
   const stageIndex = stageIndexOf(plan);
@@ -32,13 +43,32 @@ export async function readTransformed(
   const members = new Set<string>(content.members.map(({ key }) => key));
   const found: Transformed[] = [];
   for (const rule of transformations) {
-    const kind = kindIn(kinds, rule.from);
+    const kind = kindIn(parts.kinds, rule.from);
     if (kind === undefined) continue;
-    const objects = await selected(rule, plan, { kind, client });
-    const matches = objects.filter((object) => !members.has(identityKey(identityOf(object))));
-    found.push({ rule, kind, matches });
+    const objects = await selected(rule, plan, { kind, client: parts.ctx.client });
+    const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
+    found.push({ rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })) });
   }
   return found;
+}
+
+/** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
+async function withoutProtected(
+  objects: readonly KubeObject[],
+  plan: InstallPlan,
+  { rule, parts }: { readonly rule: Transformation; readonly parts: TransformedParts },
+): Promise<Pick<Transformed, "matches" | "kept">> {
+  if (objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
+  const { lifecycle } = plan.spec;
+  const reasons = await inBatches(objects, 8, async (live) => {
+    const entry = { identity: identityOf(live), lifecycle };
+    return await protectionOf({ entry, live, plan }, parts.ctx, parts.discovery);
+  });
+  const kept = objects.flatMap((object, index) => {
+    const reason = reasons[index];
+    return reason === undefined ? [] : [`${describeIdentity(identityOf(object))} stays: ${reason}.`];
+  });
+  return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
 }
 
 /** What forbids a transformation: it takes more than it may, or what nobody allowed it to take. */
@@ -80,29 +110,40 @@ export function transformationRights(transformed: readonly Transformed[]): reado
   );
 }
 
+interface Selection {
+  readonly kind: Kind;
+  readonly client: Client;
+}
+
 async function selected(
   { from }: Transformation,
   { metadata }: InstallPlan,
-  { kind, client }: { readonly kind: Kind; readonly client: Client },
+  { kind, client }: Selection,
 ): Promise<readonly KubeObject[]> {
   const namespace = kind.scope === "Cluster" ? undefined : (from.namespace ?? metadata.namespace ?? "");
   const place = namespace === undefined ? {} : { namespace };
-  if (from.names !== undefined) {
-    const found = await Promise.all(
-      from.names.map(async (name) => await client.find(kind, { name, ...place })),
-    );
-    return found.filter((object) => object !== undefined);
-  }
+  const { names, labelSelector, fieldSelector } = from;
+  const isByNameOnly = labelSelector === undefined && fieldSelector === undefined;
+  if (names === undefined || !isByNameOnly) return await listed(from, place, { kind, client });
+  const found = await Promise.all(names.map(async (name) => await client.find(kind, { name, ...place })));
+  return found.filter((object) => object !== undefined);
+}
+
+/** What is named and selected has to be both: each narrows the other. */
+async function listed(
+  { names, labelSelector, fieldSelector, maxMatches }: Transformation["from"],
+  place: { readonly namespace?: string },
+  { kind, client }: Selection,
+): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = [];
-  const { labelSelector, fieldSelector } = from;
   const selectors = {
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
   for await (const object of client.list(kind, { ...place, ...selectors })) {
-    objects.push(object);
+    if (names === undefined || names.includes(object.metadata.name)) objects.push(object);
     // One more than allowed says enough.
-    if (objects.length > from.maxMatches + 500) break;
+    if (objects.length > maxMatches + 500) break;
   }
   return objects;
 }

@@ -3,7 +3,8 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { configMap, gated, inline, job } from "../support/manifests.ts";
+import { claims } from "../support/kinds.ts";
+import { aClaim, configMap, gated, inline, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 function stage(names: readonly string[], data: Readonly<Record<string, string>> = { a: "1" }): object {
@@ -80,5 +81,22 @@ describe("handovers that do not go straight", () => {
     await bench.inPhase("a", "Superseded");
     await bench.inPhase("b", "Superseded");
     expect(await uidOf(bench, "x")).toBe(before);
+  });
+
+  test("a volume claim that the successor drops stays, without marks and with a word about it", async () => {
+    await using bench = await setUpWorkbench();
+    const claim = inline(aClaim("data"), { readiness: { mode: "Ignore" } });
+    await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("x"), configMap("y"), claim] }]));
+    await bench.installed("a");
+    await bench.create(bench.plan("b", [stage(["x"])], { replaces: { plans: [{ name: "a" }] } }));
+    await bench.installed("b");
+    const { metadata } = await bench.client.get(claims, { namespace: bench.namespace, name: "data" });
+    expect([metadata.deletionTimestamp, metadata.labels ?? {}]).toEqual([undefined, {}]);
+    expect(await uidOf(bench, "y")).toBeUndefined();
+    await eventually(async () =>
+      (await bench.events("b")).some(
+        ({ reason, note }) => reason === "Protected" && note.includes("/data stays: it holds data"),
+      ),
+    );
   });
 });

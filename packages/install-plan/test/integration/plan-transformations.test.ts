@@ -3,8 +3,8 @@ import { aConfigMap, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { configMaps } from "../support/kinds.ts";
-import { configMap, gated, goAnnotation } from "../support/manifests.ts";
+import { claims, configMaps } from "../support/kinds.ts";
+import { aClaim, configMap, gated, goAnnotation } from "../support/manifests.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 type Transformation = NonNullable<InstallPlan["spec"]["transformations"]>[number];
@@ -149,5 +149,43 @@ describe("what the plan did not make gives way to what it makes", () => {
       "delete old",
       "patch new",
     ]);
+  });
+
+  test("names and a selector narrow each other", async () => {
+    await using bench = await setUpWorkbench();
+    await make(bench, "old", { go: "yes" });
+    await make(bench, "kept", { go: "no" });
+    await make(bench, "other", { go: "yes" });
+    const from = { names: ["old", "kept"], labelSelector: "go=yes", allowUnowned: true };
+    const stages = [{ name: "s", resources: [configMap("new")] }];
+    await bench.create(bench.plan("p", stages, transforming(from, toNew)));
+    await bench.installed("p");
+    expect(
+      await Promise.all(["old", "kept", "other"].map(async (name) => await exists(bench, name))),
+    ).toEqual([false, true, true]);
+  });
+
+  test("a volume claim stays, with a word about it, unless the plan says that its data may go", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.client.create(claims, aClaim("old", bench.namespace));
+    const from = { kind: "PersistentVolumeClaim", names: ["old"], allowUnowned: true };
+    const stages = [{ name: "s", resources: [configMap("new")] }];
+    await bench.create(bench.plan("careful", stages, transforming(from, toNew)));
+    const { status } = await bench.installed("careful");
+    expect(status?.preview?.delete).toBe(0);
+    const { metadata } = await bench.client.get(claims, { namespace: bench.namespace, name: "old" });
+    expect(metadata.deletionTimestamp).toBeUndefined();
+    await eventually(async () =>
+      (await bench.events("careful")).some(
+        ({ reason, note }) => reason === "Protected" && note.includes("it holds data"),
+      ),
+    );
+    const allowing = { lifecycle: { protectData: false }, replaces: { plans: [{ name: "careful" }] } };
+    await bench.create(bench.plan("careless", stages, { ...transforming(from, toNew), ...allowing }));
+    await bench.installed("careless");
+    await eventually(
+      async () =>
+        (await bench.client.find(claims, { namespace: bench.namespace, name: "old" })) === undefined,
+    );
   });
 });

@@ -1,3 +1,4 @@
+import type { KubeObject } from "@quartermaster/runtime";
 import { aConfigMap, aDeployment, aJob } from "@quartermaster/testkit";
 
 /** The annotation that opens a gate; see `gated`. */
@@ -52,4 +53,12 @@ export function unschedulable(name: string): object {
       spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
     },
   };
+}
+
+/** A claim that no volume will ever meet. */
+export function aClaim(name: string, namespace?: string): KubeObject {
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec };
+  return claim;
 }
