@@ -36,42 +36,43 @@ async function contentOfOthers(
   { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
 ): Promise<string | undefined> {
   const kinds = (await discovery.all({ signal: ctx.signal })).filter(
-    ({ scope, verbs, kind }) => scope === "Namespaced" && verbs.includes("list") && !passing.has(kind),
+    ({ group, kind, scope, verbs }) =>
+      scope === "Namespaced" && verbs.includes("list") && !passing.has(`${group}/${kind}`),
   );
   for (const kind of kinds) {
-    const items = await itemsIn(namespace, kind, { ctx, discovery });
-    const foreign = items.find((object) => !isMarkedBy(object, metadata) && !isOfTheCluster(object));
+    const foreign = await foreignIn(namespace, kind, { metadata, ctx, discovery });
     if (foreign !== undefined)
       return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
   }
   return undefined;
 }
 
-/** A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing. */
-async function itemsIn(
+/** The first object of others, however many of the plan's own come before it. */
+async function foreignIn(
   namespace: string,
   kind: Kind,
-  { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
-): Promise<readonly KubeObject[]> {
+  { metadata, ctx, discovery }: Holder["plan"] & { readonly ctx: Context; readonly discovery: Discovery },
+): Promise<KubeObject | undefined> {
   try {
-    return (await ctx.client.listPage(kind, { namespace, pageSize: 50 })).items;
+    for await (const object of ctx.client.list(kind, { namespace }))
+      if (!isMarkedBy(object, metadata) && !isOfTheCluster(object)) return object;
+    return undefined;
   } catch (error) {
+    // A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
-    return [];
+    return undefined;
   }
 }
 
-/** Made by controllers for what is there, and gone with it. */
+/** Made by controllers for what is there, without an owner reference that says so, and gone with it. */
 const passing: ReadonlySet<string> = new Set([
-  "Event",
-  "Endpoints",
-  "EndpointSlice",
-  "Lease",
-  "Pod",
-  "PodMetrics",
-  "ControllerRevision",
-  "ReplicaSet",
+  "/Event",
+  "events.k8s.io/Event",
+  "/Endpoints",
+  "discovery.k8s.io/EndpointSlice",
+  "coordination.k8s.io/Lease",
+  "metrics.k8s.io/PodMetrics",
 ]);
 
 function isOfTheCluster({ kind, metadata }: KubeObject): boolean {

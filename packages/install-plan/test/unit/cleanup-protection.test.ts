@@ -39,10 +39,10 @@ function aCluster(answers: Readonly<Record<string, readonly KubeObject[] | ApiEr
   readonly isAskedAfresh: () => boolean;
 } {
   let isAskedAfresh = false;
-  const listPage = async ({ kind }: Kind): Promise<{ readonly items: readonly KubeObject[] }> => {
+  const list = async function* ({ kind }: Kind): AsyncGenerator<KubeObject> {
     const answer = await Promise.resolve(answers[kind] ?? []);
     if (answer instanceof ApiError) throw answer;
-    return { items: answer };
+    yield* answer;
   };
   const discovery = {
     all: async () => await Promise.resolve(Object.keys(answers).map(kindOf)),
@@ -51,7 +51,7 @@ function aCluster(answers: Readonly<Record<string, readonly KubeObject[] | ApiEr
     },
   };
   return {
-    ctx: { client: { listPage }, signal: new AbortController().signal } as unknown as Context,
+    ctx: { client: { list }, signal: new AbortController().signal } as unknown as Context,
     discovery: discovery as unknown as Discovery,
     isAskedAfresh: () => isAskedAfresh,
   };
