@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 
 import { identityOf } from "../identity.ts";
+import { fieldOf, listOf } from "../manifest/json-object.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { PlanStatus } from "../progress.ts";
 import type { Entry } from "../world/inventory.ts";
@@ -71,8 +72,17 @@ export function deletionRank({ stageIndex, isCustomResource }: Remaining): numbe
   return isCustomResource ? beforeStages : stageIndex;
 }
 
-function blockerOf({ live }: Remaining): DeletionStep["blockedBy"] {
-  const { deletionTimestamp, finalizers = [] } = live.metadata;
+function blockerOf({ identity, live }: Remaining): DeletionStep["blockedBy"] {
+  const { deletionTimestamp } = live.metadata;
+  const finalizers = finalizersOf(identity, live);
   if (deletionTimestamp === undefined || finalizers.length === 0) return [];
-  return [{ object: identityOf(live), finalizers: [...finalizers], since: deletionTimestamp }];
+  return [{ object: identityOf(live), finalizers, since: deletionTimestamp }];
+}
+
+/** A namespace waits for its content by a finalizer in its spec, and is what hangs most often. */
+function finalizersOf({ apiVersion, kind }: Remaining["identity"], live: KubeObject): string[] {
+  const { finalizers = [] } = live.metadata;
+  if (apiVersion !== "v1" || kind !== "Namespace") return [...finalizers];
+  const inSpec = listOf(fieldOf(live, "spec"), "finalizers").filter((name) => typeof name === "string");
+  return [...finalizers, ...inSpec];
 }

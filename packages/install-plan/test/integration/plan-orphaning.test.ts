@@ -1,11 +1,14 @@
 import { installPlan } from "@quartermaster/api";
-import { eventually } from "@quartermaster/testkit";
+import type { KubeObject } from "@quartermaster/runtime";
+import { aConfigMap, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
 import { coreRule, grant } from "../support/grants.ts";
-import { configMap } from "../support/manifests.ts";
-import { configMaps, setUpWorkbench } from "../support/workbench.ts";
+import { namespaces, pods } from "../support/kinds.ts";
+import { configMap, inline } from "../support/manifests.ts";
+import { removing } from "../support/removing.ts";
+import { allRights, configMaps, setUpWorkbench } from "../support/workbench.ts";
 
 describe("a plan is deleted and its objects are to stay", () => {
   test("[install-plan/110] they stay although the word for it is gone before the work is done", async () => {
@@ -36,5 +39,65 @@ describe("a plan is deleted and its objects are to stay", () => {
       const left = await bench.client.get(configMaps, { namespace: bench.namespace, name });
       expect(left.metadata.labels ?? {}).toEqual({});
     }
+  });
+
+  test("a namespace with one object or one bare pod of others stays, however many of the plan's own are in it", async () => {
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    const homes = ["objects", "pods"].map((name) => `${bench.namespace}-${name}`);
+    const [objects = "", bare = ""] = homes;
+    for (const name of homes) bench.use(removing(bench.client, namespaces, { name }));
+    const made = homes.map((name) => inline({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+    const inside = Array.from({ length: 60 }, (_, index) =>
+      inline(aConfigMap({ name: `ours-${index}`, namespace: objects })),
+    );
+    await bench.create(
+      bench.plan("p", [{ name: "s", concurrency: 16, resources: [...made, ...inside] }], {
+        scope: "Cluster",
+      }),
+    );
+    await bench.installed("p");
+    await bench.client.create(configMaps, aConfigMap({ name: "theirs", namespace: objects }));
+    await bench.client.create(pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "theirs", namespace: bare },
+      spec: { containers: [{ name: "main", image: "nowhere.invalid/a:1" }] },
+    } as KubeObject);
+    await bench.deletePlan("p");
+    await eventually(
+      async () =>
+        (await bench.client.find(installPlan.kind, { namespace: bench.namespace, name: "p" })) === undefined,
+    );
+    for (const name of homes)
+      expect((await bench.client.get(namespaces, { name })).metadata.deletionTimestamp).toBeUndefined();
+    expect(await bench.client.find(configMaps, { namespace: objects, name: "ours-0" })).toBeUndefined();
+  });
+
+  test("[install-plan/104] a namespace that hangs is named as what is in the way", async () => {
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    const home = `${bench.namespace}-hangs`;
+    const made = { apiVersion: "v1", kind: "Namespace", metadata: { name: home } };
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [inline(made, { lifecycle: { protectData: false } })] }], {
+        scope: "Cluster",
+      }),
+    );
+    await bench.installed("p");
+    const held = aConfigMap({ name: "held", namespace: home });
+    await bench.client.create(configMaps, {
+      ...held,
+      metadata: { ...held.metadata, finalizers: ["test.example/hold"] },
+    });
+    await bench.deletePlan("p");
+    const { status } = await bench.until(
+      "p",
+      (now) => conditionOf(now, "DeletionBlocked")?.status === "True",
+    );
+    expect(status?.deletion?.blockedBy).toMatchObject([
+      { object: { kind: "Namespace", name: home }, finalizers: ["kubernetes"] },
+    ]);
+    const body = { metadata: { finalizers: null } };
+    const patch = { kind: "merge", body } as const;
+    await bench.client.patch(configMaps, { namespace: home, name: "held" }, { patch });
   });
 });

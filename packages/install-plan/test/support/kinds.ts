@@ -17,6 +17,7 @@ export interface PlanEvent extends KubeObject {
 
 export const configMaps: Kind<Keyed> = core("ConfigMap", "configmaps", "Namespaced");
 export const claims: Kind = core("PersistentVolumeClaim", "persistentvolumeclaims", "Namespaced");
+export const pods: Kind = core("Pod", "pods", "Namespaced");
 export const secrets: Kind<Keyed> = core("Secret", "secrets", "Namespaced");
 export const namespaces: Kind = core("Namespace", "namespaces", "Cluster");
 export const serviceAccounts: Kind = core("ServiceAccount", "serviceaccounts", "Namespaced");
