@@ -38,7 +38,9 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
-  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, invalidRetryMs);
+  // A Secret is not watched: that it was mended is found by looking.
+  const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
+  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, holdsSecret ? minuteMs : invalidRetryMs);
   return answer(seen, now, { phase, message: why.message, outcome });
 }
 

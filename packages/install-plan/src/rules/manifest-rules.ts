@@ -10,7 +10,7 @@ import type { Resolved } from "../manifest/resolve-manifest.ts";
 
 type Status = NonNullable<ResourceManifest["status"]>;
 
-/** A Secret is not watched: it may come at any time and cannot change once it is immutable. */
+/** A Secret is not watched: it may come or be mended at any time, and cannot change once it is immutable. */
 const secretRetryMs = 60_000;
 
 /** How a ResourceManifest stands: the first rule that answers decides. */
@@ -34,7 +34,7 @@ function contentBroken(resolved: Resolved): Verdict<never> | undefined {
   if (resolved.kind === "ok" || resolved.kind === "missing") return undefined;
   const reason = resolved.kind === "changed" ? "ContentChanged" : "ManifestInvalid";
   const { message } = resolved;
-  return report({ valid: false, reason: message }, stalled({ reason, message }));
+  return report({ valid: false, reason: message }, stalled({ reason, message }, secretRetryMs));
 }
 
 function objectUnsound(resolved: Resolved): Verdict<never> | undefined {

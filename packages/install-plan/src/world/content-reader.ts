@@ -4,8 +4,8 @@ import type { Context } from "@quartermaster/runtime";
 import { checkExpression } from "../health/index.ts";
 import type { Content } from "../manifest/content.ts";
 import { readContent } from "../manifest/read-content.ts";
-import { type ManifestSecret, type Resolved, resolveManifest } from "../manifest/resolve-manifest.ts";
-import { namespaces, secrets } from "./kinds.ts";
+import { type Resolved, resolveManifest } from "../manifest/resolve-manifest.ts";
+import { type ManifestSecretObject, namespaces, secrets } from "./kinds.ts";
 import { type KindTable, tableKey } from "./served-kinds.ts";
 
 interface Reading {
@@ -32,7 +32,8 @@ export class ContentReader {
     const present = namespacesIn(ctx);
     // A manifest cannot change, only go and come back as another.
     const versions = [...manifests.values()].map((manifest) => manifest?.metadata.uid);
-    const inputs = [generation, kinds, present.join(","), ...versions, held.size];
+    const secretVersions = [...held.values()].map(({ metadata }) => metadata.resourceVersion).join(",");
+    const inputs = [generation, kinds, present.join(","), ...versions, secretVersions];
     if (known !== undefined && isSame(known.inputs, inputs)) return known.content;
     const resolved = new Map<string, Resolved>();
     const content = readContent(plan, {
@@ -60,8 +61,8 @@ export class ContentReader {
 async function secretsFor(
   manifests: readonly (ResourceManifest | undefined)[],
   ctx: Context,
-): Promise<ReadonlyMap<string, ManifestSecret>> {
-  const found = new Map<string, ManifestSecret>();
+): Promise<ReadonlyMap<string, ManifestSecretObject>> {
+  const found = new Map<string, ManifestSecretObject>();
   for (const manifest of manifests) {
     const ref = manifest?.spec.secretKeyRef;
     if (manifest === undefined || ref === undefined) continue;

@@ -86,6 +86,11 @@ describe("manifests beside the plan, before it is installed", () => {
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("Secret held must be immutable");
     expect(await bench.writes(mark)).toEqual([]);
+    const patch = { kind: "merge", body: { immutable: true } } as const;
+    await bench.client.patch(secrets, refTo(bench, "held"), { patch });
+    // A Secret is not watched; a touch of the plan stands for the next look.
+    await bench.patchPlan("p", { metadata: { labels: { touched: "yes" } } });
+    await bench.installed("p");
   });
 
   test("a manifest in an immutable Secret is installed", async () => {
