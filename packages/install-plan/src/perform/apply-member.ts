@@ -18,7 +18,7 @@ import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-observer.ts";
 import { reasons } from "../reasons.ts";
 import { appliedManifest } from "../world/applied-manifest.ts";
-import { canBeMade } from "../world/ask-server.ts";
+import { canBeMade, mayRecreate } from "../world/ask-server.ts";
 import { isImmutable, withVersion } from "../world/dry-run.ts";
 import { takeOverAdditions } from "./strict.ts";
 import { troubleFrom } from "./trouble.ts";
@@ -159,7 +159,7 @@ function noteRepair({ view }: Apply, { ctx, memory, nowMs }: Notes): void {
  */
 async function replaceImmutable(error: unknown, { view, marker }: Apply, client: Client): Promise<boolean> {
   const { member, kind, live } = view;
-  if (!isImmutable(error) || member.lifecycle.onImmutable !== "Recreate") return false;
+  if (!isImmutable(error) || !mayRecreate(member)) return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
   if (!(await canBeMade({ member, kind }, marker, client))) return false;
   await client.delete(kind, live.metadata, {

@@ -103,23 +103,29 @@ async function recreation(
   { account, marker }: ServerQuestion,
 ): Promise<MemberFinding> {
   const { member, kind } = view;
-  if (member.lifecycle.onImmutable !== "Recreate" || kind === undefined) return { view, dryRun: result };
+  if (!mayRecreate(member) || kind === undefined) return { view, dryRun: result };
   return { view, dryRun: result, isRecreated: await canBeMade({ member, kind }, marker, account) };
 }
 
-/** Whether the server would take the object if it were new. */
+/** A claim's data would go with it, so that it takes more than one word of the plan. */
+export function mayRecreate({ lifecycle, identity }: Member): boolean {
+  const holdsData = identity.kind === "PersistentVolumeClaim" && lifecycle.protectData;
+  return lifecycle.onImmutable === "Recreate" && !holdsData;
+}
+
+/** Whether the server would take the object if it were new. A refusal of any sort means that the old one stays. */
 export async function canBeMade(
   { member, kind }: Required<Pick<MemberView, "member" | "kind">>,
   marker: Marker,
   account: Client,
 ): Promise<boolean> {
   const manifest = appliedManifest(member, marker);
-  const name = `${member.identity.name.slice(0, 50)}-qm-try`;
+  const name = `${member.identity.name.slice(0, 50).replace(/[-.]+$/, "")}-qm-try`;
   try {
     await account.create(kind, { ...manifest, metadata: { ...manifest.metadata, name } }, { dryRun: true });
     return true;
   } catch (error) {
-    if (classify(error) === "invalid") return false;
+    if (/^(?:invalid|forbidden|tooLarge)$/.test(classify(error))) return false;
     throw error;
   }
 }

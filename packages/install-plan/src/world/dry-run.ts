@@ -119,14 +119,21 @@ function transient(error: ApiError, { identity }: Member): DryRun {
   return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
 }
 
-/** The server has no code for immutable fields: `FieldValueInvalid` with this text, or `FieldValueForbidden` for whole specs. */
+/**
+ * The server has no code for immutable fields. What it and most authors of CRDs write; `roleRef` of bindings, addresses of
+ * Services and the specs of Pods and StatefulSets have words of their own.
+ */
+const immutableWords =
+  /\bimmutable\b|may not be changed|may not change once set|cannot change roleRef|updates may not change fields/;
+
+/** Whether the server refused a change of a field that cannot be changed. */
 export function isImmutable(error: unknown): boolean {
   return (
     error instanceof ApiError &&
     classify(error) === "invalid" &&
     error.causes.some(
       ({ reason, message }) =>
-        /field is immutable|immutable after creation|may not be changed/.test(message) ||
+        immutableWords.test(message) ||
         (reason === "FieldValueForbidden" && /updates to .* are forbidden/.test(message)),
     )
   );
