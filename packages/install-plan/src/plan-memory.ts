@@ -112,8 +112,10 @@ export class PlanMemory {
     const inWindow = recent.filter(
       ({ manager, atMs }) => manager === last.manager && last.atMs - atMs < fightWindowMs,
     );
-    if (inWindow.length <= revertsAllowed) return undefined;
-    const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (inWindow.length - revertsAllowed - 1));
+    const allowed = last.isTakeover === true ? takeoversAllowed : revertsAllowed;
+    if (inWindow.length <= allowed) return undefined;
+    const growingMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (inWindow.length - allowed - 1));
+    const pauseMs = last.isTakeover === true ? longestPauseMs : growingMs;
     return { manager: last.manager, notBeforeMs: last.atMs + pauseMs };
   }
 }
@@ -131,6 +133,8 @@ const homesLimit = 500;
 export interface Revert {
   readonly atMs: number;
   readonly manager: string;
+  /** The whole object had become somebody else's. */
+  readonly isTakeover?: boolean;
 }
 
 /** Somebody does not let go of a field. */
@@ -142,6 +146,8 @@ export interface Contest {
 const fightWindowMs = 5 * 60_000;
 const fightMemoryMs = 20 * 60_000;
 const revertsAllowed = 5;
+/** Two plans that may both take over from anybody would go on for ever. */
+const takeoversAllowed = 2;
 const shortestPauseMs = 10_000;
 const longestPauseMs = 10 * 60_000;
 

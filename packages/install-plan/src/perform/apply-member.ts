@@ -19,6 +19,7 @@ import type { PlanObserver } from "../plan-observer.ts";
 import { reasons } from "../reasons.ts";
 import { appliedManifest } from "../world/applied-manifest.ts";
 import { canBeMade, mayRecreate } from "../world/ask-server.ts";
+import { hasDrifted } from "../world/drift.ts";
 import { isImmutable, withVersion } from "../world/dry-run.ts";
 import { takeOverAdditions } from "./strict.ts";
 import { troubleFrom } from "./trouble.ts";
@@ -52,8 +53,9 @@ export async function applyMember(
       return;
     }
     remember(action, written, memory);
+    noteRestoration(action, memory, system.monotonicMs());
     if (!action.isRepair) return;
-    noteRepair(action, { ctx, memory, nowMs: system.monotonicMs() });
+    noteRepair(action, ctx);
     observer.repaired?.(view.standing.kind === "absent" ? "recreated" : "reverted");
   } catch (error) {
     if (await replaceImmutable(error, action, client)) return;
@@ -130,7 +132,16 @@ interface Notes {
   readonly nowMs: number;
 }
 
-function noteRepair({ view }: Apply, { ctx, memory, nowMs }: Notes): void {
+/** Also while the plan is being carried out somebody may keep changing back what it wrote. */
+function noteRestoration({ view }: Apply, memory: PlanMemory, atMs: number): void {
+  const { member, drift, standing } = view;
+  if (standing.kind === "foreign")
+    memory.noteRevert(member.key, { manager: standing.owner, atMs, isTakeover: true });
+  else if (standing.kind === "mine" && hasDrifted(drift))
+    memory.noteRevert(member.key, { manager: drift.manager ?? "somebody", atMs });
+}
+
+function noteRepair({ view }: Apply, ctx: Context): void {
   const { member, drift, standing } = view;
   const name = describeIdentity(member.identity);
   if (standing.kind === "absent") {
@@ -143,7 +154,6 @@ function noteRepair({ view }: Apply, { ctx, memory, nowMs }: Notes): void {
     return;
   }
   const { manager = "somebody" } = drift;
-  memory.noteRevert(member.key, { manager, atMs: nowMs });
   const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
   ctx.events.record({
     type: "Normal",

@@ -117,7 +117,10 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
   const why = because(reasons.waitingForStage, `Stage ${stage.name} waits. ${words.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
-  const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
+  const rechecks = closed.flatMap(({ health, contest }) => [
+    ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
+    ...(contest === undefined ? [] : [contest.notBeforeMs - seen.nowMs]),
+  ]);
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,

@@ -12,7 +12,9 @@ export interface DueWrites {
 
 /** Namespaces and CRDs go before what needs them, whatever the author's order; otherwise the order is the author's. */
 export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
-  const open = seen.members.filter(({ member }) => member.stageIndex <= stageIndex).filter(isOpen);
+  const open = seen.members
+    .filter(({ member }) => member.stageIndex <= stageIndex)
+    .filter((view) => isOpen(view, seen.nowMs));
   const ordered = open.toSorted(
     (one, other) => one.member.stageIndex - other.member.stageIndex || rankOf(one) - rankOf(other),
   );
@@ -30,10 +32,11 @@ export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
   };
 }
 
-/** To be written, and not refused for good. An object on its way out is waited for. */
-function isOpen(view: MemberView): boolean {
+/** To be written, not refused for good and not fought over. An object on its way out is waited for. */
+function isOpen(view: MemberView, nowMs: number): boolean {
   const isRefused = view.trouble !== undefined && view.trouble.kind !== "transient";
-  return !isRefused && (needsWrite(view) || view.blockedBy !== undefined);
+  const isContested = view.contest !== undefined && view.contest.notBeforeMs > nowMs;
+  return !isRefused && !isContested && (needsWrite(view) || view.blockedBy !== undefined);
 }
 
 function heldBy({ blockedBy, trouble, live }: MemberView, nowMs: number): string | undefined {

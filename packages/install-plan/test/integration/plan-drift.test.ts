@@ -3,7 +3,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { configMap, deployment } from "../support/manifests.ts";
+import { configMap, gated, deployment } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const deployments: Kind<KubeObject & { readonly spec: Spec }> = defineKind({
@@ -251,5 +251,44 @@ describe("what others do to the objects of a plan", () => {
     await bench.until("first", ({ states }) => states?.[0] === "C");
     expect(await dataOf(bench, "c")).toEqual({ a: "2" });
     expect((await bench.writes(mark)).length).toBeLessThanOrEqual(2);
+  });
+
+  test("[install-plan/74] so it is while the plan waits for a stage", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c"), gated("g")] }]));
+    await bench.until("p", ({ states }) => states?.[0] === "RP");
+    const mark = await bench.audit.mark();
+    const isContested = async (): Promise<boolean> =>
+      conditionOf((await bench.read("p")).status, "Contested")?.status === "True";
+    for (let round = 0; round < 9; round += 1) {
+      await edit(bench, "c", { by: "stubborn", data: { a: `fight ${round}` } });
+      await eventually(async () => (await dataOf(bench, "c"))?.["a"] === "1" || (await isContested()));
+    }
+    const { status } = await bench.until("p", (now) => conditionOf(now, "Contested")?.status === "True");
+    expect(conditionOf(status, "Contested")?.message).toContain("stubborn");
+    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(6);
+    await bench.openGate("g");
+    await bench.until("p", ({ phase }) => phase === "Installed");
+  });
+
+  test("[security/12] nor do two plans that wait for a stage each", async () => {
+    await using bench = await setUpWorkbench();
+    const insists = (value: string): object =>
+      configMap("c", { a: value }, { lifecycle: { adoption: "Always" } });
+    await bench.create(bench.plan("first", [{ name: "s", resources: [insists("1"), gated("g1")] }]));
+    await bench.until("first", ({ states }) => states?.[0] === "RP");
+    const mark = await bench.audit.mark();
+    await bench.create(bench.plan("second", [{ name: "s", resources: [insists("2"), gated("g2")] }]));
+    await eventually(async () => {
+      const statuses = await Promise.all(
+        ["first", "second"].map(async (name) => (await bench.read(name)).status),
+      );
+      return statuses.some((status) => conditionOf(status, "Contested")?.status === "True");
+    });
+    for (const name of ["first", "second", "first"])
+      await bench.patchPlan(name, { metadata: { labels: { touched: String(name.length) } } });
+    await bench.until("second", ({ observedGeneration }) => observedGeneration !== undefined);
+    // One write of the ten is the second plan's other object.
+    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(10);
   });
 });
