@@ -1,4 +1,4 @@
-import { atomicList } from "@quartermaster/runtime/schema";
+import { atomicList, cel, immutable } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 const revert = z
@@ -26,22 +26,25 @@ const protectData = z
     "Never delete a CRD that still has objects of others, a Namespace with foreign objects, or a PersistentVolumeClaim; they are orphaned and listed.",
   );
 
-/** How a plan treats its objects, with the defaults of the plan. */
-export const planLifecycle = z.strictObject({
-  revert: revert.default("Owned"),
-  recreate: recreate.default(true),
-  cleanup: cleanup.default("Delete"),
-  adoption: adoption.default("Never"),
-  onImmutable: onImmutable.default("Fail"),
-  ignorePaths: ignorePaths.optional(),
-  disallowedManagers: disallowedManagers.default([
-    "kubectl-edit",
-    "kubectl-client-side-apply",
-    "kubectl-patch",
-    "kubectl-replace",
-  ]),
-  protectData: protectData.default(true),
-});
+/** How a plan treats its objects, with the defaults of the plan. What decides whose objects it touches, and how, is fixed. */
+export const planLifecycle = cel(
+  z.strictObject({
+    revert: revert.default("Owned"),
+    recreate: recreate.default(true),
+    cleanup: cleanup.default("Delete"),
+    adoption: immutable(adoption).default("Never"),
+    onImmutable: immutable(onImmutable).default("Fail"),
+    ignorePaths: immutable(ignorePaths).optional(),
+    disallowedManagers: disallowedManagers.default([
+      "kubectl-edit",
+      "kubectl-client-side-apply",
+      "kubectl-patch",
+      "kubectl-replace",
+    ]),
+    protectData: protectData.default(true),
+  }),
+  { rule: "has(self.ignorePaths) == has(oldSelf.ignorePaths)", message: "ignorePaths are immutable" },
+);
 
 /** The same for one resource: a field that is left out is the plan's. */
 export const resourceLifecycle = z.strictObject({

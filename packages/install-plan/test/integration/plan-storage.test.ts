@@ -188,6 +188,8 @@ describe("manifests beside the plan, once it is installed", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [gated("c")] }]));
     const stages = [{ name: "s", resources: [gated("d")] }];
     await expect(bench.patchPlan("p", { spec: { stages } })).rejects.toMatchObject({ class: "invalid" });
+    for (const lifecycle of [{ adoption: "Always" }, { onImmutable: "Recreate" }, { ignorePaths: ["/data"] }])
+      await expect(bench.patchPlan("p", { spec: { lifecycle } })).rejects.toThrow("immutable");
     await bench.patchPlan("p", { spec: { paused: true } });
     await bench.patchPlan("p", { spec: { approved: true, lifecycle: { revert: "Off", cleanup: "Orphan" } } });
     const { spec } = await bench.read("p");
