@@ -27,6 +27,8 @@ export type PlanAction =
   | { readonly kind: "deleteJob"; readonly plan: InstallPlan; readonly job: JobView }
   /** The plan becomes an owner of a manifest that it refers to. */
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
+  /** A plan that is over and beyond `historyLimit` goes; it owns nothing any more. */
+  | { readonly kind: "forgetPlan"; readonly past: InstallPlan }
   /** Tells people what of the plan was read otherwise than it stands there. */
   | {
       readonly kind: "warn";

@@ -24,4 +24,5 @@ export const verbsOfActions: Readonly<Partial<Record<PlanAction["kind"], WriteVe
   release: "patch",
   delete: "delete",
   deleteJob: "delete",
+  forgetPlan: "delete",
 };

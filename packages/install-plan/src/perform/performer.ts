@@ -1,4 +1,4 @@
-import { resourceManifest } from "@quartermaster/api";
+import { installPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, unreachable } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
@@ -40,6 +40,9 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       return;
     case "claimManifest":
       await claimManifest(action, ctx);
+      return;
+    case "forgetPlan":
+      await unlessChanged(async () => await forgetPlan(action, ctx));
       return;
     case "warn":
       warn(action, ctx, parts);
@@ -96,6 +99,17 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
   await ctx.client.patch(resourceManifest.kind, manifest.metadata, {
     patch: { kind: "merge", body },
     isMetadataEnough: true,
+  });
+}
+
+/** With the operator's own rights: plans are its own kind. */
+async function forgetPlan({ past: { metadata } }: Of<"forgetPlan">, ctx: Context): Promise<void> {
+  const { uid, resourceVersion } = metadata;
+  await ctx.client.delete(installPlan.kind, metadata, {
+    preconditions: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
   });
 }
 

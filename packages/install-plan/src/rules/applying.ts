@@ -8,7 +8,7 @@ import { whyOf } from "../report/plan-report.ts";
 import { collisionOf } from "../world/clearance.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";
-import { leftoversRemain } from "./leftovers.ts";
+import { leftoversRemain, successorUnready } from "./leftovers.ts";
 import { tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
 import { fullCheckMs } from "./steady.ts";
@@ -34,6 +34,7 @@ export const applying: readonly PlanRule[] = [
   { name: "stageJobs", answer: whileApplying(stageJobs) },
   { name: "stagePassed", answer: whileApplying(stagePassed) },
   { name: "transformedRemain", answer: whileApplying(transformedRemain) },
+  { name: "successorUnready", answer: whileApplying(successorUnready) },
   { name: "leftoversRemain", answer: whileApplying(leftoversRemain) },
   { name: "finished", answer: whileApplying(finished) },
 ];

@@ -1,10 +1,38 @@
 import { waiting } from "@quartermaster/runtime";
 
-import { describeIdentity, identityOf } from "../identity.ts";
-import type { PlanAction } from "../plan-action.ts";
+import { opensGate } from "../health/index.ts";
 import { reasons } from "../reasons.ts";
-import type { Leftover, Seen } from "../world/seen.ts";
+import { whyOf } from "../report/plan-report.ts";
+import type { Seen } from "../world/seen.ts";
+import { removals } from "./removals.ts";
+import { rollBack } from "./roll-back.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
+
+/** Stages that do not wait pass before their objects are ready; what stood before stays until they are, unless told. */
+export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, replacement, members } = seen;
+  const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");
+  if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;
+  const closed = members.filter(({ state }) => !opensGate(state) && state !== "Drifted");
+  if (closed.length === 0) return undefined;
+  const words = closed.slice(0, 3).map((view) => whyOf(view).message);
+  const failure = closed.find(({ state }) => state === "Failed");
+  const retreat =
+    failure === undefined
+      ? undefined
+      : rollBack(seen, now, because(reasons.resourceFailed, whyOf(failure).message));
+  if (retreat !== undefined) return retreat;
+  const why = because(
+    reasons.finishing,
+    `The plans before this one are over when all is ready. ${words.join(" ")}`,
+  );
+  const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
+  return answer(seen, now, {
+    phase: "Finishing",
+    message: why.message,
+    outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))),
+  });
+}
 
 /** What the plans before this one left behind goes only now that the new objects stand. */
 export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -17,24 +45,4 @@ export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined 
     actions: removals(open, seen),
     outcome: waiting(why, 1_000),
   });
-}
-
-/** What becomes of leftovers: deleted, or only let go where their plan says so or others have something in them. */
-export function removals(open: readonly Leftover[], { plan }: Seen): readonly PlanAction[] {
-  const kept = open.flatMap(({ live, protectedBy }) =>
-    protectedBy === undefined ? [] : [`${describeIdentity(identityOf(live))} stays: ${protectedBy}.`],
-  );
-  return [...protectedWarning(plan, kept), ...open.map((leftover) => removal(leftover, plan))];
-}
-
-/** What is not taken away because others have something in it is told once. */
-export function protectedWarning(plan: Seen["plan"], warnings: readonly string[]): readonly PlanAction[] {
-  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "Protected", warnings }];
-}
-
-function removal({ kind, live, cleanup, protectedBy }: Leftover, plan: Seen["plan"]): PlanAction {
-  const target = { kind, live };
-  return cleanup === "Orphan" || protectedBy !== undefined
-    ? { kind: "release", plan, target }
-    : { kind: "delete", plan, target, propagation: "Background" };
 }

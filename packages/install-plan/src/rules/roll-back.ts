@@ -3,7 +3,7 @@ import { stalled, waiting, type Why } from "@quartermaster/runtime";
 import { isRolledBack } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
-import { removals } from "./leftovers.ts";
+import { removals } from "./removals.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /**

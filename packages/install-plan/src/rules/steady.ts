@@ -97,7 +97,7 @@ function standing(seen: Seen, now: Date): PlanVerdict {
     return answer(seen, now, {
       phase: "Installed",
       message: "Everything is installed and ready.",
-      actions: lateComers(seen),
+      actions: [...lateComers(seen), ...forgotten(seen)],
       outcome: settled(recheckMs),
     });
   const [worst] = open;
@@ -119,6 +119,14 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
     (name) => `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
   );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
+}
+
+/** Beyond the limit nobody goes back to them. */
+function forgotten({ plan, replacement }: Seen): readonly PlanAction[] {
+  return replacement.history
+    .slice(plan.spec.historyLimit)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((past) => ({ kind: "forgetPlan", past }));
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */

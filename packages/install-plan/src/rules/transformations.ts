@@ -7,7 +7,7 @@ import { stageIndexOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import type { Transformed } from "../world/transformed.ts";
-import { protectedWarning } from "./leftovers.ts";
+import { protectedWarning } from "./removals.ts";
 import { tryAgainLater } from "./retry.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 

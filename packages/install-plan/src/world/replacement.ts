@@ -34,6 +34,8 @@ export interface Replacement {
   /** Ids of the plans whose objects this one takes over. */
   readonly heirOf: ReadonlySet<string>;
   readonly revision: number;
+  /** Plans that are over and led to this one, the latest first. */
+  readonly history: readonly InstallPlan[];
 }
 
 /**
@@ -51,6 +53,7 @@ export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[
     issues: plan.status?.startedAt === undefined ? replacementIssues(plan, others) : [],
     late: lateFor(plan, others),
     heirOf: heirOf(plan, predecessors, others),
+    history: historyOf(plan, others),
     revision: plan.status?.revision ?? nextRevision(predecessors),
   };
 }
@@ -117,6 +120,23 @@ function heirOf(
     ...(replacedBy === undefined ? [] : [replacedBy]),
   ];
   return new Set(refs.map(({ name, uid = "" }) => planId({ namespace, name, uid })));
+}
+
+/** Followed back by the word of each on who replaced it. */
+function historyOf(plan: InstallPlan, others: readonly InstallPlan[]): readonly InstallPlan[] {
+  const over = others.filter(({ status }) => status?.phase === "Superseded");
+  const line = new Set([plan.metadata.uid]);
+  for (let size = 0; size < line.size;) {
+    size = line.size;
+    for (const { metadata, status } of over) if (line.has(status?.replacedBy?.uid)) line.add(metadata.uid);
+  }
+  return over
+    .filter(({ metadata }) => line.has(metadata.uid))
+    .toSorted(
+      (one, other) =>
+        (other.status?.revision ?? 0) - (one.status?.revision ?? 0) ||
+        createdAt(other).localeCompare(createdAt(one)),
+    );
 }
 
 function nextRevision(predecessors: readonly Predecessor[]): number {

@@ -99,4 +99,41 @@ describe("handovers that do not go straight", () => {
       ),
     );
   });
+
+  test.each([
+    { finishWhen: "Ready", isKept: true },
+    { finishWhen: "Applied", isKept: false },
+  ])(
+    "[install-plan/83] a stage that does not wait: with finishWhen $finishWhen",
+    async ({ finishWhen, isKept }) => {
+      await using bench = await setUpWorkbench();
+      await bench.create(bench.plan("a", [stage(["x", "dropped"])]));
+      await bench.installed("a");
+      const stages = [{ name: "s", wait: "Applied", resources: [configMap("x"), gated("g")] }];
+      await bench.create(bench.plan("b", stages, { replaces: { plans: [{ name: "a" }], finishWhen } }));
+      await bench.until("b", ({ phase }) => phase === (isKept ? "Finishing" : "Installed"));
+      expect((await uidOf(bench, "dropped")) !== undefined).toBe(isKept);
+      await bench.openGate("g");
+      await bench.installed("b");
+      await bench.inPhase("a", "Superseded");
+      expect(await uidOf(bench, "dropped")).toBeUndefined();
+    },
+  );
+
+  test("no more plans that are over are kept than historyLimit says, the latest ones", async () => {
+    await using bench = await setUpWorkbench();
+    for (const [index, name] of ["v1", "v2", "v3", "v4"].entries()) {
+      const replaces = { plans: [{ name: `v${index}` }] };
+      const more = index === 0 ? {} : { replaces };
+      await bench.create(bench.plan(name, [stage(["x"])], { historyLimit: 2, ...more }));
+      await bench.installed(name);
+    }
+    await gone(bench, "v1");
+    for (const name of ["v2", "v3"]) await bench.inPhase(name, "Superseded");
+    await bench.patchPlan("v4", { spec: { historyLimit: 0 } });
+    await gone(bench, "v2");
+    await gone(bench, "v3");
+    expect((await bench.read("v4")).status?.phase).toBe("Installed");
+    expect(await uidOf(bench, "x")).toBeDefined();
+  });
 });
