@@ -106,7 +106,9 @@ function isForPresentPreview(seen: Seen): boolean {
   return approvedPreview === undefined || approvedPreview === digest;
 }
 
-function applied({ members, content }: Seen): Claim {
+function applied({ plan, members, content, replacement: { successor } }: Seen): Claim {
+  if (successor?.isDone === true || plan.status?.phase === "Superseded")
+    return claim("Applied", ["False", reasons.superseded, "Its objects are another plan's now."]);
   const open = members.filter(({ standing }) => standing.kind !== "mine");
   const total = members.length + content.unresolved.length;
   if (open.length === 0 && total > 0)

@@ -4,6 +4,7 @@ import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { DryRun } from "../plan-memory.ts";
+import { deletedOf } from "./leftovers.ts";
 import { previewAction } from "./preview-action.ts";
 import type { Clearance, MemberView, PreviewAction, Seen } from "./seen.ts";
 
@@ -18,7 +19,9 @@ export interface MemberFinding {
 }
 
 /** What is known besides the answers about members. */
-export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformationIssues"> {
+export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformationIssues" | "leftovers"> {
+  /** What the server says to the jobs' templates. */
+  readonly jobRuns: readonly DryRun[];
   readonly missingRights: readonly Right[];
   readonly elapsedMs: number;
 }
@@ -26,13 +29,18 @@ export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformati
 /** All answers together, as one decision needs them. */
 export function clearanceFrom(
   findings: readonly MemberFinding[],
-  { missingRights, elapsedMs, transformed, transformationIssues }: ClearanceFacts,
+  { missingRights, elapsedMs, transformed, transformationIssues, leftovers, jobRuns }: ClearanceFacts,
 ): Clearance {
   const actions = findings.map(actionOf);
-  const transients = findings.flatMap(({ dryRun }) => (dryRun?.kind === "transient" ? [dryRun] : []));
-  const deletes = transformed.flatMap(({ matches }) => matches.map(identityOf));
+  const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
+  const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
+  const jobIssues = jobRuns.flatMap((dryRun) => (dryRun.kind === "issue" ? [dryRun.issue] : []));
+  const deletes = [
+    ...transformed.flatMap(({ matches }) => matches),
+    ...deletedOf(leftovers).map(({ live }) => live),
+  ].map(identityOf);
   return {
-    issues: [...findings.flatMap(issuesOf), ...transformationIssues],
+    issues: [...findings.flatMap(issuesOf), ...jobIssues, ...transformationIssues],
     missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),

@@ -3,7 +3,8 @@ import type { Context, Discovery } from "@quartermaster/runtime";
 import { protectionOf } from "../cleanup/protection.ts";
 import { inBatches } from "../in-batches.ts";
 import type { PlanRef } from "../marks.ts";
-import { isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
+import type { Right } from "../permissions/rights.ts";
+import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
 import { type Entry, inventoryOf } from "./inventory.ts";
 import { markedEntries } from "./marked-entries.ts";
@@ -20,13 +21,14 @@ export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
 };
 
 /**
- * Objects of replaced plans that this one does not name and that still bear their marks, the last one first. Looked for only
- * when the last stage is passed.
+ * Objects of replaced plans that this one does not name and that still bear their marks, the last one first. Looked for
+ * before the first write, so that they are previewed and the rights for them compared, and when the last stage is passed.
  */
 export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
   if (isRolledBack(plan)) return await ownObjects(parts);
-  const isDue = stageIndexOf(plan) >= plan.spec.stages.length && !isInstalled(plan);
+  const isPassed = stageIndexOf(plan) >= plan.spec.stages.length && !isInstalled(plan);
+  const isDue = !hasStarted(plan) || isPassed;
   if (!isDue) return [];
   const members = new Set<string>(content.members.map(({ key }) => key));
   const found: Leftover[] = [];
@@ -70,5 +72,26 @@ async function liveOf(
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;
     return { kind, live, cleanup, ...(protectedBy === undefined ? {} : { protectedBy }) };
+  });
+}
+
+/** What of the leftovers will be deleted, not only let go. */
+export function deletedOf(leftovers: readonly Leftover[]): readonly Leftover[] {
+  return leftovers.filter(({ cleanup, protectedBy }) => cleanup === "Delete" && protectedBy === undefined);
+}
+
+/** The rights to delete them, or to take the marks off those that stay. */
+export function leftoverRights(leftovers: readonly Leftover[]): readonly Right[] {
+  const deleted = new Set(deletedOf(leftovers));
+  return leftovers.map((leftover) => {
+    const { kind, live } = leftover;
+    const { namespace, name } = live.metadata;
+    return {
+      verb: deleted.has(leftover) ? "delete" : "patch",
+      group: kind.group,
+      resource: kind.plural,
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+    };
   });
 }

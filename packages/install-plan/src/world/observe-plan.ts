@@ -21,9 +21,10 @@ import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
-import { jobViews } from "./job-view.ts";
+import { askAboutJobs } from "./job-check.ts";
+import { type JobView, jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
-import { readLeftovers } from "./leftovers.ts";
+import { leftoverRights, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
@@ -56,12 +57,14 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const stores = await trackKinds(ctx, [...kindsOf(near, kinds), jobs], kindsOf(far, kinds));
   const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
   const family = familyOf(plan, replacement, ctx);
-  const view = viewer({ plan, kinds, stores, family, marker, memory, nowMs, health, ctx });
-  await lookUpAbsent(content.members, { plan, memory, stores, kinds, ctx });
+  const isOver = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
+  const view = viewer({ plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx });
+  await lookUpAbsent(content.members, { plan, isOver, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = await readAccount(plan, ctx);
   const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
+  const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const base = {
     plan,
     marker,
@@ -71,6 +74,8 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     replacement,
     transformed,
     transformationIssues: issues,
+    leftovers,
+    jobs: jobsOf(plan, stores, { memory, nowMs }),
     nowMs,
   };
   const clearance = canAsk(base) ? await readClearance(base, { ctx, memory, view, kinds }) : undefined;
@@ -80,18 +85,24 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
-    jobs: jobViews({
-      plan,
-      planAttempt: attemptOf(plan),
-      find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
-      elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
-    }),
     ...(clearance === undefined ? {} : { clearance }),
-    leftovers: await readLeftovers({ ...base, ...parts, kinds, ctx }),
     homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
   };
+}
+
+function jobsOf(
+  plan: InstallPlan,
+  stores: MemberStores,
+  { memory, nowMs }: Pick<ViewerParts, "memory" | "nowMs">,
+): readonly JobView[] {
+  return jobViews({
+    plan,
+    planAttempt: attemptOf(plan),
+    find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
+    elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
+  });
 }
 
 type Base = Pick<
@@ -104,6 +115,8 @@ type Base = Pick<
   | "replacement"
   | "transformed"
   | "transformationIssues"
+  | "leftovers"
+  | "jobs"
   | "nowMs"
 >;
 
@@ -115,6 +128,8 @@ function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] 
 
 interface ViewerParts {
   readonly plan: InstallPlan;
+  /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
+  readonly isOver: boolean;
   readonly kinds: KindTable;
   readonly stores: MemberStores;
   readonly family: Family;
@@ -126,13 +141,13 @@ interface ViewerParts {
 }
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, kinds, stores, family, marker, memory, nowMs, health, ctx } = parts;
+  const { plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx } = parts;
   const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
   const facts: ViewFacts = {
     family,
     marker,
     memory,
-    isInstalled: isInstalled(plan),
+    isInstalled: isInstalled(plan) && !isOver,
     nowMs,
     kindOf,
     find: (member) => {
@@ -167,9 +182,10 @@ const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authen
  */
 async function lookUpAbsent(
   members: readonly Member[],
-  parts: Pick<ViewerParts, "plan" | "memory" | "stores" | "kinds" | "ctx">,
+  parts: Pick<ViewerParts, "plan" | "isOver" | "memory" | "stores" | "kinds" | "ctx">,
 ): Promise<void> {
-  const { plan, memory, stores, kinds, ctx } = parts;
+  const { plan, isOver, memory, stores, kinds, ctx } = parts;
+  if (isOver) return;
   const unseen = members.flatMap((member) => {
     const kind = kindIn(kinds, member.identity);
     if (kind === undefined || !stores.isWatched(kind)) return [];
@@ -228,7 +244,7 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
     plan,
     members: content.members,
     replacement,
-    further: transformationRights(base.transformed),
+    further: [...transformationRights(base.transformed), ...leftoverRights(base.leftovers)],
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
     operator: ctx.client,
@@ -238,9 +254,10 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const mayTrustAbsence = plan.spec.approval === "Automatic";
   const parties = { account, operator: ctx.client };
   const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
-  const findings =
-    missingRights.length > 0 ? members.map((member) => ({ view: member })) : await askServer(question);
-  const clearance = clearanceFrom(findings, { ...base, missingRights, elapsedMs });
+  const isAllowed = missingRights.length === 0;
+  const findings = isAllowed ? await askServer(question) : members.map((member) => ({ view: member }));
+  const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
+  const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");
   return clearance;
 }

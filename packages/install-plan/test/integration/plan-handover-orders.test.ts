@@ -3,6 +3,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
+import { coreRule, grant } from "../support/grants.ts";
 import { claims } from "../support/kinds.ts";
 import { aClaim, configMap, gated, inline, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -135,5 +136,45 @@ describe("handovers that do not go straight", () => {
     await gone(bench, "v3");
     expect((await bench.read("v4")).status?.phase).toBe("Installed");
     expect(await uidOf(bench, "x")).toBeDefined();
+  });
+
+  test("what a handover deletes is previewed, and the right to do so asked for before the first write", async () => {
+    await using bench = await setUpWorkbench({ rules: [] });
+    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*")]);
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "old" } };
+    await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("x"), inline(secret)] }]));
+    await bench.installed("a");
+    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "get")]);
+    const mark = await bench.audit.mark();
+    const replaces = { plans: [{ name: "a" }] };
+    await bench.create(bench.plan("b", [stage(["x"])], { replaces, approval: "Manual" }));
+    const forbidden = await bench.inPhase("b", "Forbidden");
+    expect(forbidden.status?.permissions?.missing).toEqual([
+      { verb: "delete", group: "", resource: "secrets", namespace: bench.namespace },
+    ]);
+    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*")]);
+    const { status } = await bench.inPhase("b", "AwaitingApproval");
+    expect(status?.preview).toMatchObject({ takeover: 1, delete: 1 });
+    expect(status?.preview?.details?.[0]).toMatchObject({ action: "delete", object: { name: "old" } });
+    expect(await bench.writes(mark)).toEqual([]);
+  });
+
+  test("a plan that was replaced misses nothing and is in conflict with nobody, also after the next one", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("a", [stage(["x", "dropped"])]));
+    await bench.installed("a");
+    for (const [name, before] of [
+      ["b", "a"],
+      ["c", "b"],
+    ] as const) {
+      await bench.create(bench.plan(name, [stage(["x"])], { replaces: { plans: [{ name: before }] } }));
+      await bench.installed(name);
+      await bench.inPhase(before, "Superseded");
+    }
+    await bench.patchPlan("a", { spec: { historyLimit: 9 } });
+    const { status } = await bench.until("a", ({ observedGeneration }) => observedGeneration === 2);
+    expect(status?.counts).toMatchObject({ total: 2, unknown: 2, missing: 0, conflict: 0 });
+    expect(status?.details ?? []).toEqual([]);
+    expect(conditionOf(status, "Applied")?.reason).toBe("Superseded");
   });
 });

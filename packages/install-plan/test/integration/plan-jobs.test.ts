@@ -136,4 +136,23 @@ describe("jobs between stages", () => {
     await bench.installed("p");
     expect((await bench.writes(mark)).map(({ resource }) => resource)).toEqual(["configmaps"]);
   });
+
+  test("[install-plan/30] a job that the server would refuse keeps everything from being written", async () => {
+    await using bench = await setUpWorkbench();
+    const mark = await bench.audit.mark();
+    const containers = [{ name: "No Such Name", image: "nowhere.invalid/a:1" }];
+    const template = { template: { spec: { restartPolicy: "Never", containers } } };
+    await bench.create(
+      bench.plan("p", [
+        { name: "first", resources: [configMap("a")] },
+        { name: "second", resources: [configMap("b")], jobs: [{ name: "bad", template }] },
+      ]),
+    );
+    const { status } = await bench.inPhase("p", "Invalid");
+    expect(conditionOf(status, "Validated")).toMatchObject({ status: "False", reason: "InvalidJob" });
+    expect(status?.message).toContain(
+      "stage second, jobs[bad].template.template.spec.containers[0].name: job bad of stage second was refused",
+    );
+    expect(await bench.writes(mark)).toEqual([]);
+  });
 });
