@@ -20,6 +20,6 @@ function isBlocked({ members }: Seen): boolean {
   return members.some(({ blockedBy }) => blockedBy !== undefined);
 }
 
-function hasIssue({ content }: Seen, wanted: string): boolean {
-  return content.issues.some(({ reason }) => reason === wanted);
+function hasIssue({ content, clearance }: Seen, wanted: string): boolean {
+  return [...content.issues, ...(clearance?.issues ?? [])].some(({ reason }) => reason === wanted);
 }

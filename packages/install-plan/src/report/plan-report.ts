@@ -2,13 +2,13 @@ import { type Claim, timestampOf } from "@quartermaster/runtime";
 
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
-import { describeIdentity } from "../identity.ts";
+import { describeIdentity, identityKey } from "../identity.ts";
 import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { jobRecord } from "./job-record.ts";
 import { permissionsOf } from "./permissions-report.ts";
-import { planConditions } from "./plan-conditions.ts";
+import { issuesOf, planConditions } from "./plan-conditions.ts";
 import { previewOf } from "./preview.ts";
 
 /** The word for where a plan stands. */
@@ -143,22 +143,42 @@ function statesOf({ plan, members, content }: Seen): readonly string[] {
 
 const detailLimit = 100;
 
-function detailsOf({ plan, members }: Seen, now: Date): PlanStatus["details"] {
-  const before = plan.status?.details ?? [];
-  const open = members.filter(({ state }) => state !== "Ready" && state !== "Waiting");
-  return worstFirst(open)
-    .slice(0, detailLimit)
-    .map((view) => {
-      const detail = detailOf(view);
-      const known = before.find(
-        (other) =>
-          other.stage === detail.stage &&
-          other.index === detail.index &&
-          other.object.name === detail.object.name &&
-          other.state === detail.state,
-      );
-      return { ...detail, since: known?.since ?? timestampOf(now) };
-    });
+function detailsOf(seen: Seen, now: Date): PlanStatus["details"] {
+  const before = seen.plan.status?.details ?? [];
+  const open = seen.members.filter(({ state }) => state !== "Ready" && state !== "Waiting");
+  return [...issueDetails(seen), ...worstFirst(open).map(detailOf)].slice(0, detailLimit).map((detail) => {
+    const known = before.find(
+      (other) =>
+        other.stage === detail.stage &&
+        other.index === detail.index &&
+        other.object.name === detail.object.name &&
+        other.state === detail.state,
+    );
+    return { ...detail, since: known?.since ?? timestampOf(now) };
+  });
+}
+
+/** The message has room for the first few; here is the first about each object. */
+function issueDetails(seen: Seen): readonly Detail[] {
+  if (hasStarted(seen.plan)) return [];
+  const details = issuesOf(seen).flatMap(({ stage, index, object, reason, message, field }) =>
+    stage === undefined || index === undefined || object === undefined
+      ? []
+      : [
+          {
+            stage,
+            index,
+            object,
+            state: "Waiting" as const,
+            reason,
+            message: message.slice(0, 256),
+            ...(field === undefined ? {} : { fields: [field] }),
+          },
+        ],
+  );
+  return [...Map.groupBy(details, ({ object }) => identityKey(object)).values()].flatMap(
+    ([first]) => first ?? [],
+  );
 }
 
 type Detail = NonNullable<PlanStatus["details"]>[number];
