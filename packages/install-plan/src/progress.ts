@@ -38,10 +38,21 @@ export function stageLastedMs(plan: InstallPlan, wallMs: number): number {
   const { stageStartedAt } = plan.status ?? {};
   const stage = plan.spec.stages[stageIndexOf(plan)];
   if (stageStartedAt === undefined || stage === undefined) return 0;
-  const limitMs = stage.timeoutSeconds * 1_000;
+  return lastedMs(stageStartedAt, stage.timeoutSeconds, wallMs);
+}
+
+/** How long the deletion had lasted when a process first sees it; see `stageLastedMs`. */
+export function deletionLastedMs({ metadata, spec }: InstallPlan, wallMs: number): number {
+  const { deletionTimestamp } = metadata;
+  return deletionTimestamp === undefined
+    ? 0
+    : lastedMs(deletionTimestamp, spec.deletion.timeoutSeconds, wallMs);
+}
+
+function lastedMs(since: string, timeoutSeconds: number, wallMs: number): number {
+  const limitMs = timeoutSeconds * 1_000;
   const mostMs = limitMs - Math.min(leftAtLeastMs, limitMs / 2);
-  const lastedMs = wallMs - Date.parse(stageStartedAt) - roundedOffMs;
-  return Math.min(Math.max(0, lastedMs), mostMs);
+  return Math.min(Math.max(0, wallMs - Date.parse(since) - roundedOffMs), mostMs);
 }
 
 const leftAtLeastMs = 10_000;

@@ -6,12 +6,13 @@ import { inBatches } from "../in-batches.ts";
 import type { ApplyParts } from "../perform/apply-member.ts";
 import { performAction } from "../perform/performer.ts";
 import type { Target } from "../plan-action.ts";
-import { hasStarted } from "../progress.ts";
+import { deletionLastedMs, hasStarted } from "../progress.ts";
 import { namespaces, serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
 import { orphaned, type Plight, unauthorized, underWay } from "./deletion-report.ts";
+import { endRunningJobs } from "./end-jobs.ts";
 import { isOrphaning } from "./orphaning.ts";
 import { readRemaining } from "./read-remaining.ts";
 
@@ -25,21 +26,32 @@ export async function cleanUpPlan(
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
   if (ownsNothing(plan)) return settled();
-  const { system, memories } = parts;
+  const { system } = parts;
   const silentUntilMs = system.monotonicMs() + silentMs;
   for (;;) {
     const remaining = await readRemaining(plan, ctx, parts);
     if (remaining.length === 0) return settled();
     // Written down before anything is done: what told of it goes while we work.
     if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
-    const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs());
-    const step = decideDeletion({ plan, remaining, isReleasing: isReleasing(plan, elapsedMs) });
+    const step = await nextStep(plan, remaining, { ctx, parts });
     const plight = { plan, step, remaining };
     const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
     if (refusal !== undefined) return refused(plight, refusal, ctx);
     const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
     if (isWorthTelling || !(await isSeenSoon(step.actions, ctx, system))) return underWay(plight);
   }
+}
+
+async function nextStep(
+  plan: InstallPlan,
+  remaining: readonly Remaining[],
+  { ctx, parts: { memories, system } }: Hands,
+): Promise<DeletionStep> {
+  const lastedMs = deletionLastedMs(plan, system.wallMs());
+  const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
+  const isLettingAllGo = isReleasing(plan, elapsedMs);
+  const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx);
+  return jobsFirst ?? decideDeletion({ plan, remaining, isReleasing: isLettingAllGo });
 }
 
 /** Nothing was ever written, or all that was belongs to the plan's successor. */

@@ -155,4 +155,17 @@ describe("jobs between stages", () => {
     );
     expect(await bench.writes(mark)).toEqual([]);
   });
+
+  test("a job that runs when the plan is deleted goes before the objects that it works with", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [configMap("c")], jobs: [job("runs", "run")] }]),
+    );
+    await bench.until("p", ({ jobs: records }) => records?.[0]?.state === "Running");
+    const mark = await bench.audit.mark();
+    await bench.deletePlan("p");
+    await eventually(async () => !(await exists(bench, "c")));
+    const deletes = (await bench.writes(mark)).filter(({ verb }) => verb === "delete");
+    expect(deletes.map(({ resource }) => resource)).toEqual(["jobs", "configmaps"]);
+  });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { stageLastedMs } from "../../src/progress.ts";
+import { deletionLastedMs, stageLastedMs } from "../../src/progress.ts";
 import { aPlan } from "../support/plans.ts";
 
 const stageStartedAt = "2026-01-01T00:00:00Z";
@@ -28,4 +28,12 @@ test.each([
     status: { startedAt: stageStartedAt, stage: "s", stageStartedAt },
   });
   expect(stageLastedMs(plan, nowMs)).toBe(lastedMs);
+});
+
+test("a deletion goes on where an earlier process left it, with some time to spare", () => {
+  const metadata = { deletionTimestamp: stageStartedAt };
+  const given = (timeoutSeconds: number) => aPlan("p", { metadata, spec: { deletion: { timeoutSeconds } } });
+  expect(deletionLastedMs(given(600), beganMs + 61_000)).toBe(60_000);
+  expect(deletionLastedMs(given(600), beganMs + 3_600_000)).toBe(590_000);
+  expect(deletionLastedMs(given(0), beganMs + 3_600_000)).toBe(0);
 });

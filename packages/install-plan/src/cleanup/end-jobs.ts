@@ -1,0 +1,38 @@
+import type { InstallPlan } from "@quartermaster/api";
+import type { Context } from "@quartermaster/runtime";
+
+import { type Job, jobs } from "../world/kinds.ts";
+import { trackKinds } from "../world/member-stores.ts";
+import type { DeletionStep } from "./decide-deletion.ts";
+
+/**
+ * Jobs of the plan's stages that still run: they go before what they work with does, or they would make anew what was just
+ * deleted. Those that have ended go with the plan. Undefined when none runs.
+ */
+export async function endRunningJobs(plan: InstallPlan, ctx: Context): Promise<DeletionStep | undefined> {
+  const stores = await trackKinds(ctx, [jobs]);
+  const running = stores.list(jobs).filter((job) => isOfStage(job, plan) && isRunning(job));
+  if (running.length === 0) return undefined;
+  return {
+    actions: running.map((live) => ({
+      kind: "delete",
+      plan,
+      target: { kind: jobs, live },
+      propagation: "Background",
+    })),
+    inFlight: 4,
+    blockedBy: [],
+  };
+}
+
+/** Objects of the plan have no owner reference; its own Jobs do. */
+function isOfStage({ metadata }: Job, plan: InstallPlan): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid) ?? false;
+}
+
+function isRunning({ metadata, status }: Job): boolean {
+  const hasEnded = (status?.conditions ?? []).some(
+    (condition) => /^(?:Complete|Failed)$/.test(condition.type) && condition.status === "True",
+  );
+  return !hasEnded && metadata.deletionTimestamp === undefined;
+}
