@@ -6,7 +6,6 @@ import { servedVersions } from "../crd/served-versions.ts";
 import { unsafeCrdChanges } from "../crd/unsafe-change.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import { customResourceDefinitions } from "./kinds.ts";
 import type { MemberView } from "./seen.ts";
@@ -36,9 +35,16 @@ export async function crdIssues(view: MemberView, client: Client): Promise<reado
   ];
 }
 
+/** In every version that is served before and after: a new storage version does not excuse a stricter old one. */
 async function brokenObjects(live: KubeObject, next: KubeObject, client: Client): Promise<readonly string[]> {
-  const version = storageVersion(next);
-  if (version === undefined || !servedVersions(live).includes(version)) return [];
+  const before = servedVersions(live);
+  const broken = new Set<string>();
+  for (const version of servedVersions(next).filter((name) => before.includes(name)))
+    for (const message of await brokenIn(version, next, client)) broken.add(message);
+  return [...broken];
+}
+
+async function brokenIn(version: string, next: KubeObject, client: Client): Promise<readonly string[]> {
   const kind = definedKind(next, version);
   if (kind === undefined) return [];
   const objects: KubeObject[] = [];
@@ -50,11 +56,4 @@ async function brokenObjects(live: KubeObject, next: KubeObject, client: Client)
     const [fault] = faults;
     return `${describeIdentity(object)} would no longer be valid: ${fault?.path ?? ""} ${fault?.message ?? ""}`;
   });
-}
-
-function storageVersion(crd: KubeObject): string | undefined {
-  const version = listOf(fieldOf(crd, "spec"), "versions").find(
-    (known) => fieldOf(known, "storage") === true,
-  );
-  return textOf(version, "name");
 }

@@ -54,4 +54,27 @@ describe("changes of definitions that would lose or break objects", () => {
     expect(status?.message).toContain(`Widget ${bench.namespace}/large would no longer be valid`);
     expect(await bench.writes(mark)).toEqual([]);
   });
+
+  test("[install-plan/36] nor may an old version become stricter beside a new one that is stored", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
+    bench.use(removing(bench.client, crds, before));
+    await eventually(
+      async () =>
+        await bench.client.create(before.kind, {
+          ...widget(before, "large", { spec: { size: 9 } }),
+          metadata: { name: "large", namespace: bench.namespace },
+        }),
+    );
+    const after = widgets(before.group, [
+      { name: "v1", fields: { size: { type: "integer", maximum: 5 } } },
+      { name: "v2", isStored: true, fields: { size: { type: "integer" } } },
+    ]);
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [{ manifest: after.object }] }], adoptingClusterWide),
+    );
+    const { status } = await bench.inPhase("p", "Invalid");
+    expect(conditionOf(status, "Validated")?.reason).toBe("UnsafeCRD");
+    expect(status?.message).toContain(`Widget ${bench.namespace}/large would no longer be valid`);
+  });
 });
