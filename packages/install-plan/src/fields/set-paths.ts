@@ -12,6 +12,31 @@ export function touches(set: FieldSet, pointer: string): boolean {
   return true;
 }
 
+/** The set without the fields at or below the JSON pointers. */
+export function outside(set: FieldSet, pointers: readonly string[]): FieldSet {
+  return pointers.reduce<FieldSet>((left, pointer) => dropped(left, pointerKeys(pointer)) ?? {}, set);
+}
+
+/** Undefined when nothing is left: an empty set would mean the field above as a whole. */
+function dropped(set: FieldSet, [head, ...rest]: readonly string[]): FieldSet | undefined {
+  const key = `f:${head ?? ""}`;
+  if (head === undefined || !Object.hasOwn(set, key)) return set;
+  const { [key]: child = {}, ...others } = set;
+  const left = rest.length === 0 ? undefined : dropped(child, rest);
+  const kept = left === undefined ? others : { ...others, [key]: left };
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+/** The fields of a set that are not in another one which was made from it by `outside`. */
+export function beyond(set: FieldSet, part: FieldSet): FieldSet {
+  const entries = Object.entries(set).flatMap(([key, child]): readonly [string, FieldSet][] => {
+    if (!Object.hasOwn(part, key)) return [[key, child]];
+    const inner = beyond(child, part[key] ?? {});
+    return Object.keys(inner).length === 0 ? [] : [[key, inner]];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** What of a set is not in another, as pointers to the topmost such fields, at most `limit` of them. */
 export function pathsBeyond(set: FieldSet, base: FieldSet, limit = 10): readonly string[] {
   const found: string[] = [];

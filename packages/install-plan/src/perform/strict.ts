@@ -1,23 +1,33 @@
 import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
 
 import { type FieldSet, isOurs, managersOf, ourFields, readEntry } from "../fields/managed-fields.ts";
+import { beyond, outside } from "../fields/set-paths.ts";
+import { isJsonObject } from "../manifest/json-object.ts";
 import { fieldManager } from "../marks.ts";
 import type { Member } from "../member.ts";
 import { isDisallowed } from "../world/drift.ts";
 
 /**
  * Makes the fields of disallowed managers ours, so that the apply that follows removes those which the manifest does not
- * have. With the resourceVersion that was seen: nobody's later work is taken.
+ * have. What the plan leaves to others they keep. With the resourceVersion that was seen: nobody's later work is taken.
  */
 export async function takeOverAdditions(
   { member, live, kind }: { readonly member: Member; readonly live: KubeObject; readonly kind: Kind },
   client: Client,
 ): Promise<KubeObject> {
+  const { ignorePaths = [] } = member.lifecycle;
   const disallowed = managersOf(live).filter((entry) => isDisallowed(entry, member));
-  const merged = disallowed.reduce((fields, entry) => union(fields, entry.fields), ourFields(live) ?? {});
-  const kept = (live.metadata.managedFields ?? []).filter(
-    (entry) => !readEntry(entry).some((read) => isOurs(read) || isDisallowed(read, member)),
+  const merged = disallowed.reduce(
+    (fields, entry) => union(fields, outside(entry.fields, ignorePaths)),
+    ourFields(live) ?? {},
   );
+  const kept = (live.metadata.managedFields ?? []).flatMap((entry: unknown): readonly unknown[] => {
+    const [read] = readEntry(entry);
+    if (read === undefined || !isJsonObject(entry) || !(isOurs(read) || isDisallowed(read, member)))
+      return [entry];
+    const left = isOurs(read) ? {} : beyond(read.fields, outside(read.fields, ignorePaths));
+    return Object.keys(left).length === 0 ? [] : [{ ...entry, fieldsV1: left }];
+  });
   const ours = {
     manager: fieldManager,
     operation: "Apply",

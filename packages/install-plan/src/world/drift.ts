@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { isOurs, managersOf, type ManagerEntry, ourFields } from "../fields/managed-fields.ts";
-import { pathsBeyond, touches } from "../fields/set-paths.ts";
+import { outside, pathsBeyond, touches } from "../fields/set-paths.ts";
 import { unownedPaths } from "../fields/unowned-paths.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
@@ -57,7 +57,7 @@ function additionsTo(live: KubeObject, member: Member): readonly string[] {
   const entries = managersOf(live).filter((entry) => isDisallowed(entry, member));
   return entries.flatMap(({ fields }) => {
     const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;
-    return pathsBeyond(content, owned);
+    return pathsBeyond(outside(content, member.lifecycle.ignorePaths ?? []), owned);
   });
 }
 

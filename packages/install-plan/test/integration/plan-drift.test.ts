@@ -75,6 +75,20 @@ describe("what others do to the objects of a plan", () => {
     expect(await dataOf(bench, "owned")).toEqual({ a: "1", extra: "x" });
   });
 
+  test("[install-plan/73] Strict leaves a path to others that the plan leaves to them, and takes the rest", async () => {
+    await using bench = await setUpWorkbench();
+    const lifecycle = { revert: "Strict", ignorePaths: ["/data/a"] };
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [configMap("c", { a: "1", b: "1" }, { lifecycle })] }]),
+    );
+    await bench.installed("p");
+    await edit(bench, "c", { data: { a: "theirs" } });
+    await edit(bench, "c", { data: { extra: "x" } });
+    await eventually(async () => (await dataOf(bench, "c"))?.["extra"] === undefined);
+    expect(await dataOf(bench, "c")).toEqual({ a: "theirs", b: "1" });
+    await bench.installed("p");
+  });
+
   test("[install-plan/71,72] Off reports the paths and writes nothing, also for a single resource", async () => {
     await using bench = await setUpWorkbench();
     const left = configMap("left", { a: "1" }, { lifecycle: { revert: "Off" } });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { FieldSet } from "../../src/fields/managed-fields.ts";
 import { pathsBeyond, touches } from "../../src/fields/set-paths.ts";
+import { beyond, outside } from "../../src/fields/set-paths.ts";
 import { unownedPaths } from "../../src/fields/unowned-paths.ts";
 
 interface Row {
@@ -94,4 +95,12 @@ describe("which fields of a manifest are not ours any more", () => {
     const theirs: FieldSet = { "f:data": { "f:a": leaf, "f:extra": leaf }, "f:other": { "f:x": leaf } };
     expect(pathsBeyond(theirs, { "f:data": { "f:a": leaf } })).toEqual(["/data/extra", "/other"]);
   });
+});
+
+test("a set is divided at pointers, and no empty set is left that would mean the field above", () => {
+  const set = { "f:spec": { "f:replicas": {}, "f:paused": {} }, "f:data": { ".": {}, "f:a": {} } };
+  const rest = outside(set, ["/spec/replicas", "/data", "/no/such"]);
+  expect(rest).toEqual({ "f:spec": { "f:paused": {} } });
+  expect(beyond(set, rest)).toEqual({ "f:spec": { "f:replicas": {} }, "f:data": { ".": {}, "f:a": {} } });
+  expect(outside({ "f:spec": { "f:replicas": {} } }, ["/spec/replicas"])).toEqual({});
 });
