@@ -10,7 +10,7 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** Aborts when the person wants to stop. */
   readonly signal: AbortSignal;
-  readonly readStandardInput: () => Promise<string>;
+  readonly readStandardInput: () => Promise<Uint8Array>;
 }
 
 /** One command: what it is called, what it takes, what it does. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 
 import { realSystem } from "@quartermaster/runtime";
 
@@ -15,5 +15,5 @@ process.exitCode = await run(process.argv.slice(2), {
   system,
   terminal: realTerminal(system),
   signal: stop.signal,
-  readStandardInput: async () => await text(process.stdin),
+  readStandardInput: async () => await buffer(process.stdin),
 });

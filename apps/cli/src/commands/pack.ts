@@ -64,10 +64,11 @@ async function packAndApply(
 /** Tells warnings and everything that is wrong, all at once. */
 function hasFaults(
   { warnings, issues }: Packed,
-  { faults }: InputReading,
+  { documents, faults }: InputReading,
   { terminal }: CommandContext,
 ): boolean {
-  const wrong = [...faults, ...issues.map(({ message }) => message)];
+  const isUnread = documents.length === 0 && faults.length > 0;
+  const wrong = isUnread ? faults : [...faults, ...issues.map(({ message }) => message)];
   for (const warning of warnings) terminal.note(`warning: ${warning}`);
   for (const line of wrong) terminal.note(`error: ${line}`);
   return wrong.length > 0;

@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -15,7 +16,7 @@ export interface InputReading {
 /** Reads files, folders (their .yaml, .yml and .json files, in order of their names) and `-` for standard input. */
 export async function readInput(
   places: readonly string[],
-  readStandardInput: () => Promise<string>,
+  readStandardInput: () => Promise<Uint8Array>,
 ): Promise<InputReading> {
   const readings: InputReading[] = [];
   for (const place of places) {
@@ -32,12 +33,19 @@ async function readPlace(place: string): Promise<readonly InputReading[]> {
   const files = (await kindOfPlace(place)) === "folder" ? await filesBelow(place) : [place];
   if (files.length === 0)
     throw new CliError(`${place}: there is no .yaml, .yml or .json file in it`, exitCode.notFound);
-  return await Promise.all(files.map(async (file) => readDocuments(file, await readFile(file, "utf8"))));
+  return await Promise.all(
+    files.map(async (file) => readDocuments(file, await reading(file, async () => await readFile(file)))),
+  );
 }
 
 async function kindOfPlace(place: string): Promise<"file" | "folder"> {
+  return (await reading(place, async () => await stat(place))).isDirectory() ? "folder" : "file";
+}
+
+/** What the system refuses to read is told as the person's path, not as a fault of ours. */
+async function reading<T>(place: string, read: () => Promise<T>): Promise<T> {
   try {
-    return (await stat(place)).isDirectory() ? "folder" : "file";
+    return await read();
   } catch (error) {
     throw new CliError(`${place}: cannot be read; is the path right? (${codeOf(error)})`, exitCode.notFound);
   }
@@ -48,17 +56,36 @@ function codeOf(error: unknown): string {
 }
 
 async function filesBelow(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder, { recursive: true });
-  return names
-    .filter((name) => /\.(?:ya?ml|json)$/i.test(name))
-    .toSorted()
-    .map((name) => join(folder, name));
+  const entries = await reading(
+    folder,
+    async () => await readdir(folder, { recursive: true, withFileTypes: true }),
+  );
+  const files = await Promise.all(entries.map(async (entry) => await manifestFile(entry)));
+  return files.flat().toSorted();
 }
 
-function readDocuments(file: string, text: string): InputReading {
+/** Links to files are followed, links to folders are not: they may lead back to where we are. */
+async function manifestFile(entry: Dirent): Promise<readonly string[]> {
+  const path = join(entry.parentPath, entry.name);
+  if (!/\.(?:ya?ml|json)$/i.test(entry.name) || entry.isDirectory()) return [];
+  return entry.isSymbolicLink() && (await kindOfPlace(path)) === "folder" ? [] : [path];
+}
+
+function readDocuments(file: string, bytes: Uint8Array): InputReading {
+  const text = utf8Text(bytes);
+  if (text === undefined) return { documents: [], faults: [`${file}: is not UTF-8; save it as UTF-8`] };
   const { documents, issues } = readYaml(text, { file });
   return {
     documents: documents.map(({ value, index }) => ({ value, source: `${file}, document ${index + 1}` })),
     faults: issues.map(({ message }) => message),
   };
+}
+
+/** Undefined when it is something else: replacing what cannot be read would install other text than the author wrote. */
+function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 
 import { realSystem } from "@quartermaster/runtime";
 
@@ -14,5 +14,5 @@ process.exitCode = await bringUp(process.argv.slice(2), {
   system,
   terminal: realTerminal(system),
   signal: stop.signal,
-  readStandardInput: async () => await text(process.stdin),
+  readStandardInput: async () => await buffer(process.stdin),
 });

@@ -14,7 +14,7 @@ export interface Said {
 /** Who types: with which environment, into which standard input. */
 export interface PersonOptions {
   readonly env?: System["env"];
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   /** Called instead of waiting. */
   readonly onSleep?: () => Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function type(words: readonly string[], options: PersonOptions = {}
       hasColor: false,
     },
     signal: AbortSignal.timeout(60_000),
-    readStandardInput: async () => await Promise.resolve(input),
+    readStandardInput: async () => await Promise.resolve(Buffer.from(input)),
   });
   return { code, out: out.join("\n"), err: err.join("\n") };
 }
