@@ -9,6 +9,10 @@ export const exitCode = {
   notReady: 3,
   /** The object, the file or the cluster is not there. */
   notFound: 4,
+  /** The person broke it off, as shells count it. */
+  stopped: 130,
+  /** The reader of the output went away, likewise. */
+  unheard: 141,
 } as const;
 
 /** One of them. */

@@ -12,6 +12,7 @@ export async function run(words: readonly string[], context: CommandContext): Pr
   try {
     return await dispatch(words, context);
   } catch (error) {
+    if (context.signal.aborted) return exitCode.stopped;
     context.terminal.note(`error: ${messageOf(error)}`);
     return codeOf(error);
   }

@@ -51,7 +51,7 @@ async function watch(name: string, limitMs: number, { cluster, context }: Surrou
     if (isReady(plan)) return exitCode.ok;
     await system.sleep(lookEveryMs, signal);
   }
-  return exitCode.notReady;
+  return signal.aborted ? exitCode.stopped : exitCode.notReady;
 }
 
 function treeOf(plan: InstallPlan, { terminal }: CommandContext): string {

@@ -14,7 +14,8 @@ import { sample, tryNext } from "./try-next.ts";
 
 /**
  * What `make up` does: a local cluster, the operator beside it with the rights we ship, and the sample plan until it is Ready.
- * Where the operator runs already, only where to look is told. The words are those of `local-cluster up`.
+ * Where the operator runs already, only what it needs is seen to and where to look is told: an earlier run may have been broken
+ * off. The words are those of `local-cluster up`.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
   const code = await executeCommand(["up", ...words], { out: process.stdout, err: process.stderr });
@@ -40,6 +41,7 @@ async function furnish(folder: string, context: CommandContext): Promise<ExitCod
     args: operatorArguments(kubeconfigPath),
   });
   if (operator.wasRunning) {
+    await applyFolders(kubectl, ["policy"]);
     terminal.write("The operator is running already.");
     return exitCode.ok;
   }

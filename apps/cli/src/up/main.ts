@@ -1,18 +1,5 @@
-import { buffer } from "node:stream/consumers";
-
-import { realSystem } from "@quartermaster/runtime";
-
-import { realTerminal } from "../output/terminal.ts";
+import { realContext } from "../real-context.ts";
 import { bringUp } from "./bring-up.ts";
 
-const system = realSystem();
-const stop = new AbortController();
-process.once("SIGINT", () => stop.abort());
-process.once("SIGTERM", () => stop.abort());
-
-process.exitCode = await bringUp(process.argv.slice(2), {
-  system,
-  terminal: realTerminal(system),
-  signal: stop.signal,
-  readStandardInput: async () => await buffer(process.stdin),
-});
+// No signal: Ctrl-C ends this process, and the guardian of a cluster that is only half started clears it away.
+process.exitCode = await bringUp(process.argv.slice(2), realContext());
