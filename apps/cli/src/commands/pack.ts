@@ -1,4 +1,11 @@
-import { type Packed, pack, type PackOptions, type WantedStage } from "@quartermaster/install-plan/pack";
+import {
+  isDnsLabel,
+  isDnsSubdomain,
+  type Packed,
+  pack,
+  type PackOptions,
+  type WantedStage,
+} from "@quartermaster/install-plan/pack";
 
 import { applyPacked } from "../cluster/apply-packed.ts";
 import { connect } from "../cluster/connect.ts";
@@ -30,6 +37,11 @@ export const packCommand: Command = {
     replaces: { type: "string", multiple: true, describe: "plan from which this one takes over" },
     apply: { type: "boolean", describe: "create the plan and what it refers to" },
     ...clusterOptions,
+    namespace: {
+      type: "string",
+      short: "n",
+      describe: "namespace of the plan; default unless told, with --apply that of the context",
+    },
   },
   run: async (invocation, context) => {
     if (invocation.positionals.length === 0)
@@ -81,13 +93,16 @@ function packOptions(invocation: Invocation): PackOptions {
   if (name === undefined) throw usageError("--name is missing: how is the plan to be called?");
   if (secrets !== "inline" && secrets !== "secretRef")
     throw usageError("--secrets must be inline or secretRef");
+  const replaces = invocation.list("replaces").map((plan) => dnsName("--replaces", plan));
+  if (replaces.includes(name))
+    throw usageError(`--replaces ${name}: a plan cannot replace itself; choose another --name`);
   return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    serviceAccountName: invocation.text("service-account") ?? "default",
+    name: dnsName("--name", name),
+    ...(namespace === undefined ? {} : { namespace: dnsLabel("--namespace", namespace) }),
+    serviceAccountName: dnsLabel("--service-account", invocation.text("service-account") ?? "default"),
     secrets,
     stages: invocation.list("stage").map((words) => wantedStage(words)),
-    replaces: invocation.list("replaces"),
+    replaces,
     ...(invocation.flag("manual") ? { approval: "Manual" } : {}),
   };
 }
@@ -96,7 +111,17 @@ function wantedStage(words: string): WantedStage {
   const [name = "", selection = ""] = words.split("=", 2);
   if (name === "" || selection === "")
     throw usageError(`--stage ${words}: write <stage>=<Kind>[/<name>][,…]`);
-  return { name, select: selection.split(",") };
+  return { name: dnsLabel("--stage", name), select: selection.split(",") };
+}
+
+function dnsName(flag: string, name: string): string {
+  if (isDnsSubdomain(name)) return name;
+  throw usageError(`${flag} ${name}: must be a DNS name: lower case letters, digits, dashes and dots`);
+}
+
+function dnsLabel(flag: string, name: string): string {
+  if (isDnsLabel(name)) return name;
+  throw usageError(`${flag} ${name}: must be a DNS label: at most 63 lower case letters, digits and dashes`);
 }
 
 /** Everything in the order in which it must be applied; as JSON one List that kubectl takes. */

@@ -49,6 +49,31 @@ describe("a command line that is wrong", () => {
       want: "--secrets must be inline or secretRef",
     },
     {
+      name: "pack with a name that is none",
+      given: ["pack", "-", "--name", "My Shop"],
+      want: "--name My Shop: must be a DNS name",
+    },
+    {
+      name: "pack with a stage that cannot be called so",
+      given: ["pack", "-", "--name", "a", "--stage", "La te=Secret"],
+      want: "--stage La te: must be a DNS label",
+    },
+    {
+      name: "pack with an account that is none",
+      given: ["pack", "-", "--name", "a", "--service-account", "kube-system/x"],
+      want: "--service-account kube-system/x: must be a DNS label",
+    },
+    {
+      name: "pack with a namespace that is none",
+      given: ["pack", "-", "--name", "a", "-n", "../b"],
+      want: "--namespace ../b: must be a DNS label",
+    },
+    {
+      name: "pack of a plan that replaces itself",
+      given: ["pack", "-", "--name", "a", "--replaces", "a"],
+      want: "--replaces a: a plan cannot replace itself",
+    },
+    {
       name: "a timeout that is no number",
       given: ["plan", "status", "web", "--timeout", "soon"],
       want: "--timeout must be a number of seconds",

@@ -22,6 +22,18 @@ export function arrangeStages(
   return [...order].flatMap((name) => split(name, stages.get(name) ?? []));
 }
 
+/** A warning for each selection that no object answers: a slip of the pen would leave its objects where they were. */
+export function emptyStages(
+  objects: readonly PackObject[],
+  wanted: readonly WantedStage[],
+): readonly string[] {
+  return wanted.flatMap(({ name, select }) =>
+    select
+      .filter((pattern) => !objects.some(({ identity }) => isSelected(identity, pattern)))
+      .map((pattern) => `stage ${name}: there is no object ${pattern}; kinds are written as in manifests`),
+  );
+}
+
 function stageFor(identity: Identity, wanted: readonly WantedStage[]): string {
   const stage = wanted.find(({ select }) => select.some((pattern) => isSelected(identity, pattern)));
   return stage?.name ?? defaultStageOf(identity);

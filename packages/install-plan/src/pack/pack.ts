@@ -2,7 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import type { Issue } from "../issue.ts";
 import { canonicalJson } from "../manifest/canonical-json.ts";
-import { arrangeStages } from "./arrange-stages.ts";
+import { arrangeStages, emptyStages } from "./arrange-stages.ts";
 import { type PackObject, readObjects } from "./pack-objects.ts";
 import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, PackOptions } from "./packed.ts";
 import { planScope } from "./plan-scope.ts";
@@ -32,8 +32,8 @@ export function pack(documents: readonly PackDocument[], options: PackOptions): 
     plan: planOf(objects, stages.map(packedStage), options),
     manifests: onceByName(stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest]))),
     secrets: onceByName(stored.flatMap(({ secret }) => (secret === undefined ? [] : [secret]))),
-    warnings: [...warnings, ...secretWarning(objects, options)],
-    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(stages.length)],
+    warnings: [...warnings, ...emptyStages(objects, wanted), ...secretWarning(objects, options)],
+    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(stages)],
   };
 }
 
@@ -116,9 +116,20 @@ function isSecret({ identity: { apiVersion, kind } }: PackObject): boolean {
   return apiVersion === "v1" && kind === "Secret";
 }
 
-function planIssues(stageCount: number): readonly Issue[] {
-  if (stageCount === 0) return [{ reason: "InvalidManifest", message: "there is no object to install" }];
-  if (stageCount <= planStageLimit) return [];
-  const message = `${stageCount} stages are more than the ${planStageLimit} a plan may have; split the objects over several plans`;
-  return [{ reason: "InvalidManifest", message }];
+function planIssues(stages: readonly { readonly name: string }[]): readonly Issue[] {
+  const names = stages.map(({ name }) => name);
+  if (names.length === 0) return [invalid("there is no object to install")];
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+  return [
+    ...repeated.map((name) => invalid(`there are two stages ${name}: give yours another name`)),
+    ...(names.length <= planStageLimit ? [] : [invalid(tooMany(names.length))]),
+  ];
+}
+
+function invalid(message: string): Issue {
+  return { reason: "InvalidManifest", message };
+}
+
+function tooMany(stageCount: number): string {
+  return `${stageCount} stages are more than the ${planStageLimit} a plan may have; split the objects over several plans`;
 }

@@ -50,6 +50,25 @@ describe("stages", () => {
     ]);
   });
 
+  test("that select nothing are told, so that a slip of the pen is seen", () => {
+    const { warnings } = packed([anObject("ConfigMap", "a")], {
+      stages: [{ name: "late", select: ["ConfigMap/a", "Deploymnt/web"] }],
+    });
+    expect(warnings).toEqual([
+      "stage late: there is no object Deploymnt/web; kinds are written as in manifests",
+    ]);
+  });
+
+  test("cannot be called as a part of a large one", () => {
+    const many = Array.from({ length: 501 }, (_, index) => anObject("ConfigMap", `c-${index}`));
+    const { issues } = packed([...many, anObject("Secret", "s")], {
+      stages: [{ name: "config-2", select: ["Secret"] }],
+    });
+    expect(issues.map(({ message }) => message)).toEqual([
+      "there are two stages config-2: give yours another name",
+    ]);
+  });
+
   test("that are too large become several", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => anObject("ConfigMap", `c-${index}`));
     expect(stagesOf(packed(many))).toEqual([
