@@ -33,6 +33,7 @@ export const packCommand: Command = {
       type: "string",
       describe: "inline, or secretRef to keep Secrets out of the plan; inline unless told",
     },
+    scope: { type: "string", describe: "Namespace or Cluster; by the objects unless told" },
     manual: { type: "boolean", describe: "the plan waits for qm plan approve" },
     replaces: { type: "string", multiple: true, describe: "plan from which this one takes over" },
     apply: { type: "boolean", describe: "create the plan and what it refers to" },
@@ -101,10 +102,18 @@ function packOptions(invocation: Invocation): PackOptions {
     ...(namespace === undefined ? {} : { namespace: dnsLabel("--namespace", namespace) }),
     serviceAccountName: dnsLabel("--service-account", invocation.text("service-account") ?? "default"),
     secrets,
+    ...scopeOf(invocation),
     stages: invocation.list("stage").map((words) => wantedStage(words)),
     replaces,
     ...(invocation.flag("manual") ? { approval: "Manual" } : {}),
   };
+}
+
+function scopeOf(invocation: Invocation): Pick<PackOptions, "scope"> {
+  const scope = invocation.text("scope");
+  if (scope === undefined) return {};
+  if (scope === "Namespace" || scope === "Cluster") return { scope };
+  throw usageError("--scope must be Namespace or Cluster");
 }
 
 function wantedStage(words: string): WantedStage {

@@ -74,6 +74,11 @@ describe("a command line that is wrong", () => {
       want: "--replaces a: a plan cannot replace itself",
     },
     {
+      name: "pack with a strange scope",
+      given: ["pack", "-", "--name", "a", "--scope", "cluster"],
+      want: "--scope must be Namespace or Cluster",
+    },
+    {
       name: "a timeout that is no number",
       given: ["plan", "status", "web", "--timeout", "soon"],
       want: "--timeout must be a number of seconds",

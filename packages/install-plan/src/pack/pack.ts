@@ -88,7 +88,7 @@ function planOf(
     metadata: { name, namespace },
     spec: {
       serviceAccountName,
-      scope: planScope(objects, namespace),
+      scope: options.scope ?? planScope(objects, namespace),
       ...(approval === "Manual" ? { approval } : {}),
       ...(replaces.length === 0 ? {} : { replaces: { plans: replaces.map((plan) => ({ name: plan })) } }),
       stages,

@@ -28,6 +28,8 @@ export interface PackOptions {
   /** Where Secrets go: into the plan like everything else, or each into an immutable Secret. `inline` unless told. */
   readonly secrets?: "inline" | "secretRef";
   readonly approval?: "Automatic" | "Manual";
+  /** By the objects unless told; of custom resources whose definition is elsewhere one cannot see that they have no namespace. */
+  readonly scope?: "Namespace" | "Cluster";
   /** Names of the plans that this one takes over from. */
   readonly replaces?: readonly string[];
 }

@@ -178,6 +178,12 @@ describe("objects", () => {
   });
 });
 
+test("objects of a kind that is defined elsewhere get the scope that they are told to need", () => {
+  const issuer = anObject("cert-manager.io/v1 ClusterIssuer", "a");
+  expect(packed([issuer]).plan.spec.scope).toBe("Namespace");
+  expect(packed([issuer], { scope: "Cluster" }).plan.spec.scope).toBe("Cluster");
+});
+
 describe("the plan", () => {
   test("says no more than it was told", () => {
     expect(packed([anObject("ConfigMap", "a")]).plan.spec).toEqual({
