@@ -15,9 +15,12 @@ const secrets = defineKind<KubeObject>({
 });
 const parallel = 8;
 
-/** Creates what the plan refers to, then the plan. What is there already by its digest stays; a plan of the name is an error. */
-export async function applyPacked(packed: Packed, cluster: Cluster, context: CommandContext): Promise<void> {
-  const { terminal } = context;
+/** Creates what the plan refers to, then the plan, which it returns. What is there already by its digest stays; a plan of the name is an error. */
+export async function applyPacked(
+  packed: Packed,
+  cluster: Cluster,
+  context: CommandContext,
+): Promise<InstallPlan> {
   await createAll(secrets, packed.secrets, { cluster, context });
   await createAll(resourceManifest.kind, packed.manifests as readonly ResourceManifest[], {
     cluster,
@@ -26,12 +29,11 @@ export async function applyPacked(packed: Packed, cluster: Cluster, context: Com
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
   const plan = packed.plan as unknown as InstallPlan;
   const { name, namespace = "" } = plan.metadata;
-  if (!(await created(installPlan.kind, plan, { cluster, context }))) {
-    throw new CliError(
-      `InstallPlan ${namespace}/${name} exists, and what a plan installs cannot be changed; choose another --name and add --replaces ${name}`,
-    );
-  }
-  terminal.write(`created InstallPlan ${namespace}/${name}`);
+  const made = await created(installPlan.kind, plan, { cluster, context });
+  if (made !== undefined) return made;
+  throw new CliError(
+    `InstallPlan ${namespace}/${name} exists, and what a plan installs cannot be changed; choose another --name and add --replaces ${name}`,
+  );
 }
 
 interface Where {
@@ -52,17 +54,16 @@ async function createAll<O extends KubeObject>(
   }
 }
 
-/** False when an object of the name is there. */
+/** Undefined when an object of the name is there. */
 async function created<O extends KubeObject>(
   kind: Kind<O>,
   object: O,
   { cluster, context }: Where,
-): Promise<boolean> {
+): Promise<O | undefined> {
   try {
-    await cluster.client.create(kind, object, { signal: context.signal, fieldManager: "qm" });
-    return true;
+    return await cluster.client.create(kind, object, { signal: context.signal, fieldManager: "qm" });
   } catch (error) {
-    if (classify(error) === "alreadyExists") return false;
+    if (classify(error) === "alreadyExists") return undefined;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { usageError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation } from "../input/invocation.ts";
 import { type InputReading, readInput } from "../input/read-input.ts";
-import { toYaml } from "../output/print.ts";
+import { print, toYaml } from "../output/print.ts";
 
 /** Makes an InstallPlan of manifests; works without a cluster unless it is to apply the plan. */
 export const packCommand: Command = {
@@ -70,7 +70,9 @@ async function packAndApply(
   await using cluster = await connect(invocation, context.system);
   const packed = pack(input.documents, { ...options, namespace: cluster.namespace });
   if (hasFaults(packed, input, context)) return exitCode.failed;
-  await applyPacked(packed, cluster, context);
+  const made = await applyPacked(packed, cluster, context);
+  const text = `created InstallPlan ${made.metadata.namespace ?? ""}/${made.metadata.name}`;
+  print(context.terminal, invocation.format, { data: made, text });
   return exitCode.ok;
 }
 

@@ -4,7 +4,7 @@ import { type Cluster, connect } from "../cluster/connect.ts";
 import { getPlan } from "../cluster/get-plan.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { usageError } from "../errors.ts";
-import { type ExitCode, exitCode } from "../exit-code.ts";
+import { exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 import { colored, plain } from "../render/paint.ts";
@@ -26,9 +26,13 @@ export const planStatusCommand: Command = {
     const name = onlyPositional(invocation, "plan");
     const limitMs = timeoutMs(invocation);
     await using cluster = await connect(invocation, context.system);
-    if (invocation.flag("watch")) return await watch(name, limitMs, { cluster, context });
-    const plan = await getPlan(cluster, name, context.signal);
-    print(context.terminal, invocation.format, { data: plan.status ?? {}, text: treeOf(plan, context) });
+    const isText = invocation.format === "text";
+    const plan = invocation.flag("watch")
+      ? await watch(name, limitMs, { cluster, context, isText })
+      : await getPlan(cluster, name, context.signal);
+    const isShown = invocation.flag("watch") && isText;
+    if (!isShown)
+      print(context.terminal, invocation.format, { data: plan.status ?? {}, text: treeOf(plan, context) });
     return isReady(plan) ? exitCode.ok : exitCode.notReady;
   },
 };
@@ -36,22 +40,28 @@ export const planStatusCommand: Command = {
 interface Surroundings {
   readonly cluster: Cluster;
   readonly context: CommandContext;
+  /** Programs get the last state alone: several documents would be none that they can read. */
+  readonly isText: boolean;
 }
 
-/** Asks every second: one small read, for as long as a person looks. */
-async function watch(name: string, limitMs: number, { cluster, context }: Surroundings): Promise<ExitCode> {
+/** Asks every second: one small read, for as long as a person looks. Returns the plan as it was last seen. */
+async function watch(
+  name: string,
+  limitMs: number,
+  { cluster, context, isText }: Surroundings,
+): Promise<InstallPlan> {
   const { system, terminal, signal } = context;
   const end = system.monotonicMs() + limitMs;
   let shown = "";
-  while (!signal.aborted && system.monotonicMs() <= end) {
+  for (;;) {
     const plan = await getPlan(cluster, name, signal);
     const text = treeOf(plan, context);
-    if (text !== shown) terminal.redraw(text);
+    if (isText && text !== shown) terminal.redraw(text);
     shown = text;
-    if (isReady(plan)) return exitCode.ok;
-    await system.sleep(lookEveryMs, signal);
+    const leftMs = end - system.monotonicMs();
+    if (isReady(plan) || leftMs <= 0) return plan;
+    await system.sleep(Math.min(lookEveryMs, leftMs), signal);
   }
-  return signal.aborted ? exitCode.stopped : exitCode.notReady;
 }
 
 function treeOf(plan: InstallPlan, { terminal }: CommandContext): string {

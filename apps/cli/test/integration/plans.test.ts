@@ -74,9 +74,16 @@ describe("pack --apply", () => {
   });
 
   test("what the server refuses is told with its field", async () => {
-    const { code, err } = await applyPlan("Not-A-Name", [aConfigMap("a")]);
+    const tooMany = Array.from({ length: 51 }, (_, index) => ` --replaces p${index}`).join("");
+    const { code, err } = await applyPlan("refused", [aConfigMap("a")], tooMany);
     expect(code).toBe(1);
-    expect(err).toContain("metadata.name");
+    expect(err).toContain("spec.replaces.plans");
+  });
+
+  test("programs are told the plan that was made, and nothing else", async () => {
+    const { code, out } = await applyPlan("told", [aConfigMap("a")], " -o json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ kind: "InstallPlan", metadata: { name: "told" } });
   });
 });
 
@@ -196,6 +203,14 @@ describe("status", () => {
         (phase) => `InstallPlan ${namespace.name}/watched  ${phase}`,
       ),
     );
+    const ready = await qm("plan status watched --watch -o json", { onSleep });
+    expect(JSON.parse(ready.out)).toMatchObject({ phase: "Installed" });
+  });
+
+  test("gives programs one document when the time is over", async () => {
+    await applyPlan("late", [aConfigMap("a")]);
+    const { code, out } = await qm("plan status late --watch --timeout 1 -o yaml");
+    expect({ code, out }).toEqual({ code: 3, out: "{}" });
   });
 });
 
