@@ -11,6 +11,8 @@ import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./st
 /** As many objects as fit stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;
 const planStageLimit = 50;
+/** As many as the operator takes: `itemLimit` of manifest/plan-items.ts. */
+const planObjectLimit = 5_000;
 
 /**
  * Turns a stream of manifests into a plan. Pure and repeatable: the same documents give the same plan. Whatever is wrong is
@@ -33,7 +35,7 @@ export function pack(documents: readonly PackDocument[], options: PackOptions): 
     manifests: onceByName(stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest]))),
     secrets: onceByName(stored.flatMap(({ secret }) => (secret === undefined ? [] : [secret]))),
     warnings: [...warnings, ...emptyStages(objects, wanted), ...secretWarning(objects, options)],
-    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(stages)],
+    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(objects.length, stages)],
   };
 }
 
@@ -116,13 +118,14 @@ function isSecret({ identity: { apiVersion, kind } }: PackObject): boolean {
   return apiVersion === "v1" && kind === "Secret";
 }
 
-function planIssues(stages: readonly { readonly name: string }[]): readonly Issue[] {
+function planIssues(objectCount: number, stages: readonly { readonly name: string }[]): readonly Issue[] {
   const names = stages.map(({ name }) => name);
   if (names.length === 0) return [invalid("there is no object to install")];
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   return [
     ...repeated.map((name) => invalid(`there are two stages ${name}: give yours another name`)),
-    ...(names.length <= planStageLimit ? [] : [invalid(tooMany(names.length))]),
+    ...(names.length <= planStageLimit ? [] : [invalid(tooMany(names.length, "stages", planStageLimit))]),
+    ...(objectCount <= planObjectLimit ? [] : [invalid(tooMany(objectCount, "objects", planObjectLimit))]),
   ];
 }
 
@@ -130,6 +133,6 @@ function invalid(message: string): Issue {
   return { reason: "InvalidManifest", message };
 }
 
-function tooMany(stageCount: number): string {
-  return `${stageCount} stages are more than the ${planStageLimit} a plan may have; split the objects over several plans`;
+function tooMany(count: number, what: string, limit: number): string {
+  return `${count} ${what} are more than the ${limit} a plan may have; split the objects over several plans`;
 }

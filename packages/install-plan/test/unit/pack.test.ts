@@ -69,6 +69,14 @@ describe("stages", () => {
     ]);
   });
 
+  test("hold no more objects together than the operator takes", () => {
+    const many = Array.from({ length: 5_001 }, (_, index) => anObject("ConfigMap", `c-${index}`));
+    expect(packed(many.slice(1)).issues).toEqual([]);
+    expect(packed(many).issues.map(({ message }) => message)).toEqual([
+      "5001 objects are more than the 5000 a plan may have; split the objects over several plans",
+    ]);
+  });
+
   test("that are too large become several", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => anObject("ConfigMap", `c-${index}`));
     expect(stagesOf(packed(many))).toEqual([
@@ -79,8 +87,9 @@ describe("stages", () => {
   });
 
   test("more than 50 are refused", () => {
-    const many = Array.from({ length: 25_001 }, (_, index) => anObject("ConfigMap", `c-${index}`));
-    expect(packed(many).issues.map(({ message }) => message)).toEqual([
+    const many = Array.from({ length: 51 }, (_, index) => anObject("ConfigMap", `c-${index}`));
+    const stages = many.map((_, index) => ({ name: `s-${index}`, select: [`ConfigMap/c-${index}`] }));
+    expect(packed(many, { stages }).issues.map(({ message }) => message)).toEqual([
       "51 stages are more than the 50 a plan may have; split the objects over several plans",
     ]);
   });
