@@ -6,6 +6,7 @@ import type { Command, CommandContext } from "../command.ts";
 import { CliError, usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation, onlyPositional } from "../input/invocation.ts";
+import { ourDocuments } from "../input/our-documents.ts";
 import { readInput } from "../input/read-input.ts";
 import { print } from "../output/print.ts";
 import { explainPlan, explanationText } from "../render/explain-plan.ts";
@@ -46,7 +47,7 @@ async function planOfFile(
   if (invocation.positionals.length > 0) throw usageError("name a plan or a file, not both");
   const { documents, faults } = await readInput([file], context.readStandardInput);
   if (faults.length > 0) throw new CliError(faults.join("\n"));
-  for (const { value, source } of documents) {
+  for (const { value, source } of ourDocuments(documents).plans) {
     const issues = installPlan.check(value);
     if (issues.length === 0) return asPlan(value);
     context.terminal.note(

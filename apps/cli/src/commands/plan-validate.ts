@@ -1,10 +1,11 @@
-import { installPlan } from "@quartermaster/api";
-import { checkExpression } from "@quartermaster/install-plan/health";
-import { flattenList, objectFaults } from "@quartermaster/install-plan/pack";
+import { type ResourceManifest, resourceManifest } from "@quartermaster/api";
+import type { PackDocument } from "@quartermaster/install-plan/pack";
 
 import type { Command } from "../command.ts";
 import { usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
+import { type OurDocuments, ourDocuments } from "../input/our-documents.ts";
+import { planFaults } from "../input/plan-faults.ts";
 import { readInput } from "../input/read-input.ts";
 import { print } from "../output/print.ts";
 
@@ -17,41 +18,36 @@ export const planValidateCommand: Command = {
   run: async ({ positionals, format }, { terminal, readStandardInput }) => {
     if (positionals.length === 0) throw usageError("name a file, a folder or - for standard input");
     const { documents, faults } = await readInput(positionals, readStandardInput);
-    const wrong = [
-      ...faults,
-      ...documents.flatMap(({ value, source }) => faultsOf(value).map((fault) => `${source}: ${fault}`)),
-    ];
-    const text = wrong.length === 0 ? `documents: ${documents.length}, all fine` : wrong.join("\n");
-    print(terminal, format, { data: { documents: documents.length, faults: wrong }, text });
+    const found = ourDocuments(documents);
+    const wrong = [...faults, ...faultsOf(found, { isWhole: faults.length === 0 })];
+    const [checked, notChecked] = [found.plans.length + found.manifests.length, found.others.length];
+    const text = wrong.length === 0 ? fineText(checked, notChecked) : wrong.join("\n");
+    print(terminal, format, { data: { documents: checked, notChecked, faults: wrong }, text });
     return wrong.length === 0 ? exitCode.ok : exitCode.failed;
   },
 };
 
-function faultsOf(value: unknown): readonly string[] {
-  const issues = installPlan.check(value).map(({ path, message }) => `${path}: ${message}`);
-  if (issues.length > 0) return issues;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has just passed
-  const { spec } = value as NonNullable<(typeof installPlan.kind)["objectType"]>;
-  return spec.stages.flatMap(({ name, resources = [] }) =>
-    resources.flatMap(({ manifest, readiness }, index) =>
-      [...manifestFaults(manifest), ...expressionFaults(readiness?.checks ?? [])].map(
-        (fault) => `stage ${name}, resource ${index}: ${fault}`,
-      ),
-    ),
-  );
+function fineText(checked: number, notChecked: number): string {
+  const rest = notChecked === 0 ? "" : `; of other kinds and not checked: ${notChecked}`;
+  return `documents: ${checked}, all fine${rest}`;
 }
 
-function manifestFaults(manifest: unknown): readonly string[] {
-  if (manifest === undefined) return [];
-  const flattened = flattenList(manifest);
-  if (flattened.kind === "refused") return [flattened.message];
-  return flattened.items.flatMap((item) =>
-    objectFaults(item).map(({ field, message }) => `${field} ${message}`),
-  );
-}
-
-function expressionFaults(
-  checks: readonly { readonly cel?: { readonly expression: string } | undefined }[],
+function faultsOf(
+  { plans, manifests }: OurDocuments,
+  { isWhole }: { readonly isWhole: boolean },
 ): readonly string[] {
-  return checks.flatMap(({ cel }) => (cel === undefined ? [] : (checkExpression(cel.expression) ?? [])));
+  if (plans.length + manifests.length === 0) return isWhole ? ["there is no InstallPlan to check"] : [];
+  const tell = ({ value, source }: PackDocument, check: (value: unknown) => readonly string[]): string[] =>
+    check(value).map((fault) => `${source}: ${fault}`);
+  const isSound = ({ value }: PackDocument): boolean => manifestFaults(value).length === 0;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has passed
+  const sound = manifests.filter(isSound).map(({ value }) => value as ResourceManifest);
+  return [
+    ...manifests.flatMap((manifest) => tell(manifest, manifestFaults)),
+    ...plans.flatMap((plan) => tell(plan, (value) => planFaults(value, sound))),
+  ];
+}
+
+function manifestFaults(value: unknown): readonly string[] {
+  return resourceManifest.check(value).map(({ path, message }) => `${path}: ${message}`);
 }

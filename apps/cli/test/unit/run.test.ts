@@ -200,31 +200,3 @@ describe("pack without a cluster", () => {
     ]);
   });
 });
-
-describe("plans in files", () => {
-  test("what pack writes is valid and can be explained", async () => {
-    const { out: input } = await type(["pack", join(folder, "shop"), "--name", "shop"]);
-    expect(await type(["plan", "validate", "-"], { input })).toMatchObject({
-      code: 0,
-      out: "documents: 1, all fine",
-    });
-    const { code, out } = await type(["plan", "explain", "-f", "-"], { input });
-    expect(code).toBe(3);
-    expect(out).toContain("no operator has written a status yet");
-  });
-
-  test("faults of the plan, its objects and its expressions are told with their place", async () => {
-    const plan = (resource: string): string =>
-      `apiVersion: install.quartermaster.dev/v1alpha1\nkind: InstallPlan\nmetadata: { name: a }\nspec:\n  serviceAccountName: installer\n  stages:\n    - name: one\n      resources:\n        - ${resource}\n`;
-    const object = "manifest: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, uid: b } }";
-    const checks = "readiness: { mode: Checks, checks: [{ cel: { expression: object.x } }] }";
-    const input = [plan(`{ ${object}, ${checks} }`), plan("{ nonsense: 1 }")].join("---\n");
-    const { code, out } = await type(["plan", "validate", "-"], { input });
-    expect(code).toBe(1);
-    expect(out.split("\n")).toEqual([
-      "standard input, document 1: stage one, resource 0: metadata.uid is the server's to fill in; leave it out",
-      "standard input, document 1: stage one, resource 0: there is no object; the object is called self",
-      expect.stringMatching(/^standard input, document 2: spec\.stages\.0\.resources\.0.*nonsense/),
-    ]);
-  });
-});
