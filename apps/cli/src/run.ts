@@ -5,10 +5,13 @@ import { allCommands } from "./commands/all-commands.ts";
 import { CliError, usageError } from "./errors.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { parseInvocation } from "./input/invocation.ts";
+import type { Terminal } from "./output/terminal.ts";
+import { cleanLines } from "./render/clean-text.ts";
 import { commandText, overviewText } from "./render/help-text.ts";
 
 /** Carries out one command line. Everything that goes wrong is told here, once. */
-export async function run(words: readonly string[], context: CommandContext): Promise<ExitCode> {
+export async function run(words: readonly string[], surroundings: CommandContext): Promise<ExitCode> {
+  const context = { ...surroundings, terminal: quiet(surroundings.terminal) };
   try {
     return await dispatch(words, context);
   } catch (error) {
@@ -16,6 +19,11 @@ export async function run(words: readonly string[], context: CommandContext): Pr
     context.terminal.note(`error: ${messageOf(error)}`);
     return codeOf(error);
   }
+}
+
+/** Warnings and errors repeat words of files and servers; they must not steer the person's terminal. */
+function quiet(terminal: Terminal): Terminal {
+  return { ...terminal, note: (text) => terminal.note(cleanLines(text, { colors: false })) };
 }
 
 async function dispatch(words: readonly string[], context: CommandContext): Promise<ExitCode> {
@@ -56,8 +64,13 @@ function codeOf(error: unknown): ExitCode {
 /** Of our own faults the stack is told too: somebody must find them. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError)
-    return [error.message, ...error.causes.map(({ field, message }) => `  ${field}: ${message}`)].join("\n");
+    return [error.message, ...unsaid(error).map(({ field, message }) => `  ${field}: ${message}`)].join("\n");
   if (error instanceof CliError || error instanceof ConfigError || classify(error) === "aborted")
     return String(error instanceof Error ? error.message : error);
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The server's message often says all that its causes say. */
+function unsaid({ message, causes }: ApiError): ApiError["causes"] {
+  return causes.filter((cause) => !(message.includes(cause.message) && message.includes(cause.field)));
 }

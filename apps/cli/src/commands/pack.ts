@@ -14,7 +14,7 @@ import { usageError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation } from "../input/invocation.ts";
 import { type InputReading, readInput } from "../input/read-input.ts";
-import { print, toYaml } from "../output/print.ts";
+import { print, toJson, toYaml } from "../output/print.ts";
 
 /** Makes an InstallPlan of manifests; works without a cluster unless it is to apply the plan. */
 export const packCommand: Command = {
@@ -142,7 +142,6 @@ function show(
   { terminal }: CommandContext,
 ): void {
   const items = [...secrets, ...manifests, plan];
-  if (format === "json")
-    terminal.write(JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2));
+  if (format === "json") terminal.write(toJson({ apiVersion: "v1", kind: "List", items }));
   else terminal.write(items.map((item) => toYaml(item).trimEnd()).join("\n---\n"));
 }

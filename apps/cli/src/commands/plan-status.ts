@@ -7,6 +7,7 @@ import { usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
+import { cleanLines } from "../render/clean-text.ts";
 import { colored, plain } from "../render/paint.ts";
 import { isReady, statusTree } from "../render/status-tree.ts";
 
@@ -56,7 +57,7 @@ async function watch(
   for (;;) {
     const plan = await getPlan(cluster, name, signal);
     const text = treeOf(plan, context);
-    if (isText && text !== shown) terminal.redraw(text);
+    if (isText && text !== shown) terminal.redraw(cleanLines(text, { colors: terminal.hasColor }));
     shown = text;
     const leftMs = end - system.monotonicMs();
     if (isReady(plan) || leftMs <= 0) return plan;

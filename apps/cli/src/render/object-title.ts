@@ -1,6 +1,8 @@
-/** For people: `ConfigMap shop/settings`. */
+import { cleanText } from "./clean-text.ts";
+
+/** For people: `ConfigMap shop/settings`. Names of roles may hold anything. */
 export function objectTitle({ kind, namespace, name }: Titled): string {
-  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+  return cleanText(namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`, 400);
 }
 
 interface Titled {

@@ -1,5 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
 
+import { cleanText } from "./clean-text.ts";
 import { objectTitle } from "./object-title.ts";
 
 const actions = ["create", "update", "adopt", "takeover", "recreate", "delete", "deferred", "noop"] as const;
@@ -15,7 +16,7 @@ export function previewText({ status }: InstallPlan): string {
     .filter(({ action }) => action !== "noop")
     .map(
       ({ action, object, fields = [] }) =>
-        `  ${action} ${objectTitle(object)}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`,
+        `  ${action} ${objectTitle(object)}${fields.length === 0 ? "" : `: ${cleanText(fields.join(", "), 600)}`}`,
     );
   return [numbers.join(", ") || "nothing to do", ...details].join("\n");
 }
