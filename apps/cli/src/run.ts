@@ -28,19 +28,51 @@ function quiet(terminal: Terminal): Terminal {
 
 async function dispatch(words: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
-  const isHelp = words.length === 0 || words[0] === "help" || words[0] === "--help" || words[0] === "-h";
-  if (isHelp) {
-    const asked = words[0] === "help" ? commandFor(words.slice(1)) : undefined;
-    terminal.write(asked === undefined ? overviewText(allCommands) : commandText(asked));
+  const asked = helpAsked(words);
+  if (asked !== undefined) {
+    terminal.write(helpOn(asked));
     return exitCode.ok;
   }
-  const command = commandFor(words);
-  if (command === undefined)
-    throw usageError(`there is no command ${words.slice(0, 2).join(" ")}; qm help lists them`);
+  const command = commandFor(words[0] === "--version" ? ["version", ...words.slice(1)] : words);
+  if (command === undefined) throw usageError(noCommand(words));
   const invocation = parseInvocation(words.slice(command.name.split(" ").length), command.options);
-  if (!invocation.flag("help")) return await command.run(invocation, context);
-  terminal.write(commandText(command));
-  return exitCode.ok;
+  if (invocation.flag("help")) {
+    terminal.write(commandText(command));
+    return exitCode.ok;
+  }
+  if (command.operands === "" && invocation.positionals.length > 0)
+    throw usageError(`${command.name} takes nothing; ${invocation.positionals.join(" ")} is too much`);
+  return await command.run(invocation, context);
+}
+
+/** The words about which help is asked, none for all; undefined when something is to be done. */
+function helpAsked(words: readonly string[]): readonly string[] | undefined {
+  if (words.length === 0) return [];
+  if (words[0] === "help") return words.slice(1);
+  const isFlag = (word: string | undefined): boolean => word === "--help" || word === "-h";
+  if (isFlag(words[0])) return [];
+  return isFlag(words[1]) && groupOf(words).length > 0 ? words.slice(0, 1) : undefined;
+}
+
+function helpOn(words: readonly string[]): string {
+  const command = commandFor(words);
+  if (command !== undefined) return commandText(command);
+  const group = words.length === 1 ? groupOf(words) : [];
+  if (words.length > 0 && group.length === 0) throw usageError(noCommand(words));
+  return overviewText(words.length === 0 ? allCommands : group);
+}
+
+function noCommand(words: readonly string[]): string {
+  const group = words.length === 1 ? groupOf(words) : [];
+  if (group.length > 0) return `${words[0] ?? ""} needs one of ${group.map(({ name }) => name).join(", ")}`;
+  if (words[0]?.startsWith("-") === true)
+    return `${words[0]}: options come after the command; qm help lists them`;
+  return `there is no command ${words.slice(0, 2).join(" ")}; qm help lists them`;
+}
+
+/** Commands whose first of two words it is. */
+function groupOf([first]: readonly string[]): readonly Command[] {
+  return allCommands.filter(({ name }) => name.startsWith(`${first ?? ""} `));
 }
 
 function commandFor(words: readonly string[]): Command | undefined {

@@ -40,8 +40,9 @@ function eraseRows(rows: number): string {
   return rows === 0 ? "" : `\u{1b}[${rows}A\u{1b}[J`;
 }
 
-/** Rows of the screen that the text takes; colours take no place, long lines several rows. */
-function rowsOf(text: string, columns: number): number {
+/** Rows of the screen that the text takes; colours take no place, long lines several rows. Some terminals say they have no width. */
+export function rowsOf(text: string, columns: number): number {
+  if (!(columns > 0)) return text.split("\n").length;
   const lengths = stripVTControlCharacters(text)
     .split("\n")
     .map(({ length }) => length);

@@ -30,6 +30,14 @@ function aConfigMap(name: string): string {
 describe("a command line that is wrong", () => {
   test.each([
     { name: "unknown command", given: ["dance"], want: "there is no command dance; qm help lists them" },
+    { name: "half a command", given: ["plan"], want: "plan needs one of plan diff, plan status" },
+    {
+      name: "an option before the command",
+      given: ["-n", "shop", "plan", "status", "web"],
+      want: "-n: options come after the command",
+    },
+    { name: "help on what is not there", given: ["help", "dance"], want: "there is no command dance" },
+    { name: "too many words", given: ["version", "now"], want: "version takes nothing; now is too much" },
     { name: "unknown option", given: ["version", "--loud"], want: "Unknown option '--loud'" },
     { name: "unknown format", given: ["version", "-o", "xml"], want: "--output must be text, json or yaml" },
     {
@@ -131,6 +139,20 @@ describe("help and version", () => {
       expect(out).toContain("-w, --watch");
     },
   );
+
+  test.each([[["plan", "--help"]], [["plan", "-h"]], [["help", "plan"]]])(
+    "%j lists the commands for plans",
+    async (words) => {
+      const { code, out } = await type(words);
+      expect(code).toBe(0);
+      expect(out).toContain("plan rollback");
+      expect(out).not.toContain("show the version");
+    },
+  );
+
+  test("the version comes as a flag too", async () => {
+    expect((await type(["--version"])).out).toBe((await type(["version"])).out);
+  });
 
   test("the version comes as JSON too", async () => {
     const { out } = await type(["version", "-o", "json"]);

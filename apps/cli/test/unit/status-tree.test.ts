@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
+import { rowsOf } from "../../src/output/terminal.ts";
 import { colored } from "../../src/render/paint.ts";
 import { isReady, statusTree } from "../../src/render/status-tree.ts";
 import { aPlan, type Status } from "../support/plans.ts";
@@ -138,4 +139,12 @@ describe("a plan is ready", () => {
   ])("$name", ({ given, want }) => {
     expect(isReady(given)).toBe(want);
   });
+});
+
+test.each([
+  { name: "a wide terminal", columns: 80, want: 2 },
+  { name: "a narrow one", columns: 3, want: 3 },
+  { name: "one that knows no width", columns: 0, want: 2 },
+])("the rows of a text are counted for $name", ({ columns, want }) => {
+  expect(rowsOf("\u{1b}[31mtree\u{1b}[0m\nup", columns)).toBe(want);
 });
