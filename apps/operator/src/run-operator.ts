@@ -17,7 +17,7 @@ import {
 import { electionFor } from "./election.ts";
 import { operatorMetrics } from "./operator-metrics.ts";
 import { planMetrics } from "./plan-metrics.ts";
-import type { Settings } from "./settings.ts";
+import { type Settings, SettingsError } from "./settings.ts";
 
 /** What the operator runs in. */
 export interface Surroundings {
@@ -54,17 +54,33 @@ export async function runOperator(
     system,
     metrics,
     port: metricsPort,
-    host: metricsHost,
+    ...(metricsHost === undefined ? {} : { host: metricsHost }),
     health: { stopping: () => !manager.health().isStopping },
     readiness: { stores: () => manager.health().isReady },
     log,
   });
   await using plans = manager.informers.acquire(plansOf(settings));
-  const port = await server.listen();
+  const port = await listening(server, settings);
   manager.start();
   log.info("operator started", { server: config.server, metricsPort: port });
   await ended(stop);
   log.info("operator stops");
+}
+
+/** A port that is taken, or an address that is not ours, is a matter of the flags. */
+async function listening(
+  server: TelemetryServer,
+  { metricsPort, metricsHost = "all addresses" }: Settings,
+): Promise<number> {
+  try {
+    return await server.listen();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new SettingsError(
+      `--metrics-host, --metrics-port: cannot listen on ${metricsHost}, port ${metricsPort} (${code}); choose another`,
+      { cause: error },
+    );
+  }
 }
 
 const userAgent = "quartermaster-operator";

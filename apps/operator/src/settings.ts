@@ -11,7 +11,8 @@ export interface Settings {
   readonly watchNamespace?: string;
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
   readonly metricsPort: number;
-  readonly metricsHost: string;
+  /** All addresses, of IPv6 too, unless told. */
+  readonly metricsHost?: string;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Namespace of the lease; undefined where this replica is the only one. */
   readonly leaseNamespace?: string;
@@ -55,16 +56,27 @@ const options = {
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
 } as const;
 
+/** Digits alone: `0x10` and `1e3` are slips, not numbers. */
+const wholeNumber = z
+  .string()
+  .regex(/^-?\d+$/, "must be a whole number")
+  .transform(Number);
+
+const namespaceName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/, "must be the name of a namespace");
+
 const shape = z.object({
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
-  "watch-namespace": z.string().optional(),
-  "metrics-port": z.coerce.number().int().min(0).max(65_535).default(8080),
-  "metrics-host": z.string().default("0.0.0.0"),
+  "watch-namespace": namespaceName.optional(),
+  "metrics-port": wholeNumber.pipe(z.number().int().min(0).max(65_535)).default(8080),
+  "metrics-host": z.string().optional(),
   "log-level": z.enum(["debug", "info", "warn", "error"]).default("info"),
-  "lease-namespace": z.string().optional(),
+  "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
-  concurrency: z.coerce.number().int().min(1).max(64).default(4),
+  concurrency: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -74,7 +86,7 @@ export function readSettings(
 ): Settings {
   const flags = readFlags(args);
   const given = Object.fromEntries(
-    Object.entries(options).map(([name, { variable }]) => [name, flags.values[name] ?? env[variable]]),
+    Object.entries(options).map(([name, { variable }]) => [name, flags.values[name] ?? said(env[variable])]),
   );
   const parsed = shape.safeParse(given);
   if (!parsed.success)
@@ -88,12 +100,17 @@ export function readSettings(
     ...optional("watchNamespace", data["watch-namespace"]),
     ...optional("leaseNamespace", data["lease-namespace"]),
     ...optional("identity", data.identity),
+    ...optional("metricsHost", data["metrics-host"]),
     metricsPort: data["metrics-port"],
-    metricsHost: data["metrics-host"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,
     isHelpWanted: flags.isHelpWanted,
   };
+}
+
+/** A variable that is set to nothing, as manifests do, is not set. */
+function said(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
 }
 
 /** The flags as a table for people. */
@@ -112,7 +129,10 @@ interface Flags {
 function readFlags(args: readonly string[]): Flags {
   const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
   try {
-    const { values } = parseArgs({ args: [...args], options: { ...known, help: { type: "boolean" } } });
+    const { values } = parseArgs({
+      args: [...args],
+      options: { ...known, help: { type: "boolean", short: "h" } },
+    });
     const { help = false, ...texts } = values;
     return { values: texts, isHelpWanted: help };
   } catch (error) {

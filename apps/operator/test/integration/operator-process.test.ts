@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 
 import { installPlan, resourceManifest } from "@quartermaster/api";
@@ -82,6 +84,17 @@ test.each([
   expect(await operator.end()).toBe(2);
   expect(operator.said).toMatch(says);
   expect(operator.said.trim().split("\n")).toHaveLength(1);
+});
+
+test("a port that is taken is told by its flag, and the exit code is 2", async () => {
+  using cluster = joinSharedCluster();
+  await using taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const where = ["--metrics-host", "127.0.0.1", "--metrics-port", String(port)];
+  await using operator = new Operator(["--kubeconfig", cluster.kubeconfigPath, ...where]);
+  expect(await operator.end()).toBe(2);
+  expect(operator.said).toMatch(/^quartermaster-operator: --metrics-host, --metrics-port: .*EADDRINUSE/m);
 });
 
 type Api = ReturnType<typeof joinSharedCluster>["api"];

@@ -7,7 +7,6 @@ import { describeSettings, readSettings, type Settings, SettingsError } from "..
 
 const defaults: Settings = {
   metricsPort: 8080,
-  metricsHost: "0.0.0.0",
   logLevel: "info",
   concurrency: 4,
   isHelpWanted: false,
@@ -38,8 +37,14 @@ const cases: readonly Case[] = [
     env: { QM_CONTEXT: "theirs" },
     want: { ...defaults, context: "mine" },
   },
-  { name: "an empty variable counts as none", env: { QM_WATCH_NAMESPACE: "" }, want: defaults },
+  {
+    name: "an empty variable counts as none",
+    env: { QM_WATCH_NAMESPACE: "", QM_METRICS_PORT: "", QM_CONCURRENCY: "", QM_LOG_LEVEL: "" },
+    want: defaults,
+  },
+  { name: "an address", args: ["--metrics-host", "::1"], want: { ...defaults, metricsHost: "::1" } },
   { name: "help", args: ["--help"], want: { ...defaults, isHelpWanted: true } },
+  { name: "help in short", args: ["-h"], want: { ...defaults, isHelpWanted: true } },
 ];
 
 test.each(cases)("reads $name", ({ args = [], env = {}, want }) => {
@@ -49,6 +54,13 @@ test.each(cases)("reads $name", ({ args = [], env = {}, want }) => {
 test.each([
   { name: "an unknown flag", args: ["--verbose"], env: {}, says: /--verbose/ },
   { name: "a port that is none", args: ["--metrics-port", "many"], env: {}, says: /--metrics-port/ },
+  { name: "a port in hexadecimal", args: ["--metrics-port", "0x10"], env: {}, says: /--metrics-port/ },
+  {
+    name: "a namespace that is none",
+    args: ["--watch-namespace", "My Shop"],
+    env: { QM_LEASE_NAMESPACE: "a/b" },
+    says: /--watch-namespace.*--lease-namespace/,
+  },
   { name: "a variable in fault", args: [], env: { QM_LOG_LEVEL: "loud" }, says: /--log-level/ },
   {
     name: "every fault at once",
