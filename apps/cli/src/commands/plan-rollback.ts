@@ -1,6 +1,7 @@
 import { type InstallPlan, installPlan } from "@quartermaster/api";
+import { classify } from "@quartermaster/runtime";
 
-import { connect } from "../cluster/connect.ts";
+import { type Cluster, connect } from "../cluster/connect.ts";
 import { getPlan } from "../cluster/get-plan.ts";
 import type { Command } from "../command.ts";
 import { CliError } from "../errors.ts";
@@ -23,6 +24,7 @@ export const planRollbackCommand: Command = {
   run: async (invocation, { system, terminal, signal }) => {
     await using cluster = await connect(invocation, system);
     const current = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
+    refuseReplaced(current);
     const target = invocation.text("to") ?? predecessorOf(current);
     if (target === undefined) {
       throw new CliError(
@@ -36,12 +38,28 @@ export const planRollbackCommand: Command = {
       print(terminal, invocation.format, { data: plan, text: toYaml(plan).trimEnd() });
       return exitCode.ok;
     }
-    const made: InstallPlan = await cluster.client.create(installPlan.kind, plan, {
-      fieldManager: "qm",
-      signal,
-    });
+    const made = await created(plan, cluster, signal);
     const text = `created InstallPlan ${made.metadata.namespace ?? ""}/${made.metadata.name} with the content of ${target}; it replaces ${current.metadata.name}`;
     print(terminal, invocation.format, { data: made, text });
     return exitCode.ok;
   },
 };
+
+/** Two plans that replace the same one are both refused by the operator. */
+function refuseReplaced({ metadata, status }: InstallPlan): void {
+  if (status?.replacedBy === undefined) return;
+  const { name } = status.replacedBy;
+  throw new CliError(
+    `InstallPlan ${metadata.name} is replaced by ${name} already; roll ${name} back instead`,
+  );
+}
+
+async function created(plan: InstallPlan, { client }: Cluster, signal: AbortSignal): Promise<InstallPlan> {
+  try {
+    return await client.create(installPlan.kind, plan, { fieldManager: "qm", signal });
+  } catch (error) {
+    if (classify(error) !== "alreadyExists") throw error;
+    const { name, namespace = "" } = plan.metadata;
+    throw new CliError(`InstallPlan ${namespace}/${name} exists; choose another name with --name`);
+  }
+}

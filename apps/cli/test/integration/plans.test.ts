@@ -244,6 +244,24 @@ describe("approve", () => {
   });
 });
 
+describe("rollback", () => {
+  test("refuses a plan that was replaced, and a name that is taken", async () => {
+    await applyPlan("first", [aConfigMap("a")]);
+    await applyPlan("second", [aConfigMap("b")], " --replaces first");
+    expect(await qm("plan rollback second --name first")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("exists; choose another name with --name") as string,
+    });
+    const replacedBy = { name: "third", uid: "u", state: "Done" };
+    await writeStatus(cluster, planPath(namespace.name, "second"), { replacedBy });
+    expect(await qm("plan rollback second")).toMatchObject({
+      code: 1,
+      err: "error: InstallPlan second is replaced by third already; roll third back instead",
+    });
+    expect(await readObject(cluster, planPath(namespace.name, "first-again"))).toBeUndefined();
+  });
+});
+
 test("the program itself runs, without colours in a pipe", async () => {
   await applyPlan("piped", [aConfigMap("a")]);
   await writeStatus(cluster, planPath(namespace.name, "piped"), {
