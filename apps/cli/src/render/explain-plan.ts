@@ -79,7 +79,7 @@ function fromStatus(plan: InstallPlan, status: Status): readonly Part[] {
     ...jobParts(plan, status),
     ...detailParts(status),
     ...deletionPart(status),
-    ...replacedPart(status),
+    ...replacedPart(plan, status),
   ];
 }
 
@@ -123,6 +123,12 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
     "the account was deleted and made anew, so it is not trusted: apply a new plan that replaces this one",
   ],
   ["Collision", "remove the object that is in the way, or set lifecycle.adoption in a new plan"],
+  ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
+  ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
+  ["ReplaceConflict", "delete one of the two plans that replace the same one"],
+  ["AuthorizationLost", "grant whoever made the plan the right to impersonate its account again"],
+  ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
+  ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],
   ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
   ["StageTimeout", "the objects are still watched: once they are ready the plan goes on by itself"],
   ["ResourceFailed", "look at the object that failed; once it recovers the plan goes on by itself"],
@@ -135,9 +141,12 @@ function conditionParts({ metadata, spec }: InstallPlan, status: Status): readon
       .filter((condition) => condition.type === type && condition.status === badWhen)
       .map((condition) => conditionPart(condition, remedy)),
   );
-  const awaits = spec.approval === "Manual" && !spec.approved && status.preview !== undefined;
+  // An approval holds for one preview: the plan may wait although it was approved.
+  const approval = conditions.find(({ type }) => type === "Approved")?.status;
+  const isApproved = approval === undefined ? spec.approved : approval === "True";
+  const awaits = spec.approval === "Manual" && !isApproved && status.preview !== undefined;
   if (!awaits) return parts;
-  const remedies = [`qm plan approve ${refOf(metadata)}`];
+  const remedies = [`qm plan diff ${refOf(metadata)}`, `qm plan approve ${refOf(metadata)}`];
   return [...parts, { because: ["the plan waits for approval"], remedies }];
 }
 
@@ -194,10 +203,11 @@ function deletionPart({ deletion }: Status): readonly Part[] {
   }));
 }
 
-function replacedPart({ replacedBy }: Status): readonly Part[] {
+function replacedPart({ metadata }: InstallPlan, { replacedBy }: Status): readonly Part[] {
   if (replacedBy === undefined) return [];
+  const ref = refOf({ ...metadata, name: replacedBy.name });
   const words = replacedBy.state === "Done" ? "has taken over from it" : "is taking over from it";
-  return [{ because: [`plan ${replacedBy.name} ${words}`], remedies: [`qm plan status ${replacedBy.name}`] }];
+  return [{ because: [`plan ${replacedBy.name} ${words}`], remedies: [`qm plan status ${ref}`] }];
 }
 
 function refOf({ name, namespace }: InstallPlan["metadata"]): string {

@@ -14,7 +14,7 @@ export function statusTree(plan: InstallPlan, paint: Paint = plain): string {
   const { spec, status } = plan;
   const width = Math.max(...spec.stages.map(({ name }) => name.length));
   const stages = spec.stages.flatMap((stage, index) => [
-    `  ${stage.name.padEnd(width)}  ${stageLine(stage, status?.states?.[index], paint)}${markOf(stage, status, paint)}`,
+    `  ${stage.name.padEnd(width)}  ${stageLine(stage, { states: status?.states?.[index], phase: status?.phase }, paint)}${markOf(stage, status, paint)}`,
     ...belowStage(stage, status, paint).map((line) => `    ${line}`),
   ]);
   return [...headOf(plan, paint), ...stages, ...omitted(status)].join("\n");
@@ -65,7 +65,13 @@ function phaseTone(phase: string): Tone {
   return tones.get(phase) ?? "busy";
 }
 
-function stageLine({ resources = [] }: Stage, states: string | undefined, paint: Paint): string {
+interface StageState {
+  readonly states: string | undefined;
+  readonly phase: Status["phase"] | undefined;
+}
+
+function stageLine({ resources = [] }: Stage, { states, phase }: StageState, paint: Paint): string {
+  if (phase === "Superseded") return paint("faint", `${resources.length} handed over`);
   if (states === undefined || /^-*$/.test(states))
     return paint("faint", `${resources.length} not yet applied`);
   const ready = states.replaceAll(/[^RS]/g, "").length;

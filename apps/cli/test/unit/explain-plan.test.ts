@@ -46,7 +46,26 @@ describe("a plan is explained", () => {
       name: "that waits for approval",
       given: aPlan({ phase: "AwaitingApproval", preview }, { approval: "Manual" }),
       because: ["the plan waits for approval"],
-      remedies: ["qm plan approve web -n shop"],
+      remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
+    },
+    {
+      name: "that was approved before the cluster changed",
+      given: aPlan(
+        {
+          phase: "AwaitingApproval",
+          preview,
+          conditions: [aCondition("Approved", "False", "AwaitingApproval")],
+        },
+        { approval: "Manual", approved: true, approvedPreview: "old" },
+      ),
+      because: ["the plan waits for approval"],
+      remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
+    },
+    {
+      name: "that lacks a kind which somebody else may bring",
+      given: aPlan({ phase: "Invalid", conditions: [aCondition("Validated", "False", "KindMissing")] }),
+      because: ["KindMissing: KindMissing it is."],
+      remedies: ["install the CustomResourceDefinition of the kind; the plan goes on by itself"],
     },
     {
       name: "that lacks rights, every one of them",
@@ -129,7 +148,7 @@ describe("a plan is explained", () => {
       name: "that was replaced",
       given: aPlan({ phase: "Superseded", replacedBy: { name: "web-2", uid: "u", state: "Done" } }),
       because: ["plan web-2 has taken over from it"],
-      remedies: ["qm plan status web-2"],
+      remedies: ["qm plan status web-2 -n shop"],
     },
     {
       name: "that says nothing but its message",

@@ -148,3 +148,8 @@ test.each([
 ])("the rows of a text are counted for $name", ({ columns, want }) => {
   expect(rowsOf("\u{1b}[31mtree\u{1b}[0m\nup", columns)).toBe(want);
 });
+
+test("a plan that was replaced has handed its objects over, and not left them unapplied", () => {
+  const tree = statusTree(aPlan({ phase: "Superseded", states: ["--", "-"] }));
+  expect(tree.split("\n").slice(1)).toEqual(["  config     2 handed over", "  workloads  1 handed over"]);
+});
