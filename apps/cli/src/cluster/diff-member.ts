@@ -4,6 +4,7 @@ import {
   appliedManifest,
   fieldManager,
   identityOf,
+  planIdLabel,
   type Writable,
 } from "@quartermaster/install-plan/pack";
 import { ApiError, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
@@ -18,6 +19,8 @@ export interface DiffRequest {
   readonly plan: InstallPlan;
   readonly cluster: Cluster;
   readonly signal: AbortSignal;
+  /** Namespaces that the plan itself makes. */
+  readonly ownNamespaces: ReadonlySet<string>;
 }
 
 /** What applying one object would do. The server is asked with a dry run of exactly what the operator would send. */
@@ -35,6 +38,8 @@ export async function diffMember(member: PlanObject, request: DiffRequest): Prom
     const isSecret = kind.group === "" && kind.kind === "Secret";
     return { ...about, ...judged(live, changesBetween(live, after, { isSecret })) };
   } catch (error) {
+    const isEarly = request.ownNamespaces.has(writable.identity.namespace ?? "");
+    if (isEarly && classify(error) === "notFound") return { ...about, action: "deferred", changes: [] };
     if (!refusals.has(classify(error))) throw error;
     return { ...about, action: "refused", changes: [], message: refusalOf(error, kind) };
   }
@@ -45,10 +50,14 @@ const refusals: ReadonlySet<string> = new Set(["invalid", "forbidden", "notFound
 function judged(
   live: KubeObject | undefined,
   changes: ObjectDiff["changes"],
-): Pick<ObjectDiff, "action" | "changes"> {
+): Pick<ObjectDiff, "action" | "changes" | "message"> {
   if (live === undefined) return { action: "create", changes: [] };
-  return { action: changes.length === 0 ? "none" : "update", changes };
+  if (changes.length === 0) return { action: "none", changes };
+  const isMarked = live.metadata.labels?.[planIdLabel] !== undefined;
+  return { action: "update", changes, ...(isMarked ? {} : { message: foreign }) };
 }
+
+const foreign = "no plan has made it; lifecycle.adoption says whether this one may take it over";
 
 /** Of a Secret, the server's words may hold a value. */
 function refusalOf(error: unknown, { kind }: Kind): string {

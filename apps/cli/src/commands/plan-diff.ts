@@ -1,7 +1,9 @@
+import { appliedForm, identityOf } from "@quartermaster/install-plan/pack";
+
 import { connect } from "../cluster/connect.ts";
 import { diffMember } from "../cluster/diff-member.ts";
 import { getPlan } from "../cluster/get-plan.ts";
-import { planObjects } from "../cluster/plan-objects.ts";
+import { type PlanObject, planObjects } from "../cluster/plan-objects.ts";
 import type { Command } from "../command.ts";
 import { exitCode } from "../exit-code.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
@@ -22,7 +24,12 @@ export const planDiffCommand: Command = {
     const plan = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
     const objects = await planObjects(plan, cluster, signal);
     const user = `system:serviceaccount:${cluster.namespace}:${plan.spec.serviceAccountName}`;
-    const request = { plan, signal, cluster: { ...cluster, client: cluster.client.as({ user }) } };
+    const request = {
+      plan,
+      signal,
+      cluster: { ...cluster, client: cluster.client.as({ user }) },
+      ownNamespaces: namespacesAmong(objects),
+    };
     const diffs: ObjectDiff[] = [];
     for (let done = 0; done < objects.length; done += parallel) {
       const some = objects.slice(done, done + parallel);
@@ -34,3 +41,12 @@ export const planDiffCommand: Command = {
     return diffs.every(({ action }) => action === "none") ? exitCode.ok : exitCode.notReady;
   },
 };
+
+function namespacesAmong(objects: readonly PlanObject[]): ReadonlySet<string> {
+  const identities = objects.map(({ object }) => identityOf(appliedForm(object, undefined).manifest));
+  return new Set(
+    identities
+      .filter(({ apiVersion, kind }) => apiVersion === "v1" && kind === "Namespace")
+      .map(({ name }) => name),
+  );
+}

@@ -9,10 +9,10 @@ import { type Paint, plain } from "./paint.ts";
 export interface ObjectDiff {
   readonly object: Identity;
   readonly stage: string;
-  /** `deferred`: its kind is not served yet. `refused`: the server would not take it. */
+  /** `deferred`: its kind is not served yet, or its namespace is to be made by the plan. `refused`: the server would not take it. */
   readonly action: "create" | "update" | "none" | "deferred" | "refused";
   readonly changes: readonly Change[];
-  /** Why it was refused. */
+  /** Why it was refused, or what to mind. */
   readonly message?: string;
 }
 

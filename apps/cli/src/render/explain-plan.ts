@@ -141,10 +141,8 @@ function conditionParts({ metadata, spec }: InstallPlan, status: Status): readon
       .filter((condition) => condition.type === type && condition.status === badWhen)
       .map((condition) => conditionPart(condition, remedy)),
   );
-  // An approval holds for one preview: the plan may wait although it was approved.
-  const approval = conditions.find(({ type }) => type === "Approved")?.status;
-  const isApproved = approval === undefined ? spec.approved : approval === "True";
-  const awaits = spec.approval === "Manual" && !isApproved && status.preview !== undefined;
+  // Whatever spec.approved says: an approval holds for one preview, and other troubles come first.
+  const awaits = spec.approval === "Manual" && status.phase === "AwaitingApproval";
   if (!awaits) return parts;
   const remedies = [`qm plan diff ${refOf(metadata)}`, `qm plan approve ${refOf(metadata)}`];
   return [...parts, { because: ["the plan waits for approval"], remedies }];

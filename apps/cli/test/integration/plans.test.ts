@@ -124,6 +124,7 @@ describe("diff", () => {
       "Widget w deferred",
     ]);
     expect(diffs[1]?.changes).toEqual([{ path: "/data/a", before: '"1"', after: '"2"' }]);
+    expect(diffs[1]).toMatchObject({ message: expect.stringContaining("no plan has made it") as string });
     expect(diffs[3]?.changes).toMatchObject([{ path: "/data/password" }]);
     for (const { value } of [old, fresh]) {
       expect(out).not.toContain(value);
@@ -151,6 +152,21 @@ describe("diff", () => {
     await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/marked`, live);
     expect((await qm("plan diff left")).out).toBe("0 to change, 1 as declared");
     expect((await qm("plan diff marked")).out).toContain("/data/tuned");
+  });
+
+  test("does not take objects of a namespace that the plan makes for refused", async () => {
+    const name = `${namespace.name}-new`;
+    const inside = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "inside", namespace: name } };
+    const home = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+    const clusterRules = [{ apiGroups: [""], resources: ["configmaps", "namespaces"], verbs: ["*"] }];
+    await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, name: "wide", clusterRules });
+    const input = [home, inside].map((document) => JSON.stringify(document)).join("\n---\n");
+    await qm("pack - --name homely --service-account wide --apply", { input });
+    expect((await qm("plan diff homely")).out.split("\n")).toEqual([
+      `+ Namespace ${name}  create`,
+      `? ConfigMap ${name}/inside  deferred`,
+      "2 to change, 0 as declared",
+    ]);
   });
 
   test("ends with 0 when nothing differs", async () => {

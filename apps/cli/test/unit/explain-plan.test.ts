@@ -62,6 +62,15 @@ describe("a plan is explained", () => {
       remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
     },
     {
+      name: "that cannot be approved yet",
+      given: aPlan(
+        { phase: "Invalid", preview, conditions: [aCondition("Validated", "False", "Collision")] },
+        { approval: "Manual" },
+      ),
+      because: ["Collision: Collision it is."],
+      remedies: ["remove the object that is in the way, or set lifecycle.adoption in a new plan"],
+    },
+    {
       name: "that lacks a kind which somebody else may bring",
       given: aPlan({ phase: "Invalid", conditions: [aCondition("Validated", "False", "KindMissing")] }),
       because: ["KindMissing: KindMissing it is."],
