@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { reasons as runtimeReasons } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
 import { reasons } from "../../src/reasons.ts";
@@ -22,6 +23,6 @@ function reasonsInText(): readonly string[] {
 test("the troubleshooting page has one row for each reason, and no other rows", () => {
   const page = readFileSync(join(repository, "docs/guides/troubleshooting.md"), "utf8");
   const rows = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, reason = ""]) => reason);
-  const known = new Set([...Object.values(reasons), ...reasonsInText()]);
+  const known = new Set([...Object.values(reasons), ...Object.values(runtimeReasons), ...reasonsInText()]);
   expect(rows.toSorted()).toEqual([...known].toSorted());
 });
