@@ -12,3 +12,21 @@ test("the rights per namespace are given to the account that the operator has", 
   const limited = readFileSync(join(folder, "impersonation-limited.yaml"), "utf8");
   expect(limited).toMatch(new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"));
 });
+
+test("the operator may write nothing but what it writes: our kinds, events, reviews and its lease", () => {
+  const rules = readFileSync(join(folder, "operator.yaml"), "utf8").split("  - apiGroups: ").slice(1);
+  const told = rules.map((rule) => {
+    const [, resources = "", verbs = ""] = /resources: \[(.*)\]\n +verbs: \[(.*)\]/.exec(rule) ?? [];
+    return `${resources}: ${verbs}`;
+  });
+  expect(told).toEqual([
+    '"*": get, list, watch',
+    "serviceaccounts: impersonate",
+    "installplans, installplans/status, resourcemanifests, resourcemanifests/status: patch",
+    "installplans: delete",
+    "installplans/finalizers: update",
+    "subjectaccessreviews: create",
+    "events: create, patch",
+    "leases: get, create, update",
+  ]);
+});
