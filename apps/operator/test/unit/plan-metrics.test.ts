@@ -92,3 +92,10 @@ test.each(queries)("the panel “$title” asks for a series and labels that exi
     expect(series.filter(({ labels }) => wanted.every((label) => label in labels))).not.toEqual([]);
   }
 });
+
+test("replicas that stand by do not count plans twice on a dashboard", () => {
+  const gauges = /quartermaster_install_plans\{|quartermaster_install_plan_resources\{/;
+  const counting = queries.filter(({ expr }) => gauges.test(expr)).map(({ expr }) => expr);
+  expect(counting).not.toEqual([]);
+  for (const expr of counting) expect(expr).toMatch(/max by \(namespace, \w+\) \(quartermaster_/);
+});
