@@ -40,6 +40,15 @@ async function applyPlan(name: string, documents: readonly object[], more = ""):
   return await qm(`pack - --name ${name} --service-account installer --apply${more}`, { input });
 }
 
+function manifestsPath(): string {
+  return `/apis/install.quartermaster.dev/v1alpha1/namespaces/${namespace.name}/resourcemanifests`;
+}
+
+async function manifestNames(): Promise<readonly string[]> {
+  const list = await readObject<{ items: readonly InstallPlan[] }>(cluster, manifestsPath());
+  return (list?.items ?? []).map(({ metadata }) => metadata.name);
+}
+
 function aConfigMap(name: string, data: Readonly<Record<string, string>> = {}): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
 }
@@ -78,6 +87,30 @@ describe("pack --apply", () => {
     const { code, err } = await applyPlan("refused", [aConfigMap("a")], tooMany);
     expect(code).toBe(1);
     expect(err).toContain("spec.replaces.plans");
+  });
+
+  test("of a plan that the server refuses, and of one that is there, nothing is left behind", async () => {
+    const tooMany = Array.from({ length: 51 }, (_, index) => ` --replaces p${index}`).join("");
+    const large = (letter: string): object => aConfigMap("large", { text: letter.repeat(300_000) });
+    await applyPlan("there", [aConfigMap("a")]);
+    const before = await manifestNames();
+    expect((await applyPlan("refused", [large("r")], tooMany)).code).toBe(1);
+    expect((await applyPlan("there", [large("s")])).code).toBe(1);
+    expect(await manifestNames()).toEqual(before);
+  });
+
+  test("a Secret that is kept apart goes with its manifest", async () => {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "b" } };
+    for (const name of ["apart-1", "apart-2"])
+      expect(await applyPlan(name, [secret], " --secrets secretRef")).toMatchObject({ code: 0, err: "" });
+    const plan = await readObject<InstallPlan>(cluster, planPath(namespace.name, "apart-1"));
+    const name = plan?.spec.stages[0]?.resources?.[0]?.manifestRef?.name ?? "";
+    const manifest = await readObject<InstallPlan>(cluster, `${manifestsPath()}/${name}`);
+    const stored = await readObject<InstallPlan>(
+      cluster,
+      `/api/v1/namespaces/${namespace.name}/secrets/${name}`,
+    );
+    expect(stored?.metadata.ownerReferences).toMatchObject([{ name, uid: manifest?.metadata.uid }]);
   });
 
   test("programs are told the plan that was made, and nothing else", async () => {
