@@ -47,8 +47,7 @@ soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 
 	@npm run --silent soak
 
 clean: ## remove what builds and tests wrote; caches and node_modules stay
-	@rm -rf .reports .tmp packages/*/dist apps/*/dist tools/dist
-	@find packages tools -name '*.tsbuildinfo' -not -path '*/node_modules/*' -delete
+	@rm -rf .reports .tmp dist packages/*/dist apps/*/dist tools/dist
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
