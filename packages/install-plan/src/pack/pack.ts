@@ -8,8 +8,10 @@ import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, Pac
 import { planScope } from "./plan-scope.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
 
-/** As many objects as fit stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
+/** Up to here all objects stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;
+/** For the resources of a plan with references: with its status it is to stay below 64 KiB, and that takes up to 25. */
+const referringLimitBytes = 36_000;
 const planStageLimit = 50;
 /** As many as the operator takes: `itemLimit` of manifest/plan-items.ts. */
 const planObjectLimit = 5_000;
@@ -43,29 +45,37 @@ export function pack(documents: readonly PackDocument[], options: PackOptions): 
 function storage(objects: readonly PackObject[], options: PackOptions): (object: PackObject) => StoredObject {
   const { namespace = "default", secrets = "inline" } = options;
   const isApart = (object: PackObject): boolean => secrets === "secretRef" && isSecret(object);
-  const inline = smallest(
-    objects.filter((object) => !isApart(object)),
-    inlineLimitBytes,
-  );
+  const inline = smallest(objects, isApart);
   return (object) => {
     if (isApart(object)) return storeInSecret(object, namespace);
     return inline.has(object) ? storeInline(object) : storeBeside(object, namespace);
   };
 }
 
-/** As many as stay below the limit together. */
-function smallest(objects: readonly PackObject[], limitBytes: number): ReadonlySet<PackObject> {
-  const bySize = objects
-    .map((object) => ({ object, sizeBytes: Buffer.byteLength(canonicalJson(object.manifest)) }))
-    .toSorted((one, other) => one.sizeBytes - other.sizeBytes);
+/** All that may stand in the plan when they are few; else as many as fit beside the references to the others. */
+function smallest(
+  objects: readonly PackObject[],
+  isApart: (object: PackObject) => boolean,
+): ReadonlySet<PackObject> {
+  const sized = objects
+    .filter((object) => !isApart(object))
+    .map((object) => ({ object, sizeBytes: Buffer.byteLength(canonicalJson(object.manifest)) }));
+  const totalBytes = sized.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (totalBytes < inlineLimitBytes) return new Set(sized.map(({ object }) => object));
   const chosen = new Set<PackObject>();
-  let leftBytes = limitBytes;
-  for (const { object, sizeBytes } of bySize) {
-    leftBytes -= sizeBytes;
-    if (leftBytes <= 0) break;
+  let leftBytes = objects.reduce((left, object) => left - referenceBytes(object), referringLimitBytes);
+  for (const { object, sizeBytes } of sized.toSorted((one, other) => one.sizeBytes - other.sizeBytes)) {
+    const moreBytes = sizeBytes - referenceBytes(object);
+    if (moreBytes > 0 && moreBytes >= leftBytes) break;
+    leftBytes -= moreBytes;
     chosen.add(object);
   }
   return chosen;
+}
+
+/** What a reference takes in the plan: name and digest, and the identity of the object. */
+function referenceBytes({ identity }: PackObject): number {
+  return 160 + Buffer.byteLength(canonicalJson(identity));
 }
 
 function packedStage({

@@ -226,25 +226,28 @@ describe("storage", () => {
 
   test("is the plan for the smallest of them when all together are larger", () => {
     const { manifests, plan } = packed([
-      sized("large", 150_000),
-      sized("small", 50_000),
-      sized("middle", 100_000),
+      sized("large", 250_000),
+      sized("small", 10_000),
+      sized("middle", 20_000),
+      sized("other", 25_000),
     ]);
     const resources = plan.spec.stages.flatMap((stage) => stage.resources);
     expect(resources.map((resource) => Object.keys(resource))).toEqual([
       ["manifestRef"],
       ["manifest"],
       ["manifest"],
+      ["manifestRef"],
     ]);
-    expect(manifests).toHaveLength(1);
+    expect(manifests).toHaveLength(2);
+    expect(JSON.stringify(plan).length).toBeLessThan(64 * 1_000);
   });
 
   test("is one manifest for each of the others, by digest, and it holds what it says", () => {
     const { manifests, plan } = packed([
       sized("a", 120_000),
       sized("b", 1_000_000),
-      sized("full", 100_000),
-      sized("up", 100_000),
+      sized("full", 20_000),
+      sized("up", 10_000),
     ]);
     const resources = plan.spec.stages.flatMap((stage) => stage.resources.slice(0, 2));
     expect(manifests.map(({ spec }) => spec.encoding ?? "raw")).toEqual(["raw", "gzip"]);
