@@ -21,7 +21,11 @@ export interface InformerHandle<O extends KubeObject = KubeObject> extends Async
   readonly state: WatchState;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   readonly settled: Promise<void>;
-  /** Somebody has reason to think that a kind which was not served is served now. */
+  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
+  readonly answered: Promise<void>;
+  /** Nothing is known of the kind's objects, because we may not watch them. */
+  readonly isForbidden: boolean;
+  /** Somebody has reason to think that a kind which could not be watched, not served or forbidden, can be watched now. */
   lookAgain(): void;
   /** Tells the handler what is there and then every change; taken off when the share is given back. */
   addHandler(handler: InformerHandler<O>): void;
@@ -170,8 +174,14 @@ export class InformerPool implements AsyncDisposable {
         return shared.informer.state;
       },
       settled: shared.informer.settled,
+      get answered() {
+        return shared.informer.answered;
+      },
+      get isForbidden() {
+        return shared.informer.isForbidden;
+      },
       lookAgain: () => {
-        if (shared.informer.state === "pending") shared.informer.poke();
+        if (shared.informer.state === "pending" || shared.informer.isForbidden) shared.informer.poke();
       },
       addHandler: (handler) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above

@@ -1,3 +1,4 @@
+import { classify } from "../errors.ts";
 import { nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import { type Change, ObjectStore } from "../store/object-store.ts";
@@ -52,6 +53,8 @@ export class Informer {
   readonly #strings: StringPool | undefined;
   readonly #stopping = new AbortController();
   readonly #settled = Promise.withResolvers<undefined>();
+  #answered = Promise.withResolvers<undefined>();
+  #isRefused = false;
   #running: Promise<void> | undefined;
   #isReplacing = false;
   /** Of those left out, the ones that a new picture has not shown so far. */
@@ -87,6 +90,16 @@ export class Informer {
     return this.#settled.promise;
   }
 
+  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
+  get answered(): Promise<void> {
+    return this.#answered.promise;
+  }
+
+  /** Nothing is known of the kind's objects, because we may not watch them. */
+  get isForbidden(): boolean {
+    return this.#isRefused && !this.#store.isSynced;
+  }
+
   start(): void {
     this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
@@ -101,8 +114,9 @@ export class Informer {
     return [...this.#quarantined.values()];
   }
 
-  /** The kind may be served now. */
+  /** The kind may be served now, or we may watch it now: `answered` waits for a new answer then. */
   poke(): void {
+    if (this.isForbidden) this.#answered = Promise.withResolvers<undefined>();
     this.#reflector.poke();
   }
 
@@ -146,7 +160,7 @@ export class Informer {
         this.#isReplacing = false;
         for (const key of this.#unseen) this.#quarantined.delete(key);
         for (const change of store.endReplace(version)) this.#publish(change);
-        this.#settled.resolve(undefined);
+        this.#settle();
       },
       advance: (version) => {
         store.advance(version);
@@ -205,8 +219,21 @@ export class Informer {
   }
 
   #changeState(state: WatchState, error: unknown): void {
-    if (state === "pending" || state === "stopped") this.#settled.resolve(undefined);
+    if (state === "pending" || state === "stopped") this.#settle();
+    if (classify(error) === "forbidden") this.#noteRefusal();
     this.#options.observer.stateChanged?.({ kind: nameOfKind(this.#options.target.kind), state, error });
+  }
+
+  #settle(): void {
+    this.#isRefused = false;
+    this.#settled.resolve(undefined);
+    this.#answered.resolve(undefined);
+  }
+
+  /** Holds until a picture is there or the kind is gone: trouble of another sort in between says nothing about rights. */
+  #noteRefusal(): void {
+    this.#isRefused = true;
+    this.#answered.resolve(undefined);
   }
 }
 

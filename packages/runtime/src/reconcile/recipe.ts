@@ -57,6 +57,10 @@ export interface Tracked<O extends KubeObject = KubeObject> {
   readonly state: WatchState;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   readonly settled: Promise<void>;
+  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
+  readonly answered: Promise<void>;
+  /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and by itself. */
+  readonly isForbidden: boolean;
 }
 
 /** Tells users what happened to the object of the pass. Never fails and never waits. */

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 
 import { ApiError } from "../../src/errors.ts";
-import { InformerPool } from "../../src/informers/informer-pool.ts";
+import { type InformerHandle, InformerPool } from "../../src/informers/informer-pool.ts";
 import { defineKind, type Kind } from "../../src/object/kind.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
@@ -22,7 +22,7 @@ const notServed = refusalOf(404, "notFound", kindNotServed);
 const forbidden = refusalOf(403, "forbidden", "Forbidden");
 const minuteMs = 60_000;
 
-function refusalOf(status: number, refused: "notFound" | "forbidden", reason: string): ApiError {
+function refusalOf(status: number, refused: ApiError["class"], reason: string): ApiError {
   return new ApiError(String(status), { class: refused, status, reason, mayHaveActed: false });
 }
 
@@ -56,6 +56,7 @@ class Definitions implements WatchSource {
 
 interface Scene {
   readonly system: VirtualSystem;
+  readonly handle: InformerHandle;
   readonly source: ScriptedSource;
 }
 
@@ -68,11 +69,11 @@ function waitForWidgets(definitions: WatchSource, streams: readonly ScriptedStre
     idleMs: 10 * 60 * minuteMs,
     sourceOf: ({ kind }) => (kind.plural === widgets.plural ? source : definitions),
   });
-  pool.acquire({ kind: widgets });
+  const handle = pool.acquire({ kind: widgets });
   onTestFinished(async () => {
     await pool[Symbol.asyncDispose]();
   });
-  return { system, source };
+  return { system, source, handle };
 }
 
 const cases = [
@@ -110,3 +111,43 @@ describe("a kind that is not served", () => {
     expect(source.queries.length - before).toBeGreaterThan(2);
   });
 });
+
+describe("a kind that may not be watched", () => {
+  test("is known as such, does not count as settled, and is tried at once when somebody has reason to", async () => {
+    const unavailable = refusalOf(503, "transient", "ServiceUnavailable");
+    const refusals = Array.from({ length: 20 }, () => ({ refuse: forbidden }));
+    const answer = { chunks: [bookmark("10", "end")] };
+    const { system, source, handle } = waitForWidgets(new Definitions(), [
+      ...refusals,
+      { refuse: unavailable },
+      answer,
+    ]);
+    const isSettled = isDone(handle.settled);
+    await system.advance(0);
+    await handle.answered;
+    expect(handle.isForbidden).toBe(true);
+    await system.advance(5 * minuteMs);
+    expect(source.queries.length).toBeLessThan(20);
+    while (source.queries.length < 21) {
+      handle.lookAgain();
+      const isAnswered = isDone(handle.answered);
+      await system.advance(0);
+      // Trouble of another sort is no answer.
+      expect(isAnswered()).toBe(source.queries.length < 21);
+      expect([handle.isForbidden, isSettled()]).toEqual([true, false]);
+    }
+    handle.lookAgain();
+    await system.advance(0);
+    expect([handle.isForbidden, isSettled(), handle.store.isSynced]).toEqual([false, true, true]);
+  });
+});
+
+function isDone(promise: Promise<void>): () => boolean {
+  let done = false;
+  const wait = async (): Promise<void> => {
+    await promise;
+    done = true;
+  };
+  void wait();
+  return () => done;
+}
