@@ -14,10 +14,16 @@ const repository = join(import.meta.dirname, "../../..");
 
 /** What docs/guides/in-a-cluster.md tells people to type, in its order. */
 const guide = readFileSync(join(repository, "docs/guides/in-a-cluster.md"), "utf8");
-const lines = [...guide.matchAll(/^kubectl (.*)$/gm)].map(([, line = ""]) => line);
+const [installing = [], ...further] = guide.split("\n## ").map(commandsIn);
 
 const index = z.object({ manifests: z.tuple([z.object({ digest: z.string() })]) });
 const manifest = z.object({ config: z.object({ digest: z.string() }) });
+
+function commandsIn(chapter: string): readonly string[] {
+  return [...chapter.matchAll(/^ *kubectl ((?:.*\\\n)*.*)$/gm)].map(([, line = ""]) =>
+    line.replaceAll(/\\\n */g, "").replaceAll("-f ", `-f ${repository}/`),
+  );
+}
 
 /** It names the digest of what the image holds; how that is compressed makes no difference to it. */
 function configOf(layout: string): string {
@@ -39,6 +45,37 @@ async function isApplied(cluster: LocalCluster, file: string): Promise<boolean> 
 
 async function leader(cluster: LocalCluster): Promise<string> {
   return await kubectl(cluster, "-n quartermaster get leases -o jsonpath={.items[*].spec.holderIdentity}");
+}
+
+async function restoresGreeting(cluster: LocalCluster): Promise<void> {
+  await kubectl(cluster, "-n greeting delete deployment greeting");
+  await kubectl(cluster, "-n greeting wait --for=create deployment/greeting --timeout=60s");
+}
+
+const questions = [
+  "get pods --subresource=exec",
+  "get nodes --subresource=proxy",
+  "get secrets",
+  "impersonate serviceaccounts",
+  "watch pods",
+];
+
+/** Whether the operator may do each of it. */
+async function answersAbout(cluster: LocalCluster): Promise<string> {
+  const account = ["--as", "system:serviceaccount:quartermaster:quartermaster-operator"];
+  const answers = await Promise.all(
+    questions.map(async (each) => await cluster.kubectl(["auth", "can-i", ...each.split(" "), ...account])),
+  );
+  return answers.map(({ stdout }) => stdout.trim()).join(" ");
+}
+
+async function limitRights(cluster: LocalCluster, namespace: string): Promise<void> {
+  const [limit = "", optIn = ""] = further.flat();
+  await kubectl(cluster, limit);
+  await eventually(async (see) => see(await answersAbout(cluster)) === "no no no no yes");
+  await kubectl(cluster, optIn.replace("<namespace>", namespace));
+  await kubectl(cluster, "-n quartermaster rollout restart deployment/quartermaster-operator");
+  await kubectl(cluster, "-n quartermaster rollout status deployment/quartermaster-operator --timeout=120s");
 }
 
 describe.runIf(hasRealNodes())("the operator in a cluster", () => {
@@ -65,8 +102,8 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
-    expect(lines).toHaveLength(4);
-    for (const line of lines) await kubectl(cluster, line.replaceAll("-f ", `-f ${repository}/`));
+    expect(installing).toHaveLength(4);
+    for (const line of installing) await kubectl(cluster, line);
     const pods = async (field: string): Promise<string> =>
       await kubectl(cluster, `-n quartermaster get pods -o jsonpath={.items[*].${field}}`);
     expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
@@ -85,7 +122,12 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     const first = await leader(cluster);
     await kubectl(cluster, `-n quartermaster delete pod ${first}`);
     await eventually(async () => ![first, ""].includes(await leader(cluster)), { withinMs: 60_000 });
-    await kubectl(cluster, "-n greeting delete deployment greeting");
-    await kubectl(cluster, "-n greeting wait --for=create deployment/greeting --timeout=60s");
+    await restoresGreeting(cluster);
+  });
+
+  test("with the limited rights in place of the default ones it goes on where a namespace opts in", async () => {
+    expect(await answersAbout(cluster)).toBe("yes yes yes yes yes");
+    await limitRights(cluster, "greeting");
+    await restoresGreeting(cluster);
   });
 });

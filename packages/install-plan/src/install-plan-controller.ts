@@ -1,5 +1,6 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
+  classify,
   type Controller,
   defineController,
   type Discovery,
@@ -104,7 +105,11 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
     rules: planRules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const seen = await observePlan(plan, ctx, office);
+      const seen = await observePlan(plan, ctx, office).catch((error: unknown) => {
+        // Rights of our own are missing that no rule asks about.
+        if (classify(error) === "forbidden") room.settle(plan.metadata, ["rights"]);
+        throw error;
+      });
       room.settle(plan.metadata, mattersOf(seen));
       return { ...seen, restless: room.restless(system.monotonicMs()) };
     },

@@ -9,7 +9,8 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, clearance, members }) =>
+  rights: ({ account, unwatchable, clearance, members }) =>
+    unwatchable.length > 0 ||
     account.kind !== "present" ||
     (clearance?.missingRights.length ?? 0) > 0 ||
     members.some(({ trouble }) => trouble?.kind === "forbidden"),

@@ -29,6 +29,8 @@ export const reasons = {
   serviceAccountMissing: "ServiceAccountMissing",
   serviceAccountReplaced: "ServiceAccountReplaced",
   authorizationLost: "AuthorizationLost",
+  notOptedIn: "NotOptedIn",
+  kindNotReadable: "KindNotReadable",
   permissionsMissing: "PermissionsMissing",
   forbidden: "Forbidden",
   rejected: "Rejected",

@@ -1,32 +1,85 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
 
-const folder = join(import.meta.dirname, "../../../../config/rbac");
+const repository = join(import.meta.dirname, "../../../..");
+const texts = z.array(z.string());
+const role = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).optional() }),
+  rules: z.array(z.object({ apiGroups: texts, resources: texts, verbs: texts })).optional(),
+});
+
+function read(path: string): string {
+  return readFileSync(join(repository, path), "utf8");
+}
+
+function rolesIn(path: string): readonly z.infer<typeof role>[] {
+  return parseAllDocuments(read(path)).map((document) => role.parse(document.toJS()));
+}
+
+function told(path: string): readonly string[] {
+  return rolesIn(path).flatMap(({ rules = [] }) =>
+    rules.map(({ resources, verbs }) => `${resources.join(", ")}: ${verbs.join(", ")}`),
+  );
+}
+
+const limited = ["", "optional/"].flatMap((below) =>
+  readdirSync(join(repository, "config/rbac-limited", below))
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => `config/rbac-limited/${below}${name}`),
+);
+
+const writes = [
+  "installplans, installplans/status, resourcemanifests, resourcemanifests/status: patch",
+  "installplans: delete",
+  "installplans/finalizers: update",
+  "subjectaccessreviews: create",
+  "events: create, patch",
+  "leases: get, create, update",
+];
 
 test("the rights per namespace are given to the account that the operator has", () => {
-  const accounts = readFileSync(join(folder, "account.yaml"), "utf8");
+  const accounts = read("config/rbac/account.yaml");
   const [, name = "", namespace = ""] =
     /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)\n {2}namespace: (\S+)/.exec(accounts) ?? [];
-  const limited = readFileSync(join(folder, "impersonation-limited.yaml"), "utf8");
-  expect(limited).toMatch(new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"));
+  expect(read("docs/guides/in-a-cluster.md")).toMatch(
+    new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"),
+  );
 });
 
 test("the operator may write nothing but what it writes: our kinds, events, reviews and its lease", () => {
-  const rules = readFileSync(join(folder, "operator.yaml"), "utf8").split("  - apiGroups: ").slice(1);
-  const told = rules.map((rule) => {
-    const [, resources = "", verbs = ""] = /resources: \[(.*)\]\n +verbs: \[(.*)\]/.exec(rule) ?? [];
-    return `${resources}: ${verbs}`;
-  });
-  expect(told).toEqual([
-    '"*": get, list, watch',
+  expect(told("config/rbac/operator.yaml")).toEqual([
+    "*: get, list, watch",
     "serviceaccounts: impersonate",
-    "installplans, installplans/status, resourcemanifests, resourcemanifests/status: patch",
-    "installplans: delete",
-    "installplans/finalizers: update",
-    "subjectaccessreviews: create",
-    "events: create, patch",
-    "leases: get, create, update",
+    ...writes,
   ]);
+  expect(told("config/rbac-limited/operator.yaml")).toEqual([
+    "installplans, resourcemanifests: get, list, watch",
+    ...writes,
+  ]);
+});
+
+test("the limited rights take the place of the default ones, by name", () => {
+  const names = (path: string): readonly string[] =>
+    rolesIn(path).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  expect(names("config/rbac-limited/operator.yaml")).toEqual(
+    expect.arrayContaining([...names("config/rbac/operator.yaml")]),
+  );
+});
+
+test.each(limited)("%s has no wildcards, gives a reason for each rule, and reads no subresources", (path) => {
+  const lines = read(path).split("\n");
+  const begins = lines.flatMap((line, index) => (line.startsWith("  - apiGroups:") ? [index] : []));
+  for (const index of begins) expect(lines[index - 1]).toMatch(/^ {2}# [A-Z]/);
+  const rules = rolesIn(path).flatMap((each) => each.rules ?? []);
+  expect(rules).toHaveLength(begins.length);
+  for (const { apiGroups, resources, verbs } of rules) {
+    expect([...apiGroups, ...resources, ...verbs]).not.toContain("*");
+    const readable = verbs.includes("get") ? resources : [];
+    expect(readable.filter((name) => name.includes("/"))).toEqual([]);
+  }
 });

@@ -11,7 +11,7 @@ import { namespaces, serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
-import { orphaned, type Plight, unauthorized, underWay } from "./deletion-report.ts";
+import { orphaned, type Plight, unauthorized, underWay, unseen } from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
 import { isOrphaning } from "./orphaning.ts";
 import { readRemaining } from "./read-remaining.ts";
@@ -26,6 +26,16 @@ export async function cleanUpPlan(
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
   if (ownsNothing(plan)) return settled();
+  try {
+    return await takeAway(plan, ctx, parts);
+  } catch (error) {
+    // What the account is refused does not come here: it is the operator itself that may not see what is left.
+    if (!(error instanceof ApiError) || error.class !== "forbidden") throw error;
+    return isLettingGo(plan, ctx) ? letGo([], error.message, ctx) : unseen(plan, error.message);
+  }
+}
+
+async function takeAway(plan: InstallPlan, ctx: Context, parts: CleanUpParts): Promise<Outcome | CleanUpEnd> {
   const { system } = parts;
   const silentUntilMs = system.monotonicMs() + silentMs;
   for (;;) {
@@ -153,7 +163,7 @@ function tellProtected(actions: DeletionStep["actions"], remaining: Plight["rema
 
 function letGo(remaining: readonly Remaining[], why: string, ctx: Context): Outcome {
   const names = remaining.slice(0, 10).map(({ identity }) => describeIdentity(identity));
-  const note = `${names.join(", ")} and all else that is left stay behind, because ${why}`;
+  const note = `${[...names, "all else that is left"].join(", ")} stay behind, because ${why}`;
   ctx.events.record({ type: "Warning", reason: "Orphaned", action: "Orphan", note });
   return settled();
 }

@@ -51,6 +51,16 @@ export function unauthorized(plight: Plight, why: string): CleanUpEnd {
   return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
 
+/** Nobody can say what is left until the operator may look. */
+export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
+  const found = { reason: reasons.deletionBlocked, message: `${why}.` };
+  return {
+    outcome: stalled(found, lookAgainMs),
+    status: { ...plan.status, phase: "Deleting", message: found.message },
+    conditions: [{ type: "DeletionBlocked", status: "True", ...found }],
+  };
+}
+
 /** What the status said before stays: without it a plan that has begun would look like one that never did. */
 function report(
   { plan, step, remaining }: Plight,

@@ -41,6 +41,7 @@ async function contentOfOthers(
   );
   for (const kind of kinds) {
     const foreign = await foreignIn(namespace, kind, { metadata, ctx, discovery });
+    if (foreign === "hidden") return hidden(kind);
     if (foreign !== undefined)
       return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
   }
@@ -52,12 +53,13 @@ async function foreignIn(
   namespace: string,
   kind: Kind,
   { metadata, ctx, discovery }: Holder["plan"] & { readonly ctx: Context; readonly discovery: Discovery },
-): Promise<KubeObject | undefined> {
+): Promise<KubeObject | "hidden" | undefined> {
   try {
     for await (const object of ctx.client.list(kind, { namespace }))
       if (!isMarkedBy(object, metadata) && !isOfTheCluster(object)) return object;
     return undefined;
   } catch (error) {
+    if (classify(error) === "forbidden") return "hidden";
     // A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
@@ -98,6 +100,12 @@ async function objectsOfOthers(
     return undefined;
   } catch (error) {
     if (classify(error) === "notFound") return undefined;
+    if (classify(error) === "forbidden") return hidden(kind);
     throw error;
   }
+}
+
+/** A doubt counts as a yes here too. */
+function hidden({ plural, group }: Kind): string {
+  return `the operator may not list ${group === "" ? plural : `${plural}.${group}`} and cannot see whether others have any`;
 }

@@ -9,6 +9,7 @@ import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { previewOf } from "./preview.ts";
 import { whyUnusable } from "./unusable-account.ts";
+import { describeUnwatchable } from "./unwatchable.ts";
 
 /** The conditions that plans have besides Ready, Reconciling and Stalled. */
 export const planConditionTypes = [
@@ -61,12 +62,14 @@ function validated(seen: Seen): Claim {
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized({ account, clearance, plan, members }: Seen): Claim {
+function authorized({ account, unwatchable, clearance, plan, members }: Seen): Claim {
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
     return claim("Authorized", ["False", reason, message]);
   }
+  if (unwatchable.length > 0)
+    return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
   const missing = clearance?.missingRights ?? [];
   if (missing.length > 0)
     return claim("Authorized", [

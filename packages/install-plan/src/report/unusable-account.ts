@@ -16,6 +16,11 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
         reason: reasons.serviceAccountReplaced,
         message: `Service account ${name} was deleted and made again; make a new plan that names it.`,
       };
+    case "beyondUs":
+      return {
+        reason: reasons.notOptedIn,
+        message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
+      };
     case "disowned":
       return {
         reason: reasons.authorizationLost,

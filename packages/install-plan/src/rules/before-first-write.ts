@@ -6,6 +6,7 @@ import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts
 import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
+import { describeUnwatchable } from "../report/unwatchable.ts";
 import type { Matter } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
@@ -16,6 +17,8 @@ const invalidRetryMs = 10 * minuteMs;
 /** About an aggregated API there is no event. */
 const kindMissingRetryMs = minuteMs;
 const forbiddenRetryMs = 30_000;
+/** Rights of our own may be missing for a moment only, while the server starts. */
+const unwatchableRetryMs = 10_000;
 /** The server's caches are behind the event that brought us here. */
 const restlessRetryMs = 500;
 
@@ -24,6 +27,7 @@ export const beforeFirstWrite: readonly PlanRule[] = [
   { name: "manifestsMissing", answer: manifestsMissing },
   { name: "contentInvalid", answer: contentInvalid },
   { name: "accountMissing", answer: accountMissing },
+  { name: "kindsUnwatchable", answer: kindsUnwatchable },
   { name: "rightsMissing", answer: rightsMissing },
   { name: "serverUndecided", answer: serverUndecided },
   { name: "awaitingApproval", answer: awaitingApproval },
@@ -62,6 +66,19 @@ function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
     phase: "Forbidden",
     message: why.message,
     outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+  });
+}
+
+/** What cannot be seen can be neither written nor judged, whatever the phase: nothing is done until it can. */
+function kindsUnwatchable(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, unwatchable } = seen;
+  if (unwatchable.length === 0) return undefined;
+  const why = because(reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`);
+  const begun = isInstalled(plan) ? "Installed" : "Applying";
+  return answer(seen, now, {
+    phase: hasStarted(plan) ? begun : "Forbidden",
+    message: why.message,
+    outcome: stalled(why, soonIf("rights", seen, unwatchableRetryMs)),
   });
 }
 

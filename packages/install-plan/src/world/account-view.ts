@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 import { z } from "zod";
 
+import { reviewAccess } from "../permissions/reviews.ts";
 import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
@@ -23,6 +24,18 @@ export async function readAccount(plan: InstallPlan, ctx: Context): Promise<Acco
   // Without the policy nobody has noted an author, and the right to make plans is all there is.
   if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
   return { kind: "disowned", uid, author };
+}
+
+/** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
+export async function mayActAs({ metadata, spec }: InstallPlan, ctx: Context): Promise<boolean> {
+  const right = {
+    verb: "impersonate",
+    group: "",
+    resource: serviceAccounts.plural,
+    namespace: metadata.namespace,
+    name: spec.serviceAccountName,
+  };
+  return (await reviewAccess(ctx.client, [right], ctx.signal)).length === 0;
 }
 
 const reviewAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });

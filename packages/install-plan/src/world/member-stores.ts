@@ -1,6 +1,7 @@
 import type { Context, Kind, KubeObject, ObjectRef, Tracked } from "@quartermaster/runtime";
-import { nameOfKind } from "@quartermaster/runtime";
+import { ApiError, nameOfKind } from "@quartermaster/runtime";
 
+import { describeUnwatchable } from "../report/unwatchable.ts";
 import { watchFor } from "./object-view.ts";
 
 /** The marked objects of the kinds that a pass deals with. */
@@ -9,13 +10,22 @@ export interface MemberStores {
   list(kind: Kind): readonly KubeObject[];
   /** False while nothing can be said about the kind's objects. */
   isWatched(kind: Kind): boolean;
+  /** Those that the operator may not watch. */
+  readonly forbidden: readonly Kind[];
+}
+
+/** As `trackPlanKinds`. Throws when one of them may not be watched: what cannot be seen must not be taken for gone. */
+export async function trackKinds(ctx: Context, kinds: readonly Kind[]): Promise<MemberStores> {
+  const stores = await trackPlanKinds(ctx, kinds);
+  if (stores.forbidden.length === 0) return stores;
+  throw new ApiError(describeUnwatchable(stores.forbidden), { class: "forbidden", mayHaveActed: false });
 }
 
 /**
  * Watches the kinds and waits for their first pictures: an object that is merely not seen yet must not be taken for absent.
  * Of those in `later` it does not wait for any; see `isWatched`.
  */
-export async function trackKinds(
+export async function trackPlanKinds(
   ctx: Context,
   kinds: readonly Kind[],
   later: readonly Kind[] = [],
@@ -28,10 +38,11 @@ export async function trackKinds(
   };
   const awaited = kinds.map(track);
   for (const kind of later) track(kind);
-  for (const { settled } of awaited) await settled;
+  for (const { answered } of awaited) await answered;
   return {
     find: (kind, ref) => tracked.get(nameOfKind(kind))?.store.get(ref),
     list: (kind) => tracked.get(nameOfKind(kind))?.store.list() ?? [],
     isWatched: (kind) => tracked.get(nameOfKind(kind))?.store.isSynced ?? false,
+    forbidden: [...kinds, ...later].filter((kind) => tracked.get(nameOfKind(kind))?.isForbidden),
   };
 }

@@ -15,7 +15,7 @@ import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
-import { readAccount } from "./account-view.ts";
+import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
@@ -25,7 +25,7 @@ import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
 import { leftoverRights, readLeftovers } from "./leftovers.ts";
-import { type MemberStores, trackKinds } from "./member-stores.ts";
+import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
@@ -35,6 +35,7 @@ import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds
 import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
+import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
 /** What observing needs besides the pass. */
 export interface ObserverParts {
@@ -54,7 +55,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const marker: Marker = { plan, revision: replacement.revision };
   const isNear = nearIn(plan);
   const [near, far] = [content.members.filter(isNear), content.members.filter((member) => !isNear(member))];
-  const stores = await trackKinds(ctx, [...kindsOf(near, kinds), jobs], kindsOf(far, kinds));
+  const stores = await trackPlanKinds(ctx, [...kindsOf(near, kinds), jobs], kindsOf(far, kinds));
   const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
   const family = familyOf(plan, replacement, ctx);
   const isOver = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
@@ -65,12 +66,15 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
+  const { client, signal } = ctx;
+  const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
   const base = {
     plan,
     marker,
     content,
     members,
     account,
+    unwatchable: [...stores.forbidden, ...unwatchable],
     replacement,
     transformed,
     transformationIssues: issues,
@@ -78,14 +82,13 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     jobs: jobsOf(plan, stores, { memory, nowMs }),
     nowMs,
   };
-  const clearance = canAsk(base) ? await readClearance(base, { ctx, memory, view, kinds }) : undefined;
   return {
     ...base,
+    ...(canAsk(base) ? await clearedAs(base, { ctx, memory, view, kinds }) : {}),
     manifests: manifestNames(plan).flatMap(
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
-    ...(clearance === undefined ? {} : { clearance }),
     homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
@@ -112,6 +115,7 @@ type Base = Pick<
   | "content"
   | "members"
   | "account"
+  | "unwatchable"
   | "replacement"
   | "transformed"
   | "transformationIssues"
@@ -218,13 +222,14 @@ async function findServed(
 }
 
 /** The server is asked only about what is sound in itself. */
-function canAsk({ plan, content, account, replacement }: Base): boolean {
+function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
     content.issues.length === 0 &&
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
+    unwatchable.length === 0 &&
     account.kind === "present"
   );
 }
@@ -234,6 +239,20 @@ interface ClearanceParts {
   readonly memory: PlanMemory;
   readonly view: (member: Member) => MemberView;
   readonly kinds: KindTable;
+}
+
+/** The first question that is asked as the account shows whether we may ask as it at all. */
+async function clearedAs(
+  base: Base,
+  parts: ClearanceParts,
+): Promise<Pick<Seen, "clearance"> | Pick<Seen, "account">> {
+  try {
+    return { clearance: await readClearance(base, parts) };
+  } catch (error) {
+    if (classify(error) !== "forbidden" || (await mayActAs(base.plan, parts.ctx))) throw error;
+    const { account } = base;
+    return { account: { kind: "beyondUs", uid: account.kind === "missing" ? "" : account.uid } };
+  }
 }
 
 async function readClearance(base: Base, { ctx, memory, view, kinds }: ClearanceParts): Promise<Clearance> {

@@ -26,6 +26,8 @@ export interface Seen {
   readonly manifests: readonly ResourceManifest[];
   readonly jobs: readonly JobView[];
   readonly account: AccountView;
+  /** Kinds of the plan that the operator may not watch. */
+  readonly unwatchable: readonly Kind[];
   readonly replacement: Replacement;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly clearance?: Clearance;
@@ -67,6 +69,8 @@ export type AccountView =
   | { readonly kind: "missing" }
   /** Deleted and made again under the same name: not the one that was vouched for. */
   | { readonly kind: "replaced"; readonly uid: string }
+  /** The operator may not act as it: the namespace has not opted in. */
+  | { readonly kind: "beyondUs"; readonly uid: string }
   /** Whoever made the plan may no longer act as it. */
   | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
 

@@ -53,6 +53,7 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     manifests: [],
     jobs: [],
     account: { kind: "present", uid: "uid-account" },
+    unwatchable: [],
     replacement: { predecessors: [], issues: [], late: [], heirOf: new Set(), revision: 1, history: [] },
     transformed: [],
     transformationIssues: [],

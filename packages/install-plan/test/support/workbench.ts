@@ -90,10 +90,13 @@ export interface Workbench extends AsyncDisposable {
 export async function setUpWorkbench({
   rules = [allRights],
   clusterRules = [],
+  operatorClusterRules,
   isOperating = true,
 }: {
   readonly rules?: readonly PolicyRule[];
   readonly clusterRules?: readonly PolicyRule[];
+  /** Of the operator; those that are shipped unless told. */
+  readonly operatorClusterRules?: readonly PolicyRule[];
   readonly isOperating?: boolean;
 } = {}): Promise<Workbench> {
   const stack = new AsyncDisposableStack();
@@ -108,7 +111,7 @@ export async function setUpWorkbench({
     namespace,
     name: "operator",
     rules: [leaseRule],
-    clusterRules: await operatorRules(),
+    clusterRules: operatorClusterRules ?? (await operatorRules()),
   });
   const operatorLink = stack.use(connect(operator));
   const accountUser = `system:serviceaccount:${namespace}:${account}`;

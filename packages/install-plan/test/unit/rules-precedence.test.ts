@@ -1,4 +1,4 @@
-import { firstAnswer } from "@quartermaster/runtime";
+import { defineKind, firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { planRules } from "../../src/rules/plan-rules.ts";
@@ -21,6 +21,9 @@ const trouble = {
   count: 1,
   notBeforeMs: 60_000,
 } as const;
+const unwatchable = [
+  defineKind({ group: "example.org", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }),
+];
 const drift = { paths: ["/data/a"], additions: [], manager: "kubectl-edit" };
 
 interface Row {
@@ -104,6 +107,28 @@ const rows: readonly Row[] = [
     actions: [],
   },
   { rule: "accountMissing", given: fresh({ account: { kind: "missing" } }), phase: "Forbidden", actions: [] },
+  {
+    rule: "accountMissing",
+    given: fresh({ account: { kind: "beyondUs", uid: "u" } }),
+    phase: "Forbidden",
+    actions: [],
+  },
+  { rule: "kindsUnwatchable", given: fresh({ unwatchable }), phase: "Forbidden", actions: [] },
+  {
+    rule: "kindsUnwatchable",
+    given: applying({
+      unwatchable,
+      members: [aView("c", { standing: { kind: "absent" }, state: "Waiting" })],
+    }),
+    phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "kindsUnwatchable",
+    given: steady({ unwatchable, members: [aView("c", { drift, state: "Drifted" })] }),
+    phase: "Installed",
+    actions: [],
+  },
   {
     rule: "asInstalled",
     given: steady({

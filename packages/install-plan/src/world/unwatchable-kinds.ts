@@ -1,0 +1,53 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { type Client, defineKind, type Kind } from "@quartermaster/runtime";
+
+import { groupOf } from "../identity.ts";
+import type { Content } from "../manifest/content.ts";
+import type { ProvidedKind } from "../manifest/provided-kinds.ts";
+import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
+import type { Right } from "../permissions/rights.ts";
+import { missingRights, wholeCluster } from "../permissions/rules-review.ts";
+import { hasStarted } from "../progress.ts";
+import { kindIn, type KindTable } from "./served-kinds.ts";
+
+/** What deciding that needs. The client speaks as the operator. */
+export interface UnwatchableQuestion {
+  readonly plan: InstallPlan;
+  readonly content: Content;
+  readonly kinds: KindTable;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Kinds that a plan's own definitions bring and the operator would not be able to watch then. Asked before the first write, so
+ * that a plan does not stop half way; one request, and none for plans without such kinds.
+ */
+export async function unwatchableOwnKinds(question: UnwatchableQuestion): Promise<readonly Kind[]> {
+  const { plan, content, kinds, client, signal } = question;
+  const used = new Set(content.members.map(({ identity }) => `${identity.apiVersion}/${identity.kind}`));
+  const coming = [...content.provided.entries()]
+    .filter(([key, kind]) => used.has(key) && kindIn(kinds, kind) === undefined)
+    .map(([, kind]) => kind);
+  if (hasStarted(plan) || coming.length === 0) return [];
+  const review = await reviewRules(client, wholeCluster, signal);
+  const { missing, doubtful } = missingRights(
+    coming.flatMap(readingRights),
+    new Map([[wholeCluster, review]]),
+  );
+  const denied = [...missing, ...(await reviewAccess(client, doubtful, signal))];
+  return coming.map(asKind).filter(({ group, plural }) => denied.some(isFor(group, plural)));
+}
+
+function isFor(group: string, plural: string): (right: Right) => boolean {
+  return (right) => right.group === group && right.resource === plural;
+}
+
+function readingRights({ apiVersion, plural }: ProvidedKind): readonly Right[] {
+  return ["get", "list", "watch"].map((verb) => ({ verb, group: groupOf(apiVersion), resource: plural }));
+}
+
+function asKind({ apiVersion, kind, plural, scope }: ProvidedKind): Kind {
+  const [, version = ""] = apiVersion.split("/");
+  return defineKind({ group: groupOf(apiVersion), version, kind, plural, scope });
+}
