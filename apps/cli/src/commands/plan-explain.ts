@@ -47,14 +47,20 @@ async function planOfFile(
   if (invocation.positionals.length > 0) throw usageError("name a plan or a file, not both");
   const { documents, faults } = await readInput([file], context.readStandardInput);
   if (faults.length > 0) throw new CliError(faults.join("\n"));
+  const plans: InstallPlan[] = [];
   for (const { value, source } of ourDocuments(documents).plans) {
     const issues = installPlan.check(value);
-    if (issues.length === 0) return asPlan(value);
-    context.terminal.note(
-      `${source}: no InstallPlan: ${issues.map(({ path, message }) => `${path} ${message}`).join("; ")}`,
-    );
+    if (issues.length === 0) plans.push(asPlan(value));
+    else
+      context.terminal.note(
+        `${source}: no InstallPlan: ${issues.map(({ path, message }) => `${path} ${message}`).join("; ")}`,
+      );
   }
-  throw new CliError(`${file}: there is no InstallPlan in it`, exitCode.notFound);
+  const [plan, ...others] = plans;
+  if (plan === undefined) throw new CliError(`${file}: there is no InstallPlan in it`, exitCode.notFound);
+  if (others.length === 0) return plan;
+  const names = plans.map(({ metadata }) => metadata.name).join(", ");
+  throw new CliError(`${file}: there are several InstallPlans in it: ${names}; give a file with one of them`);
 }
 
 /** A plan that the server has not seen lacks the defaults; explaining does not need them. */

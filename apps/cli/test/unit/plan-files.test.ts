@@ -24,6 +24,15 @@ describe("plans in files", () => {
     expect(out).toContain("no operator has written a status yet");
   });
 
+  test("explain does not choose among several plans of a file", async () => {
+    const write = async (name: string): Promise<string> =>
+      (await type(["pack", "-", "--name", name], { input: aConfigMap("a") })).out;
+    const input = `${await write("one")}\n---\n${await write("two")}`;
+    const { code, out, err } = await type(["plan", "explain", "-f", "-"], { input });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("several InstallPlans in it: one, two;");
+  });
+
   test("faults of the plan, its objects and its expressions are told with their place", async () => {
     const plan = (resource: string): string =>
       `apiVersion: install.quartermaster.dev/v1alpha1\nkind: InstallPlan\nmetadata: { name: a }\nspec:\n  serviceAccountName: installer\n  stages:\n    - name: one\n      resources:\n        - ${resource}\n`;
