@@ -1,6 +1,7 @@
 import { type InstallPlan, installPlan } from "@quartermaster/api";
+import { classify } from "@quartermaster/runtime";
 
-import { connect } from "../cluster/connect.ts";
+import { type Cluster, connect } from "../cluster/connect.ts";
 import { getPlan } from "../cluster/get-plan.ts";
 import type { Command } from "../command.ts";
 import { CliError } from "../errors.ts";
@@ -20,22 +21,51 @@ export const planApproveCommand: Command = {
   },
   run: async (invocation, { system, terminal, signal }) => {
     await using cluster = await connect(invocation, system);
-    const plan = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
-    const digest = digestToApprove(plan, invocation.text("preview"));
-    const { name, namespace = "", resourceVersion } = plan.metadata;
-    const approved = { spec: { approved: true, approvedPreview: digest }, metadata: { resourceVersion } };
-    const after = await cluster.client.patch(
-      installPlan.kind,
-      { name, namespace },
-      { patch: { kind: "merge", body: approved }, fieldManager: "qm", signal },
-    );
-    const text = `${previewText(plan)}\napproved InstallPlan ${namespace}/${name}, preview ${digest}`;
+    const name = onlyPositional(invocation, "plan");
+    const first = await getPlan(cluster, name, signal);
+    const digest = digestToApprove(first, invocation.text("preview"));
+    const after = await approve(first, digest, { cluster, signal });
+    const { namespace = "" } = first.metadata;
+    const text = `${previewText(first)}\napproved InstallPlan ${namespace}/${name}, preview ${digest}`;
     print(terminal, invocation.format, { data: after.spec, text });
     return exitCode.ok;
   },
 };
 
-/** The resourceVersion goes along with the patch, so what was looked at is what is approved. */
+/** Each is a status that the operator wrote between our read and our write. */
+const tries = 10;
+
+/** The resourceVersion goes along with the patch, so what was looked at is what is approved; a newer status is looked at anew. */
+async function approve(
+  first: InstallPlan,
+  digest: string,
+  { cluster, signal }: { readonly cluster: Cluster; readonly signal: AbortSignal },
+): Promise<InstallPlan> {
+  const { name, namespace = "" } = first.metadata;
+  let plan = first;
+  for (let attempt = 1; ; attempt += 1) {
+    const { resourceVersion } = plan.metadata;
+    const body = { spec: { approved: true, approvedPreview: digest }, metadata: { resourceVersion } };
+    const options = { patch: { kind: "merge", body }, fieldManager: "qm", signal } as const;
+    try {
+      return await cluster.client.patch(installPlan.kind, { name, namespace }, options);
+    } catch (error) {
+      if (classify(error) !== "conflict" || attempt >= tries) throw error;
+    }
+    plan = await getPlan(cluster, name, signal);
+    digestToApprove(plan, digest);
+  }
+}
+
+/** Phases in which nothing can be approved: the preview shows what the plan would do if it were not for its faults. */
+const hopeless: ReadonlySet<string> = new Set(["Invalid", "Forbidden", "Resolving"]);
+
+function refuseHopeless({ phase = "", message = "" }: NonNullable<InstallPlan["status"]> = {}): void {
+  if (!hopeless.has(phase)) return;
+  const remedy = "There is nothing to approve until that is mended";
+  throw new CliError(`the plan is ${phase}: ${message} ${remedy}`, exitCode.notReady);
+}
+
 function digestToApprove({ spec, status }: InstallPlan, wanted: string | undefined): string {
   if (spec.approval !== "Manual")
     throw new CliError("the plan needs no approval: spec.approval is Automatic");
@@ -43,6 +73,7 @@ function digestToApprove({ spec, status }: InstallPlan, wanted: string | undefin
   if (digest === undefined) {
     throw new CliError("there is no preview to approve yet; qm plan explain says why", exitCode.notReady);
   }
+  refuseHopeless(status);
   if (wanted === undefined || wanted === digest) return digest;
   throw new CliError(`the preview has changed: its digest is ${digest}; look at it again`, exitCode.notReady);
 }

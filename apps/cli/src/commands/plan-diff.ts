@@ -1,6 +1,8 @@
 import { appliedForm, identityOf } from "@quartermaster/install-plan/pack";
 
+import { actAsAccount } from "../cluster/act-as-account.ts";
 import { connect } from "../cluster/connect.ts";
+import { deletionsOf, deletionsUnknown } from "../cluster/deletions.ts";
 import { diffMember } from "../cluster/diff-member.ts";
 import { getPlan } from "../cluster/get-plan.ts";
 import { type PlanObject, planObjects } from "../cluster/plan-objects.ts";
@@ -23,22 +25,21 @@ export const planDiffCommand: Command = {
     await using cluster = await connect(invocation, system);
     const plan = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
     const objects = await planObjects(plan, cluster, signal);
-    const user = `system:serviceaccount:${cluster.namespace}:${plan.spec.serviceAccountName}`;
-    const request = {
-      plan,
-      signal,
-      cluster: { ...cluster, client: cluster.client.as({ user }) },
-      ownNamespaces: namespacesAmong(objects),
-    };
+    const account = await actAsAccount(plan, cluster, signal);
+    const request = { plan, signal, cluster: account, ownNamespaces: namespacesAmong(objects) };
     const diffs: ObjectDiff[] = [];
     for (let done = 0; done < objects.length; done += parallel) {
       const some = objects.slice(done, done + parallel);
       diffs.push(...(await Promise.all(some.map(async (object) => await diffMember(object, request)))));
       if (terminal.isInteractive) terminal.note(`${diffs.length}/${objects.length}`);
     }
+    diffs.push(...(await deletionsOf(plan, account, signal)));
+    const unknown = deletionsUnknown(plan);
+    if (unknown !== undefined) terminal.note(unknown);
     const paint = terminal.hasColor ? colored : plain;
     print(terminal, invocation.format, { data: diffs, text: diffText(diffs, paint) });
-    return diffs.every(({ action }) => action === "none") ? exitCode.ok : exitCode.notReady;
+    const isSame = unknown === undefined && diffs.every(({ action }) => action === "none");
+    return isSame ? exitCode.ok : exitCode.notReady;
   },
 };
 

@@ -9,8 +9,8 @@ import { type Paint, plain } from "./paint.ts";
 export interface ObjectDiff {
   readonly object: Identity;
   readonly stage: string;
-  /** `deferred`: its kind is not served yet, or its namespace is to be made by the plan. `refused`: the server would not take it. */
-  readonly action: "create" | "update" | "none" | "deferred" | "refused";
+  /** `deferred`: its kind is not served yet, or its namespace is to be made by the plan. `refused`: the server would not take it. `delete`: the plan takes it away once its stages are passed. */
+  readonly action: "create" | "update" | "none" | "deferred" | "refused" | "delete";
   readonly changes: readonly Change[];
   /** Why it was refused, or what to mind. */
   readonly message?: string;
@@ -26,10 +26,10 @@ export function diffText(diffs: readonly ObjectDiff[], paint: Paint = plain): st
   ].join("\n");
 }
 
-const signs = { create: "+", update: "~", none: " ", deferred: "?", refused: "!" } as const;
+const signs = { create: "+", update: "~", none: " ", deferred: "?", refused: "!", delete: "-" } as const;
 
 function linesOf({ object, action, changes, message }: ObjectDiff, paint: Paint): readonly string[] {
-  const tone = action === "refused" ? "bad" : "strong";
+  const tone = action === "refused" || action === "delete" ? "bad" : "strong";
   const title = paint(tone, `${signs[action]} ${objectTitle(object)}  ${action}`);
   return [
     message === undefined ? title : `${title}: ${cleanText(message)}`,
