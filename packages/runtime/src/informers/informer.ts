@@ -54,6 +54,7 @@ export class Informer {
   readonly #stopping = new AbortController();
   readonly #settled = Promise.withResolvers<undefined>();
   #answered = Promise.withResolvers<undefined>();
+  #isAnswered = false;
   #isRefused = false;
   #running: Promise<void> | undefined;
   #isReplacing = false;
@@ -116,7 +117,11 @@ export class Informer {
 
   /** The kind may be served now, or we may watch it now: `answered` waits for a new answer then. */
   poke(): void {
-    if (this.isForbidden) this.#answered = Promise.withResolvers<undefined>();
+    if (this.isForbidden && this.#isAnswered) {
+      // Never one that somebody still waits for.
+      this.#answered = Promise.withResolvers<undefined>();
+      this.#isAnswered = false;
+    }
     this.#reflector.poke();
   }
 
@@ -227,12 +232,17 @@ export class Informer {
   #settle(): void {
     this.#isRefused = false;
     this.#settled.resolve(undefined);
-    this.#answered.resolve(undefined);
+    this.#answer();
   }
 
   /** Holds until a picture is there or the kind is gone: trouble of another sort in between says nothing about rights. */
   #noteRefusal(): void {
     this.#isRefused = true;
+    this.#answer();
+  }
+
+  #answer(): void {
+    this.#isAnswered = true;
     this.#answered.resolve(undefined);
   }
 }
