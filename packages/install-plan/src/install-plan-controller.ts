@@ -1,6 +1,7 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   classify,
+  type Context,
   type Controller,
   defineController,
   type Discovery,
@@ -105,11 +106,7 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
     rules: planRules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const seen = await observePlan(plan, ctx, office).catch((error: unknown) => {
-        // Rights of our own are missing that no rule asks about.
-        if (classify(error) === "forbidden") room.settle(plan.metadata, ["rights"]);
-        throw error;
-      });
+      const seen = await observeWhenAllowed(plan, ctx, office);
       room.settle(plan.metadata, mattersOf(seen));
       return { ...seen, restless: room.restless(system.monotonicMs()) };
     },
@@ -123,6 +120,27 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
       return end;
     },
   };
+}
+
+const allowedAgainMs = 500;
+const mostLooks = 8;
+
+/**
+ * Rights of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
+ * A change of rights brings the plan back, a moment before the server itself goes by it.
+ */
+async function observeWhenAllowed(plan: InstallPlan, ctx: Context, office: Office): Promise<Seen> {
+  const { room, system } = office;
+  for (let look = 1; ; look += 1) {
+    try {
+      return await observePlan(plan, ctx, office);
+    } catch (error) {
+      if (classify(error) !== "forbidden") throw error;
+      room.settle(plan.metadata, ["rights"]);
+      if (look >= mostLooks || !room.restless(system.monotonicMs()).includes("rights")) throw error;
+    }
+    await system.sleep(allowedAgainMs, ctx.signal);
+  }
 }
 
 function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {

@@ -1,9 +1,9 @@
 import { resourceManifest, type ResourceManifest } from "@quartermaster/api";
-import { type Context, type Controller, defineController, settled } from "@quartermaster/runtime";
+import { ApiError, type Context, type Controller, defineController, settled } from "@quartermaster/runtime";
 
 import { type Resolved, resolveManifest } from "./manifest/resolve-manifest.ts";
 import { manifestRules } from "./rules/manifest-rules.ts";
-import { secrets } from "./world/kinds.ts";
+import { findManifestSecret } from "./world/manifest-secret.ts";
 
 /** What the controller of manifests needs of its process. */
 export interface ResourceManifestOptions {
@@ -40,6 +40,11 @@ async function resolve(manifest: ResourceManifest, { client, signal }: Context):
   const { secretKeyRef } = manifest.spec;
   if (secretKeyRef === undefined) return resolveManifest(manifest, () => undefined);
   const { namespace = "" } = manifest.metadata;
-  const secret = await client.find(secrets, { namespace, name: secretKeyRef.name }, { signal });
-  return resolveManifest(manifest, () => secret);
+  try {
+    const secret = await findManifestSecret(client, { namespace, name: secretKeyRef.name }, signal);
+    return resolveManifest(manifest, () => secret);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.class !== "forbidden") throw error;
+    return { kind: "missing", message: `${error.message}.` };
+  }
 }

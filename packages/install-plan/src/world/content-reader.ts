@@ -5,7 +5,8 @@ import { checkExpression } from "../health/index.ts";
 import type { Content } from "../manifest/content.ts";
 import { readContent } from "../manifest/read-content.ts";
 import { type Resolved, resolveManifest } from "../manifest/resolve-manifest.ts";
-import { type ManifestSecretObject, namespaces, secrets } from "./kinds.ts";
+import { type ManifestSecretObject, namespaces } from "./kinds.ts";
+import { findManifestSecret } from "./manifest-secret.ts";
 import { type KindTable, tableKey } from "./served-kinds.ts";
 
 interface Reading {
@@ -67,7 +68,7 @@ async function secretsFor(
     const ref = manifest?.spec.secretKeyRef;
     if (manifest === undefined || ref === undefined) continue;
     const { namespace = "" } = manifest.metadata;
-    const secret = await ctx.client.find(secrets, { namespace, name: ref.name });
+    const secret = await findManifestSecret(ctx.client, { namespace, name: ref.name }, ctx.signal);
     if (secret !== undefined) found.set(ref.name, secret);
   }
   return found;

@@ -18,7 +18,12 @@ export interface MemberStores {
 export async function trackKinds(ctx: Context, kinds: readonly Kind[]): Promise<MemberStores> {
   const stores = await trackPlanKinds(ctx, kinds);
   if (stores.forbidden.length === 0) return stores;
-  throw new ApiError(describeUnwatchable(stores.forbidden), { class: "forbidden", mayHaveActed: false });
+  throw unwatchable(stores.forbidden);
+}
+
+/** The error for kinds that the operator itself may not see. */
+export function unwatchable(kinds: readonly Kind[]): ApiError {
+  return new ApiError(describeUnwatchable(kinds), { class: "forbidden", mayHaveActed: false });
 }
 
 /**

@@ -1,5 +1,12 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Client, Context, Discovery, Kind, KubeObject } from "@quartermaster/runtime";
+import {
+  classify,
+  type Client,
+  type Context,
+  type Discovery,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 
 import { protectionOf } from "../cleanup/protection.ts";
 import { describeIdentity, identityKey, identityOf } from "../identity.ts";
@@ -9,6 +16,7 @@ import type { Content } from "../manifest/content.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { unwatchable } from "./member-stores.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 import { type Family, standingOf } from "./standing.ts";
 
@@ -45,11 +53,17 @@ export async function readTransformed(
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
     if (kind === undefined) continue;
-    const objects = await selected(rule, plan, { kind, client: parts.ctx.client });
+    const objects = await selected(rule, plan, { kind, client: parts.ctx.client }).catch(hiddenOf(kind));
     const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
     found.push({ rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })) });
   }
   return found;
+}
+
+function hiddenOf(kind: Kind): (error: unknown) => never {
+  return (error) => {
+    throw classify(error) === "forbidden" ? unwatchable([kind]) : error;
+  };
 }
 
 /** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
