@@ -1,7 +1,7 @@
 import type { Kind } from "@quartermaster/runtime";
 
 /** ClusterRoles with this label are added to the operator's rights to read; see config/rbac-limited. */
-export const readerLabel = "install.quartermaster.dev/aggregate-to-operator";
+const readerLabel = "install.quartermaster.dev/aggregate-to-operator";
 
 /** Which kinds the operator itself may not watch, and what helps. Without a full stop. */
 export function describeUnwatchable(kinds: readonly Pick<Kind, "group" | "plural">[]): string {
