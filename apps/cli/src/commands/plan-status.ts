@@ -57,10 +57,13 @@ async function watch(
   for (;;) {
     const plan = await getPlan(cluster, name, signal);
     const text = treeOf(plan, context);
-    if (isText && text !== shown) terminal.redraw(cleanLines(text, { colors: terminal.hasColor }));
-    shown = text;
     const leftMs = end - system.monotonicMs();
-    if (isReady(plan) || leftMs <= 0) return plan;
+    const isLast = isReady(plan) || leftMs <= 0;
+    // The last time all of it is drawn, which may be more than was there.
+    const isDue = text !== shown || (isLast && terminal.isInteractive);
+    if (isText && isDue) terminal.redraw(cleanLines(text, { colors: terminal.hasColor }), isLast);
+    shown = text;
+    if (isLast) return plan;
     await system.sleep(Math.min(lookEveryMs, leftMs), signal);
   }
 }

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
-import { rowsOf } from "../../src/output/terminal.ts";
+import { fitted, rowsOf } from "../../src/output/terminal.ts";
 import { colored } from "../../src/render/paint.ts";
 import { isReady, statusTree } from "../../src/render/status-tree.ts";
 import { aPlan, type Status } from "../support/plans.ts";
@@ -147,6 +147,15 @@ test.each([
   { name: "one that knows no width", columns: 0, want: 2 },
 ])("the rows of a text are counted for $name", ({ columns, want }) => {
   expect(rowsOf("\u{1b}[31mtree\u{1b}[0m\nup", columns)).toBe(want);
+});
+
+test.each([
+  { name: "all of it where there is room", columns: 80, rows: 5, want: ["a", "bb", "cccc", "d"] },
+  { name: "the top of it on a low screen", columns: 80, rows: 4, want: ["a", "bb", "… 2 more lines"] },
+  { name: "less of it where lines are broken", columns: 2, rows: 5, want: ["a", "bb", "… 2 more lines"] },
+  { name: "all of it where nobody knows", columns: 80, rows: 0, want: ["a", "bb", "cccc", "d"] },
+])("of a text a watch shows $name", ({ columns, rows, want }) => {
+  expect(fitted("a\nbb\ncccc\nd", { columns, rows }).split("\n")).toEqual(want);
 });
 
 test("a plan that was replaced has handed its objects over, and not left them unapplied", () => {
