@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 
 import { ApiError, type ErrorClass } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
+import { printableDeep } from "../../src/object/printable.ts";
+import { rawNumber } from "../../src/object/raw-number.ts";
 import { conditionsFor } from "../../src/reconcile/conditions.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
@@ -107,6 +109,31 @@ describe("judgeFailure", () => {
     const judgement = judgeFailure(new TypeError("password is hunter2"));
     expect(judgement).toMatchObject({ next: "backOff", isBug: true });
     expect(JSON.stringify(judgement)).not.toContain("hunter2");
+  });
+});
+
+describe("[security/85] words of others in a status", () => {
+  const steering = "a\u001b[2J\nb\u202ec";
+  const clean = "a [2J b c";
+
+  test("cannot steer the terminal of whoever reads them", () => {
+    const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", generation: 1 } };
+    const outcome = stalled({ reason: "Because", message: steering });
+    const claims = [{ type: "Own", status: "False", reason: "Because", message: steering }] as const;
+    const exact = rawNumber("9007199254740993");
+    const content = {
+      message: steering,
+      details: [{ message: steering, exact }],
+      ["__proto__"]: { a: steering },
+    };
+    const status = statusFor({ object, outcome, claims, content, now: new Date(0) });
+    expect(JSON.stringify(status)).not.toMatch(/\\u001b|\\n|\u202e/);
+    expect(status).toMatchObject({ message: clean, details: [{ message: clean, exact }] });
+  });
+
+  test("stay the same object when they are harmless", () => {
+    const content = { list: [{ message: "a b" }], none: null };
+    expect(printableDeep(content)).toBe(content);
   });
 });
 
