@@ -112,6 +112,39 @@ describe("judgeFailure", () => {
   });
 });
 
+describe("an object that the server refused", () => {
+  const refusal = (text: string, messages: readonly string[]): string => {
+    const causes = messages.map((message) => ({ field: "spec.a", reason: "FieldValueInvalid", message }));
+    const facts = { class: "invalid", status: 422, causes, mayHaveActed: false } as const;
+    const { shown } = judgeFailure(new ApiError(`apply Role ns/system:a: 422 ${text}`, facts));
+    return shown !== undefined && "why" in shown ? shown.why.message : "";
+  };
+
+  test.each([
+    { cause: 'Invalid value: "s3cret": must be short', want: "spec.a: Invalid value: must be short." },
+    {
+      cause: 'Invalid value: "a\\": \\"s3cret": must be short',
+      want: "spec.a: Invalid value: must be short.",
+    },
+    {
+      cause: "Invalid value: -1: must not be negative",
+      want: "spec.a: Invalid value: must not be negative.",
+    },
+    { cause: 'Duplicate value: "s3cret"', want: "spec.a: Duplicate value." },
+    { cause: 'Invalid value: {"a":"s3cret"}: no', want: "spec.a: Invalid value." },
+    { cause: "Required value: say which", want: "spec.a: Required value: say which." },
+    { cause: "", want: "spec.a: FieldValueInvalid." },
+  ])("is told by field and demand, without the value: $cause", ({ cause, want }) => {
+    expect(refusal(`it is invalid: spec.a: ${cause}`, [cause])).toBe(`apply Role ns/system:a: 422 ${want}`);
+  });
+
+  test("shows nothing between quotes where the server names no field", () => {
+    expect(refusal('json: cannot read "s3cret" of "x"', [])).toBe(
+      'apply Role ns/system:a: 422 json: cannot read "…".',
+    );
+  });
+});
+
 describe("[security/85] words of others in a status", () => {
   const steering = "a\u001b[2J\nb\u202ec";
   const clean = "a [2J b c";
