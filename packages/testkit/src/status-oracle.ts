@@ -48,6 +48,8 @@ function faultsOfCondition(
     ...(observedGeneration === generation
       ? []
       : [`${type}: observedGeneration differs from that of the status`]),
+    ...(message.trim() === "" ? [`${type}: the message says nothing`] : []),
+    ...(/\p{Cc}/u.test(message) ? [`${type}: the message holds control characters`] : []),
     ...(/\d{4}-\d{2}-\d{2}T\d{2}:/.test(message)
       ? [`${type}: the message holds a time stamp and changes on every retry`]
       : []),

@@ -1,46 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
 
-import { installPlan, resourceManifest } from "@quartermaster/api";
 import { eventually, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
 import { samplesIn } from "../support/metrics-page.ts";
-
-const main = join(import.meta.dirname, "../../src/main.ts");
-const plans = "/apis/install.quartermaster.dev/v1alpha1";
-
-/** An operator as a person starts it, with what it wrote. */
-class Operator implements AsyncDisposable {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<number | null>;
-  said = "";
-
-  constructor(args: readonly string[]) {
-    this.#child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.setEncoding("utf8").on("data", (chunk: string) => {
-        this.said += chunk;
-      });
-    this.#ended = new Promise((resolve) => this.#child.once("exit", resolve));
-  }
-
-  async port(): Promise<number> {
-    return await eventually(() => Number(/"metricsPort":(\d+)/.exec(this.said)?.[1] ?? 0) || undefined);
-  }
-
-  async end(signal?: "SIGTERM"): Promise<number | null> {
-    if (signal !== undefined) this.#child.kill(signal);
-    return await this.#ended;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.#ended;
-  }
-}
+import { Operator, plans, serveKinds } from "../support/operator.ts";
 
 test("an operator on a host installs a plan, shows it in its metrics and ends in peace", async () => {
   using cluster = joinSharedCluster();
@@ -96,17 +61,6 @@ test("a port that is taken is told by its flag, and the exit code is 2", async (
   expect(await operator.end()).toBe(2);
   expect(operator.said).toMatch(/^quartermaster-operator: --metrics-host, --metrics-port: .*EADDRINUSE/m);
 });
-
-type Api = ReturnType<typeof joinSharedCluster>["api"];
-
-async function serveKinds(api: Api): Promise<void> {
-  for (const resource of [installPlan, resourceManifest]) {
-    const { plural, group } = resource.kind;
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
-    await api.apply(path, resource.definition());
-    await eventually(async () => (await api.send({ path: `${plans}/${plural}` })).status === 200);
-  }
-}
 
 function aPlan(namespace: string): object {
   const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "one" }, data: { a: "1" } };

@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 
 import * as asn1js from "asn1js";
 import * as pkijs from "pkijs";
@@ -39,7 +39,7 @@ export function alternativeNames({
   const names = [
     ...dnsNames.map((value) => new pkijs.GeneralName({ type: 2, value })),
     ...ipAddresses.map((address) => {
-      const valueHex = ipv4Bytes(address);
+      const valueHex = addressBytes(address);
       return new pkijs.GeneralName({ type: 7, value: new asn1js.OctetString({ valueHex }) });
     }),
   ];
@@ -54,7 +54,20 @@ function extension(extnID: string, value: asn1js.BaseBlock, critical = true): pk
   return new pkijs.Extension({ extnID, critical, extnValue: value.toBER(false) });
 }
 
-function ipv4Bytes(address: string): ArrayBuffer {
-  if (!isIPv4(address)) throw new RangeError(`${address} is not an IPv4 address`);
-  return Uint8Array.from(address.split("."), Number).buffer;
+function addressBytes(address: string): ArrayBuffer {
+  if (isIPv4(address)) return Uint8Array.from(address.split("."), Number).buffer;
+  if (!isIPv6(address) || address.includes("%")) throw new RangeError(`${address} is not an IP address`);
+  return ipv6Bytes(address);
+}
+
+/** Sixteen bytes; the parser of URLs writes every spelling in groups of hexadecimal digits, with one gap of zeros at most. */
+function ipv6Bytes(address: string): ArrayBuffer {
+  const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const [before, after] = [groupsOf(head), groupsOf(tail)];
+  const gap = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return Uint8Array.from([...before, ...gap, ...after].flatMap((group) => [group >> 8, group & 0xff])).buffer;
+}
+
+function groupsOf(text: string): readonly number[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }

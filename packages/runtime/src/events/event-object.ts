@@ -1,5 +1,6 @@
 import { apiVersionOf, defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import { printable } from "../object/printable.ts";
 
 /** An event of events.k8s.io/v1. */
 export interface EventObject extends KubeObject {
@@ -88,7 +89,7 @@ export function eventFor(
     action: cutTo(action, wordLimitBytes),
     reason: cutTo(reason, wordLimitBytes),
     regarding: subject,
-    note: cutTo(note, noteLimitBytes, "…"),
+    note: cutTo(printable(note), noteLimitBytes, "…"),
     type,
   };
 }

@@ -10,6 +10,7 @@ import type { WatchObserver, WatchSink } from "../watch/watch-sink.ts";
 import { namedAsItsKind, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
 import type { InformerEvent, InformerHandler } from "./informer-event.ts";
+import { mayMatch } from "./matches-selector.ts";
 
 /** How objects are kept. */
 export interface View {
@@ -135,8 +136,12 @@ export class Informer {
     };
   }
 
-  /** The store answers with this object until the watch tells of it. */
+  /**
+   * The store answers with this object until the watch tells of it. One that the selectors leave out and that is not there
+   * would stay until the next bookmark: the watch never tells of it.
+   */
   noteWrite(object: KubeObject): void {
+    if (!mayMatch(this.#options.target, object) && this.#store.get(object.metadata) === undefined) return;
     const prepared = this.#prepare(object);
     if (prepared !== undefined && this.#store.isSynced) this.#store.noteWrite(prepared);
   }

@@ -31,10 +31,17 @@ function canonical(text: string): string {
   if (match?.groups === undefined) return text;
   const { sign = "", whole = "", fraction = "", exponent = "0" } = match.groups;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
+  const significant = digits.slice(0, endOfDigits(digits));
   if (significant === "") return "0";
   const power = Number(exponent) - fraction.length + (digits.length - significant.length);
   return `${sign}${significant}e${power}`;
+}
+
+/** Where the zeros at the end begin. `/0+$/` would try each run of zeros from each of its digits: hours for a hostile number. */
+function endOfDigits(digits: string): number {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return end;
 }
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,3 +1,5 @@
+import { refOf } from "../object/kube-object.ts";
+
 /** `low` is for what can wait: the initial list and events that changed nothing. */
 export type Priority = "normal" | "low";
 
@@ -10,6 +12,8 @@ export const never = Number.POSITIVE_INFINITY;
 /** All that is known of one key. A ticket in a line counts only while the entry agrees with it. */
 export class KeyEntry {
   readonly key: string;
+  /** Empty for what is in none. */
+  readonly namespace: string;
   place: Place = "none";
   priority: Priority = "low";
   dueMs = never;
@@ -20,6 +24,7 @@ export class KeyEntry {
 
   constructor(key: string) {
     this.key = key;
+    this.namespace = refOf(key).namespace ?? "";
   }
 
   /** Nothing is left to do for the key. */

@@ -1,6 +1,6 @@
 import { unreachable } from "../unreachable.ts";
 import { DueHeap } from "./due-heap.ts";
-import { Fifo } from "./fifo.ts";
+import { FairLine } from "./fair-line.ts";
 import { KeyEntry, never, type Priority } from "./key-entry.ts";
 
 /** How a key is added. */
@@ -27,11 +27,14 @@ export interface Taken {
 
 /**
  * Keys that need attention. A key is in it once, however often it is added; it is worked on by one at a time; added while it
- * is worked on, it comes back once. Pure: time is an argument (monotonic milliseconds).
+ * is worked on, it comes back once. Namespaces take turns. Pure: time is an argument (monotonic milliseconds).
  */
 export class KeyQueue {
   readonly #entries = new Map<string, KeyEntry>();
-  readonly #lines: Readonly<Record<Priority, Fifo<KeyEntry>>> = { normal: new Fifo(), low: new Fifo() };
+  readonly #lines: Readonly<Record<Priority, FairLine<KeyEntry>>> = {
+    normal: new FairLine(),
+    low: new FairLine(),
+  };
   readonly #delayed = new DueHeap<DueTicket>();
   readonly #depths: Record<Priority, number> = { normal: 0, low: 0 };
   #normalInRow = 0;

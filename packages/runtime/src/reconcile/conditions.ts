@@ -1,3 +1,4 @@
+import { printable } from "../object/printable.ts";
 import { unreachable } from "../unreachable.ts";
 import type { Claim, Outcome, Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
@@ -39,6 +40,7 @@ export function conditionsFor({
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
     return {
       ...condition,
+      message: printable(condition.message),
       lastTransitionTime,
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     };

@@ -65,5 +65,27 @@ const internalMessage =
 
 /** An ApiError's message names verb and object and holds no secret; of other errors nothing is shown. */
 function whyOf(error: unknown, reason: string): Why {
-  return { reason, message: error instanceof ApiError ? `${error.message}.` : internalMessage };
+  if (!(error instanceof ApiError)) return { reason, message: internalMessage };
+  return { reason, message: `${error.class === "invalid" ? withoutValues(error) : error.message}.` };
+}
+
+/**
+ * Which fields of a refused object are wrong, and what they should be. The values that the server quotes are left out, as in
+ * the log: what a controller writes is often made from a Secret, and more people may read a status.
+ */
+function withoutValues({ message, causes }: ApiError): string {
+  if (causes.length === 0) return message.replace(/["'`].*["'`]/s, '"…"');
+  const [ours = "refused"] = /^.*?: \d{3}(?= |$)/s.exec(message) ?? [];
+  const faults = causes.map((cause) => `${cause.field}: ${withoutValue(cause.message) || cause.reason}`);
+  return `${ours} ${faults.join("; ")}`.slice(0, 1_024);
+}
+
+const quotingValue =
+  /^(?<what>(?:Invalid|Unsupported|Duplicate) value): (?:"(?:[^"\\]|\\.)*"|[-\w.]+)(?<rest>: .*|)$/s;
+
+/** A value that is a list or a map has no end that could be found: then only what kind of fault it is remains. */
+function withoutValue(message: string): string {
+  const groups = quotingValue.exec(message)?.groups;
+  if (groups !== undefined) return `${groups["what"] ?? ""}${groups["rest"] ?? ""}`;
+  return message.replace(/^((?:Invalid|Unsupported|Duplicate) value):.*$/s, "$1");
 }

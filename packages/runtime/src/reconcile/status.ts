@@ -1,5 +1,6 @@
 import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import { printableDeep } from "../object/printable.ts";
 import { type Condition, conditionsFor } from "./conditions.ts";
 import type { Claim, Outcome } from "./outcome.ts";
 import { timestampOf } from "./timestamp.ts";
@@ -42,7 +43,7 @@ export function statusFor({ object, outcome, content, now, ...own }: StatusFacts
     conditions: _conditions,
     observedGeneration: _generation,
     ...rest
-  } = content === undefined ? current : readStatus(content);
+  } = content === undefined ? current : readStatus(printableDeep(content));
   return { ...rest, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
 }
 

@@ -22,9 +22,9 @@ export function int64(): z.ZodInt {
   return z.int().meta({ format: "int64" });
 }
 
-/** An amount such as `500m`, `2Gi` or `3`. */
+/** An amount such as `500m`, `2Gi` or `3`: what Kubernetes' own pattern takes, in a form that cannot backtrack. */
 export function quantity(): z.ZodString {
-  return z.string().regex(/^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/);
+  return z.string().regex(/^[+-]?[0-9.]+([eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?$/);
 }
 
 /** A port by number or by name, a count or a percentage. */

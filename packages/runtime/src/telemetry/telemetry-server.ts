@@ -39,7 +39,7 @@ export class TelemetryServer implements AsyncDisposable {
 
   /** Begins to answer and gives the port. Throws when the port is taken. */
   async listen(): Promise<number> {
-    const { port = 8080, host } = this.#options;
+    const { port = 8080, host, log = silentLog } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     this.#server.once("error", reject);
     this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
@@ -47,6 +47,10 @@ export class TelemetryServer implements AsyncDisposable {
     });
     await promise;
     this.#server.off("error", reject);
+    // Without a listener, one connection that cannot be accepted (no file descriptor left) would end the process.
+    this.#server.on("error", (error) => {
+      log.warn("connection could not be accepted", { err: error });
+    });
     const address = this.#server.address();
     return typeof address === "object" && address !== null ? address.port : 0;
   }

@@ -44,6 +44,8 @@ export class Reflector {
   /** Stays so for the life of the reflector: a server that refuses WatchList will refuse it again. */
   #pagesOnly = false;
   #acceptsOlder = false;
+  /** The last list expired between two pages: where that always happens, pages would never come to their end. */
+  #hasExpired = false;
   #wake: (() => void) | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -63,8 +65,10 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     this.#options.onState?.(this.#state);
     while (!signal.aborted) {
-      const ending = await this.#attempt(signal);
-      const step = nextStep(this.#state, signal.aborted ? { kind: "stopped" } : ending);
+      const found = await this.#attempt(signal);
+      // Whatever broke then was broken by us: nobody is to be told of trouble.
+      const ending: Ending = signal.aborted ? { kind: "stopped" } : found;
+      const step = nextStep(this.#state, ending);
       this.#note(ending);
       this.#enter(step, ending);
       await this.#pause(step, ending, signal);
@@ -85,6 +89,7 @@ export class Reflector {
       return usesPages ? await this.#list(signal) : await this.#stream(signal);
     } catch (error) {
       const ending = endingOf(error, this.#state);
+      this.#hasExpired = usesPages && ending.kind === "gone";
       // A 400 for a plain list is not about WatchList.
       return usesPages && ending.kind === "watchListRefused" ? { kind: "failed", error } : ending;
     }
@@ -92,7 +97,7 @@ export class Reflector {
 
   async #list(signal: AbortSignal): Promise<Ending> {
     const { source, sink, system } = this.#options;
-    const listing = source.list(signal);
+    const listing = source.list(signal, { isWhole: this.#hasExpired });
     const budget = new TurnBudget(system);
     sink.beginReplace({ acceptsOlder: this.#acceptsOlder });
     for await (const object of listing.objects) {
@@ -185,6 +190,7 @@ export class Reflector {
     if (!this.#acceptsOlder && compareVersions(version, this.#version) < 0) throw setBack(this.#decoding);
     this.#version = version;
     this.#acceptsOlder = false;
+    this.#hasExpired = false;
     this.#options.sink.endReplace(version);
     this.#enter({ state: "watching", pause: "none" }, { kind: "listed" });
   }

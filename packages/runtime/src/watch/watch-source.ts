@@ -35,7 +35,8 @@ export interface Listing {
 /** Where a reflector gets objects from. The one edge between the watch's logic and the network. */
 export interface WatchSource {
   open(query: StreamQuery): Promise<AsyncIterable<Uint8Array>>;
-  list(signal: AbortSignal): Listing;
+  /** In pages, or in one piece: costly, but it cannot expire between two pages. */
+  list(signal: AbortSignal, how?: { readonly isWhole?: boolean }): Listing;
 }
 
 /** The API server as a source. */
@@ -50,7 +51,7 @@ export function transportSource(transport: Transport, target: WatchTarget): Watc
       });
       return stream.body;
     },
-    list: (signal) => listFrom(transport, target, signal),
+    list: (signal, { isWhole = false } = {}) => listFrom(transport, target, { signal, isWhole }),
   };
 }
 
@@ -69,7 +70,11 @@ function streamPath({ kind, namespace, ...selectors }: WatchTarget, query: Strea
   });
 }
 
-function listFrom(transport: Transport, target: WatchTarget, signal: AbortSignal): Listing {
+function listFrom(
+  transport: Transport,
+  target: WatchTarget,
+  { signal, isWhole }: { readonly signal: AbortSignal; readonly isWhole: boolean },
+): Listing {
   const { kind, isMetadataOnly = false } = target;
   let resourceVersion = "";
   const accept = isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadataList") } : {};
@@ -79,10 +84,13 @@ function listFrom(transport: Transport, target: WatchTarget, signal: AbortSignal
       ({ resourceVersion } = page);
       return page;
     },
-    { ...selectionOf(target), signal },
+    { ...selectionOf(target), signal, ...(isWhole ? { pageSize: wholeList } : {}) },
   );
   return { objects, resourceVersion: () => resourceVersion };
 }
+
+/** A limit of 0 is none. */
+const wholeList = 0;
 
 function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): {
   readonly namespace?: string;

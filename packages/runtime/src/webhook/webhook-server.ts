@@ -73,6 +73,10 @@ export class WebhookServer implements AsyncDisposable {
     });
     await promise;
     this.#server.off("error", reject);
+    // Without a listener, one connection that cannot be accepted (no file descriptor left) would end the process.
+    this.#server.on("error", (error) => {
+      this.#handling.log.warn("connection could not be accepted", { err: error });
+    });
     return portOf(this.#server);
   }
 

@@ -1,3 +1,4 @@
+import { ApiError } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import type { Listing, StreamQuery, WatchSource } from "../../src/watch/watch-source.ts";
 
@@ -12,6 +13,9 @@ export interface ScriptedStream {
 export class ScriptedSource implements WatchSource {
   readonly queries: (string | undefined)[] = [];
   lists = 0;
+  /** Of each list, whether it was asked for in one piece. */
+  readonly wholes: boolean[] = [];
+  #isExpiring = false;
   readonly #streams: ScriptedStream[];
   readonly #pages: { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
 
@@ -31,11 +35,24 @@ export class ScriptedSource implements WatchSource {
     return await Promise.resolve(play(stream ?? {}, signal));
   }
 
-  list(): Listing {
+  /** From now on every list in pages ends with 410 after its first object. */
+  expirePages(): void {
+    this.#isExpiring = true;
+  }
+
+  list(_signal?: AbortSignal, { isWhole = false }: { readonly isWhole?: boolean } = {}): Listing {
     this.lists += 1;
+    this.wholes.push(isWhole);
     const { objects, resourceVersion } = this.#pages;
+    if (this.#isExpiring && !isWhole)
+      return { objects: expiring(objects), resourceVersion: () => resourceVersion };
     return { objects: each(objects), resourceVersion: () => resourceVersion };
   }
+}
+
+async function* expiring(objects: readonly KubeObject[]): AsyncGenerator<KubeObject> {
+  yield* each(objects.slice(0, 1));
+  throw new ApiError("list: 410", { class: "gone", status: 410, mayHaveActed: false });
 }
 
 async function* each(objects: readonly KubeObject[]): AsyncGenerator<KubeObject> {

@@ -29,6 +29,30 @@ const old = authority("old", 0);
 const fresh = authority("fresh", 2_000);
 const both: Authorities = { newest: fresh, previous: old };
 
+test.each([
+  { given: "::1", want: "0:0:0:0:0:0:0:1" },
+  { given: "fd00:10:96::a", want: "FD00:10:96:0:0:0:0:A" },
+  { given: "2001:db8:1:2:3:4:5:6", want: "2001:DB8:1:2:3:4:5:6" },
+  { given: "1::", want: "1:0:0:0:0:0:0:0" },
+  { given: "::ffff:10.0.0.1", want: "0:0:0:0:0:FFFF:A00:1" },
+])("a serving certificate speaks for $given", async ({ given, want }) => {
+  const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
+  const issuer = await issueAuthority({ name: "authority", serial: "01", validity });
+  const names = { dnsNames: [], ipAddresses: ["10.0.0.1", given] };
+  const leaf = await issueServing(issuer, { name: "leaf", serial: "02", validity, ...names });
+  const { subjectAltName } = new X509Certificate(leaf.certificatePem);
+  expect(subjectAltName).toBe(`IP Address:10.0.0.1, IP Address:${want}`);
+});
+
+test.each(["fe80::1%eth0", "localhost", ""])("%j is no address to serve", async (address) => {
+  const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
+  const issuer = await issueAuthority({ name: "authority", serial: "01", validity });
+  const names = { dnsNames: [], ipAddresses: [address] };
+  await expect(issueServing(issuer, { name: "leaf", serial: "02", validity, ...names })).rejects.toThrow(
+    RangeError,
+  );
+});
+
 describe("the rotation of authorities", () => {
   const rows = [
     { name: "a young authority is kept", given: { newest: old }, nowMs: 1_999, step: "keep", signer: old },

@@ -13,6 +13,11 @@ function note(book: SeriesBook, atMs: number, what: Occurrence = occurrence): Se
   return book.note(what, { make, wallMs: atMs, monotonicMs: atMs });
 }
 
+test("[security/85] the note of an event cannot steer a terminal", () => {
+  const event = eventFor({ ...occurrence, note: "a\u001b[2J\r\nb" }, reporter, { suffix: "s", wallMs: 0 });
+  expect(event.note).toBe("a [2J b");
+});
+
 describe("SeriesBook", () => {
   test("writes the first, makes a series of the second, and only counts the rest", () => {
     const book = new SeriesBook();

@@ -11,6 +11,15 @@ import { writeDeep } from "../../src/transport/write-deep.ts";
 
 const deepText = (levels: number, inner: string): string => "[".repeat(levels) + inner + "]".repeat(levels);
 
+test("[security/84] a number of a million digits is read in 50 ms, and keeps each of them", () => {
+  const digits = `1${"0".repeat(1_000_000)}1`;
+  const before = process.threadCpuUsage();
+  const value = parseJson(`{"a":${digits}}`);
+  const { user } = process.threadCpuUsage(before);
+  expect(user / 1000).toBeLessThan(50);
+  expect(JSON.stringify(value)).toBe(`{"a":${digits}}`);
+});
+
 describe("[runtime/RT-33] numbers", () => {
   const kept = [
     "9223372036854775807",

@@ -52,7 +52,7 @@ interface Pair {
   readonly model: Model;
 }
 
-const keys = fc.constantFrom("a", "b", "c", "d");
+const keys = fc.constantFrom("a", "b", "one/c", "one/d", "two/c");
 const priorities = fc.constantFrom("normal" as const, "low" as const);
 
 type Step =
@@ -149,6 +149,28 @@ describe("KeyQueue order", () => {
     for (const key of ["x", "y", "z"]) queue.add(key, 0);
     expect([1, 2, 3].map(() => queue.take(1)?.key)).toEqual(["x", "y", "z"]);
   });
+
+  test.each(["normal", "low"] as const)(
+    "[security/80] namespaces take turns in the %s line, however many keys one of them has",
+    (priority) => {
+      const queue = new KeyQueue();
+      for (let at = 0; at < 10_000; at += 1) queue.add(`greedy/${at}`, 0, { priority });
+      for (const key of ["calm/a", "calm/b", "other/a", "cluster-wide"]) queue.add(key, 1, { priority });
+      const taken = Array.from({ length: 7 }, () => queue.take(2)?.key);
+      expect(taken).toEqual([
+        "greedy/0",
+        "calm/a",
+        "other/a",
+        "cluster-wide",
+        "greedy/1",
+        "calm/b",
+        "greedy/2",
+      ]);
+      // One that comes later gets its turn at once.
+      queue.add("late/a", 3, { priority });
+      expect([3, 4].map((nowMs) => queue.take(nowMs)?.key)).toContain("late/a");
+    },
+  );
 
   test("takes what is normal before what is low, and a second add can raise a key", () => {
     const queue = new KeyQueue();

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 
 import { ApiError, type ErrorClass } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
+import { printableDeep } from "../../src/object/printable.ts";
+import { rawNumber } from "../../src/object/raw-number.ts";
 import { conditionsFor } from "../../src/reconcile/conditions.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
@@ -107,6 +109,64 @@ describe("judgeFailure", () => {
     const judgement = judgeFailure(new TypeError("password is hunter2"));
     expect(judgement).toMatchObject({ next: "backOff", isBug: true });
     expect(JSON.stringify(judgement)).not.toContain("hunter2");
+  });
+});
+
+describe("an object that the server refused", () => {
+  const refusal = (text: string, messages: readonly string[]): string => {
+    const causes = messages.map((message) => ({ field: "spec.a", reason: "FieldValueInvalid", message }));
+    const facts = { class: "invalid", status: 422, causes, mayHaveActed: false } as const;
+    const { shown } = judgeFailure(new ApiError(`apply Role ns/system:a: 422 ${text}`, facts));
+    return shown !== undefined && "why" in shown ? shown.why.message : "";
+  };
+
+  test.each([
+    { cause: 'Invalid value: "s3cret": must be short', want: "spec.a: Invalid value: must be short." },
+    {
+      cause: 'Invalid value: "a\\": \\"s3cret": must be short',
+      want: "spec.a: Invalid value: must be short.",
+    },
+    {
+      cause: "Invalid value: -1: must not be negative",
+      want: "spec.a: Invalid value: must not be negative.",
+    },
+    { cause: 'Duplicate value: "s3cret"', want: "spec.a: Duplicate value." },
+    { cause: 'Invalid value: {"a":"s3cret"}: no', want: "spec.a: Invalid value." },
+    { cause: "Required value: say which", want: "spec.a: Required value: say which." },
+    { cause: "", want: "spec.a: FieldValueInvalid." },
+  ])("is told by field and demand, without the value: $cause", ({ cause, want }) => {
+    expect(refusal(`it is invalid: spec.a: ${cause}`, [cause])).toBe(`apply Role ns/system:a: 422 ${want}`);
+  });
+
+  test("shows nothing between quotes where the server names no field", () => {
+    expect(refusal('json: cannot read "s3cret" of "x"', [])).toBe(
+      'apply Role ns/system:a: 422 json: cannot read "…".',
+    );
+  });
+});
+
+describe("[security/85] words of others in a status", () => {
+  const steering = "a\u001b[2J\nb\u202ec";
+  const clean = "a [2J b c";
+
+  test("cannot steer the terminal of whoever reads them", () => {
+    const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", generation: 1 } };
+    const outcome = stalled({ reason: "Because", message: steering });
+    const claims = [{ type: "Own", status: "False", reason: "Because", message: steering }] as const;
+    const exact = rawNumber("9007199254740993");
+    const content = {
+      message: steering,
+      details: [{ message: steering, exact }],
+      ["__proto__"]: { a: steering },
+    };
+    const status = statusFor({ object, outcome, claims, content, now: new Date(0) });
+    expect(JSON.stringify(status)).not.toMatch(/\\u001b|\\n|\u202e/);
+    expect(status).toMatchObject({ message: clean, details: [{ message: clean, exact }] });
+  });
+
+  test("stay the same object when they are harmless", () => {
+    const content = { list: [{ message: "a b" }], none: null };
+    expect(printableDeep(content)).toBe(content);
   });
 });
 

@@ -26,6 +26,7 @@ interface Scene {
   readonly events: string[];
   readonly states: WatchState[];
   readonly counts: string[];
+  readonly troubles: unknown[];
 }
 
 function play(streams: readonly ScriptedStream[], listed: readonly KubeObject[] = []): Scene {
@@ -34,6 +35,7 @@ function play(streams: readonly ScriptedStream[], listed: readonly KubeObject[] 
   const states: WatchState[] = [];
   const counts: string[] = [];
   const events: string[] = [];
+  const troubles: unknown[] = [];
   const informer = new Informer({
     target: { kind: configMaps },
     view: {},
@@ -41,7 +43,10 @@ function play(streams: readonly ScriptedStream[], listed: readonly KubeObject[] 
     system,
     freeze: true,
     observer: {
-      stateChanged: ({ state }) => states.push(state),
+      stateChanged: ({ state, error }) => {
+        states.push(state);
+        if (error !== undefined) troubles.push(error);
+      },
       watchRestarted: ({ why }) => counts.push(why),
       relisted: () => counts.push("relist"),
       decodeFailed: () => counts.push("decode"),
@@ -57,7 +62,7 @@ function play(streams: readonly ScriptedStream[], listed: readonly KubeObject[] 
   onTestFinished(async () => {
     await informer.stop();
   });
-  return { system, source, informer, events, states, counts };
+  return { system, source, informer, events, states, counts, troubles };
 }
 
 const first = {
@@ -266,6 +271,22 @@ describe("a reflector", () => {
     await scene.system.settle();
     expect(scene.counts).toEqual(["watchListRefused"]);
     expect([scene.source.lists, scene.informer.state, scene.informer.store.size]).toEqual([1, "watching", 2]);
+  });
+
+  test("a watch that is given back is no trouble to anybody", async () => {
+    const scene = play([first]);
+    await scene.system.settle();
+    await scene.informer.stop();
+    expect(scene.states).toEqual(["listing", "watching", "stopped"]);
+    expect({ troubles: scene.troubles, counts: scene.counts }).toEqual({ troubles: [], counts: [] });
+  });
+
+  test("asks for the whole list at once when pages expire before the last is read", async () => {
+    const scene = play([{ refuse: invalid }, { chunks: [] }], [anObject("a", "5")]);
+    scene.source.expirePages();
+    await scene.system.advance(5_000);
+    expect(scene.source.wholes).toEqual([false, true]);
+    expect(scene.informer.store.isSynced).toBe(true);
   });
 
   test("ends at once when it is stopped, whatever it is doing", async () => {

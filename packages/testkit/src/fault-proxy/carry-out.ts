@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Fault } from "./fault.ts";
 import { syntheticBody } from "./fault.ts";
@@ -15,6 +16,8 @@ export interface Exchange {
   readonly forwarder: Forwarder;
   /** Aborts when the proxy is closed. */
   readonly signal: AbortSignal;
+  /** While muted the proxy passes no new request on. */
+  readonly mute: (isMuted: boolean) => void;
 }
 
 /** Does the fault to the request, or passes it on untouched. */
@@ -35,8 +38,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       response.destroy();
       break;
     case "crash-after-answer":
-      await passOn(await forwarder.send(message, signal), exchange);
-      fault.kill();
+      await crashAfterAnswer(await forwarder.send(message, signal), exchange, fault.kill);
       break;
     case "answer":
       response
@@ -61,6 +63,26 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       break;
     default:
       unreachable(fault);
+  }
+}
+
+/** Time for an answer to be read by whoever got it, and for a signal to take effect. */
+const momentMs = 50;
+
+/** Between the answer and the kill the operator may ask for more: none of that may reach the server. */
+async function crashAfterAnswer(
+  answer: IncomingMessage,
+  exchange: Exchange,
+  kill: () => void,
+): Promise<void> {
+  exchange.mute(true);
+  try {
+    await passOn(answer, exchange);
+    await sleep(momentMs);
+    kill();
+    await sleep(momentMs);
+  } finally {
+    exchange.mute(false);
   }
 }
 

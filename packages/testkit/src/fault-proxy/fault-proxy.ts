@@ -73,6 +73,8 @@ class Proxy implements FaultProxy {
   readonly #caPem: string;
   readonly #ended = new AbortController();
   #port = 0;
+  #requests = 0;
+  #isMuted = false;
 
   constructor({ upstream, staleServer }: FaultProxyOptions, server: Server, caPem: string) {
     this.#forwarder = new Forwarder(upstream, staleServer);
@@ -118,12 +120,16 @@ class Proxy implements FaultProxy {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const seen = describeRequest(
-      { method: request.method ?? "GET", url: request.url ?? "/", headers: request.headers },
-      this.trace.length + 1,
-    );
-    const fault = this.#plan.next(seen);
+    if (this.#isMuted) {
+      response.destroy();
+      return;
+    }
     try {
+      // Counted on arrival: those whose bodies are still on the way have a number too.
+      this.#requests += 1;
+      const { method = "GET", url = "/", headers } = request;
+      const seen = describeRequest({ method, url, headers }, this.#requests);
+      const fault = this.#plan.next(seen);
       const body = await buffer(request);
       const entry: TraceEntry = {
         ...seen,
@@ -139,6 +145,9 @@ class Proxy implements FaultProxy {
         response,
         forwarder: this.#forwarder,
         signal: this.#ended.signal,
+        mute: (isMuted) => {
+          this.#isMuted = isMuted;
+        },
       });
     } catch {
       // Either side went away in the middle: that is what proxies see every day, and the trace shows no status.

@@ -1,3 +1,4 @@
+import { pipeline, Readable, Transform } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
@@ -6,11 +7,22 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 export type WatchTransform = (frames: AsyncIterable<Buffer>, signal: AbortSignal) => AsyncIterable<Buffer>;
 
-/** W1: every event comes late by so much, in order. */
+/** W1: every event comes late by so much, in order. Those that wait are waited for together: a burst stays a burst. */
 export function delayEvents(ms: number): WatchTransform {
   return async function* delayed(frames, signal) {
-    for await (const frame of frames) {
-      await sleep(ms, undefined, { signal });
+    const waiting = new Transform({
+      objectMode: true,
+      readableHighWaterMark: Number.MAX_SAFE_INTEGER,
+      transform: (frame: Buffer, _encoding, done) =>
+        done(undefined, { frame, dueMs: performance.now() + ms }),
+    });
+    // A stream that breaks ends the loop below.
+    pipeline(Readable.from(frames), waiting, () => undefined);
+    for await (const { frame, dueMs } of waiting as AsyncIterable<{
+      readonly frame: Buffer;
+      readonly dueMs: number;
+    }>) {
+      await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal });
       yield frame;
     }
   };

@@ -74,11 +74,14 @@ describe("a fault proxy", () => {
     },
   );
 
-  test("C3 kills after the answer was delivered", async () => {
+  test("C3 kills after the answer was delivered, and nothing is passed on in between", async () => {
     let kills = 0;
     proxy.inject(isWritePoint, { kind: "crash-after-answer", kill: () => (kills += 1) });
     expect(await create("delivered")).toBe(201);
+    await expect(create("too-late")).rejects.toThrow(/socket|ECONNRESET|closed/i);
     await eventually(() => kills === 1);
+    await eventually(async () => (await create("by-the-next")) === 201);
+    expect(await isThere("too-late")).toBe(false);
   });
 
   test.each<{ readonly id: string; readonly fault: Fault; readonly status: number }>([

@@ -33,6 +33,17 @@ describe("a stream of events on its way through the proxy", () => {
     expect(frames).toEqual(['{"a":1}\n', '{"b":2}\n', '{"c":3}']);
   });
 
+  test("comes late by so much each, not by the sum of it", async () => {
+    const frames = Array.from({ length: 50 }, (_, at) => `${at}\n`);
+    const startMs = performance.now();
+    const out: string[] = [];
+    for await (const part of delayEvents(100)(stream(...frames), AbortSignal.timeout(10_000)))
+      out.push(part.toString());
+    expect(out).toEqual(frames);
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
+    expect(performance.now() - startMs).toBeLessThan(2_500);
+  });
+
   test.each<{ readonly name: string; readonly transform: WatchTransform; readonly want: readonly string[] }>([
     { name: "comes late but whole", transform: delayEvents(1), want: ["1\n", "2\n", "3\n"] },
     { name: "comes twice", transform: repeatEvents(), want: ["1\n", "1\n", "2\n", "2\n", "3\n", "3\n"] },

@@ -38,6 +38,12 @@ function anObject({
 describe("the status oracle", () => {
   test.each<{ readonly name: string; readonly given: Said; readonly want: string | undefined }>([
     { name: "passes what is ready", given: {}, want: undefined },
+    { name: "wants words", given: { message: " " }, want: "Ready: the message says nothing" },
+    {
+      name: "wants words that can be shown",
+      given: { message: "a\u001b[2J" },
+      want: "Ready: the message holds control characters",
+    },
     { name: "passes what is on its way", given: { ready: "False", reconciling: "True" }, want: undefined },
     {
       name: "passes what only its user can mend",
