@@ -36,6 +36,8 @@ export class PlanMemory {
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
+  /** Uids of objects that the account may neither delete nor release, while the plan may leave such behind. */
+  readonly leftBehind = new Set<string>();
   /** Warnings that users have been told. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */

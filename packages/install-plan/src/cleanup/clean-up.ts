@@ -1,23 +1,26 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { ApiError, type CleanUpEnd, type Context, type Outcome, settled } from "@quartermaster/runtime";
+import { type CleanUpEnd, type Context, type Outcome, settled } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
-import type { ApplyParts } from "../perform/apply-member.ts";
-import { performAction } from "../perform/performer.ts";
-import type { Target } from "../plan-action.ts";
+import type { PlanAction, Target } from "../plan-action.ts";
 import { deletionLastedMs, hasStarted } from "../progress.ts";
-import { namespaces, serviceAccounts } from "../world/kinds.ts";
+import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
-import type { ObserverParts } from "../world/observe-plan.ts";
 import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
 import { orphaned, type Plight, unauthorized, underWay } from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
+import {
+  type CleanUpParts,
+  type Hands,
+  isLettingGo,
+  leaveBehind,
+  leftBehindBy,
+  type Refusal,
+  refusalOf,
+} from "./leave-behind.ts";
 import { isOrphaning } from "./orphaning.ts";
 import { readRemaining } from "./read-remaining.ts";
-
-/** What cleaning up needs besides the pass. */
-export type CleanUpParts = ObserverParts & ApplyParts;
 
 /** Takes away what the plan made, as its knobs say. Works from every phase, and shows what is in its way. */
 export async function cleanUpPlan(
@@ -26,31 +29,51 @@ export async function cleanUpPlan(
   parts: CleanUpParts,
 ): Promise<Outcome | CleanUpEnd> {
   if (ownsNothing(plan)) return settled();
-  const { system } = parts;
-  const silentUntilMs = system.monotonicMs() + silentMs;
+  const silentUntilMs = parts.system.monotonicMs() + silentMs;
   for (;;) {
-    const remaining = await readRemaining(plan, ctx, parts);
-    if (remaining.length === 0) return settled();
-    // Written down before anything is done: what told of it goes while we work.
-    if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
-    const step = await nextStep(plan, remaining, { ctx, parts });
-    const plight = { plan, step, remaining };
-    const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
-    if (refusal !== undefined) return refused(plight, refusal, ctx);
-    const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
-    if (isWorthTelling || !(await isSeenSoon(step.actions, ctx, system))) return underWay(plight);
+    const end = await takeStep(plan, { ctx, parts }, silentUntilMs);
+    if (end !== undefined) return end;
   }
 }
 
-async function nextStep(
+/** Undefined when the next step can follow at once. */
+async function takeStep(
   plan: InstallPlan,
-  remaining: readonly Remaining[],
+  { ctx, parts }: Hands,
+  silentUntilMs: number,
+): Promise<Outcome | CleanUpEnd | undefined> {
+  const leftBehind = leftBehindBy(plan, ctx, parts);
+  const remaining = await readRemaining(plan, ctx, { ...parts, leftBehind });
+  if (remaining.length === 0) return settled();
+  // Written down before anything is done: what told of it goes while we work.
+  if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
+  const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
+  const plight = { plan, step, remaining };
+  const fault = accountFault(plan, ctx);
+  if (fault !== undefined) return refused(plight, fault, ctx);
+  const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
+  const [refusal] = refusals;
+  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(plight, refusal.said);
+  await leaveBehind(refusals, plan, { ctx, parts });
+  const { system } = parts;
+  const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
+  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(plight) : undefined;
+}
+
+interface Rest {
+  readonly plan: InstallPlan;
+  readonly remaining: readonly Remaining[];
+  readonly leftBehind: ReadonlySet<string>;
+}
+
+async function nextStep(
+  { plan, remaining, leftBehind }: Rest,
   { ctx, parts: { memories, system } }: Hands,
 ): Promise<DeletionStep> {
   const lastedMs = deletionLastedMs(plan, system.wallMs());
   const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
   const isLettingAllGo = isReleasing(plan, elapsedMs);
-  const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx);
+  const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx, leftBehind);
   return jobsFirst ?? decideDeletion({ plan, remaining, isReleasing: isLettingAllGo });
 }
 
@@ -70,7 +93,7 @@ const silentMs = 2_000;
 
 /** Whether the watches show within a moment what became of the objects. */
 async function isSeenSoon(
-  actions: DeletionStep["actions"],
+  actions: readonly PlanAction[],
   ctx: Context,
   system: CleanUpParts["system"],
 ): Promise<boolean> {
@@ -109,34 +132,23 @@ function accountFault({ metadata, spec }: InstallPlan, ctx: Context): string | u
   return ctx.follow(serviceAccounts, ref) === undefined ? `${ref.name} does not exist` : undefined;
 }
 
-/** The plan says so, or its whole namespace goes and it must not hold that up. */
-function isLettingGo({ metadata, spec }: InstallPlan, ctx: Context): boolean {
-  const home = ctx.store(namespaces).get({ name: metadata.namespace ?? "" });
-  return spec.deletion.ifUnauthorized === "Orphan" || home?.metadata.deletionTimestamp !== undefined;
-}
-
-interface Hands {
-  readonly ctx: Context;
-  readonly parts: CleanUpParts;
-}
-
-/** Does all that can be done now. What the server said where the account lacks a right; undefined when it lacked none. */
+/** Does all that can be done now, and tells what the account lacked a right for. */
 async function carryOut(
   { actions, inFlight }: DeletionStep,
   remaining: readonly Remaining[],
   { ctx, parts }: Hands,
-): Promise<string | undefined> {
+): Promise<{ readonly done: readonly PlanAction[]; readonly refusals: readonly Refusal[] }> {
   tellProtected(actions, remaining, ctx);
-  const refusals = await inBatches(actions, inFlight, async (action) => {
-    try {
-      await performAction(action, ctx, parts);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ApiError && error.class === "forbidden") return error.message;
-      throw error;
-    }
+  const ends = await inBatches(actions, inFlight, async (action) => {
+    const said = await refusalOf(action, { ctx, parts });
+    return { action, ...(said === undefined ? {} : { said }) };
   });
-  return refusals.find((refusal) => refusal !== undefined);
+  return {
+    done: ends.flatMap(({ action, said }) => (said === undefined ? [action] : [])),
+    refusals: ends.flatMap(({ action, said }) =>
+      said === undefined || !("target" in action) ? [] : [{ target: action.target, said }],
+    ),
+  };
 }
 
 /** What the plan leaves behind because others have data in it. */

@@ -16,7 +16,7 @@ import { protectionOf } from "./protection.ts";
 export async function readRemaining(
   plan: InstallPlan,
   ctx: Context,
-  { discovery, contents }: ObserverParts,
+  { discovery, contents, leftBehind }: ObserverParts & { readonly leftBehind: ReadonlySet<string> },
 ): Promise<readonly Remaining[]> {
   const kinds = await readKindTable(discovery, ctx.signal);
   const inventoryFor = async (owner: InstallPlan): Promise<readonly Entry[]> =>
@@ -27,30 +27,31 @@ export async function readRemaining(
     for (const { key } of await inventoryFor(other)) spared.add(key);
   const marked = await markedEntries(await inventoryFor(plan), plan.metadata, { ctx, kinds });
   const remaining = marked
-    .filter(({ key }) => !spared.has(key))
+    .filter(({ key, live }) => !spared.has(key) && !leftBehind.has(live.metadata.uid ?? ""))
     .map((object) => {
       const { apiVersion, kind } = object.identity;
       return { ...object, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
     });
-  return await withProtection(remaining, { plan, ctx, discovery });
+  return await withProtection(remaining, { plan, ctx, discovery, staying: leftBehind });
 }
 
 interface Question {
   readonly plan: InstallPlan;
   readonly ctx: Context;
   readonly discovery: ObserverParts["discovery"];
+  readonly staying: ReadonlySet<string>;
 }
 
 /** Looking into namespaces and kinds is dear, so it is done only for those whose turn it is. */
 async function withProtection(
   remaining: readonly Remaining[],
-  { plan, ctx, discovery }: Question,
+  { plan, ctx, discovery, staying }: Question,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
   return await inBatches(remaining, 8, async (entry) => {
     const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
     const protectedBy = isNext
-      ? await protectionOf({ entry, live: entry.live, plan }, ctx, discovery)
+      ? await protectionOf({ entry, live: entry.live, plan, staying }, ctx, discovery)
       : undefined;
     return protectedBy === undefined ? entry : { ...entry, protectedBy };
   });
