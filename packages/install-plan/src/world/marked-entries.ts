@@ -3,7 +3,7 @@ import type { Context, Kind, KubeObject } from "@quartermaster/runtime";
 import { isMarkedBy, type PlanRef } from "../marks.ts";
 import type { Entry } from "./inventory.ts";
 import { trackKinds } from "./member-stores.ts";
-import { kindIn, type KindTable } from "./served-kinds.ts";
+import { type KindTable, reachableKind } from "./served-kinds.ts";
 
 /** An object of an inventory that is there and bears a plan's marks. */
 export interface MarkedEntry extends Entry {
@@ -18,7 +18,7 @@ export async function markedEntries(
   { ctx, kinds }: { readonly ctx: Context; readonly kinds: KindTable },
 ): Promise<readonly MarkedEntry[]> {
   const served = entries.flatMap((entry) => {
-    const kind = kindIn(kinds, entry.identity);
+    const kind = reachableKind(kinds, entry.identity);
     return kind === undefined ? [] : [{ ...entry, kind }];
   });
   const stores = await trackKinds(
