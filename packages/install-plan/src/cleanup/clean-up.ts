@@ -7,12 +7,13 @@ import type { PlanAction, Target } from "../plan-action.ts";
 import { deletionLastedMs, hasStarted } from "../progress.ts";
 import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
-import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
-import { orphaned, type Plight, unauthorized, underWay } from "./deletion-report.ts";
+import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./decide-deletion.ts";
+import { orphaned, type Plight, unauthorized, underWay, unread } from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
 import {
   type CleanUpParts,
   type Hands,
+  isHomeLeaving,
   isLettingGo,
   leaveBehind,
   leftBehindBy,
@@ -31,24 +32,36 @@ export async function cleanUpPlan(
   if (ownsNothing(plan)) return settled();
   const silentUntilMs = parts.system.monotonicMs() + silentMs;
   for (;;) {
-    const end = await takeStep(plan, { ctx, parts }, silentUntilMs);
+    const end = await nextEnd(plan, { ctx, parts }, silentUntilMs);
     if (end !== undefined) return end;
   }
 }
 
 /** Undefined when the next step can follow at once. */
-async function takeStep(
+async function nextEnd(
   plan: InstallPlan,
   { ctx, parts }: Hands,
   silentUntilMs: number,
 ): Promise<Outcome | CleanUpEnd | undefined> {
   const leftBehind = leftBehindBy(plan, ctx, parts);
-  const remaining = await readRemaining(plan, ctx, { ...parts, leftBehind });
-  if (remaining.length === 0) return settled();
+  const rest = await readRemaining(plan, ctx, { ...parts, leftBehind });
+  const { remaining } = rest;
+  const unanswered = isHeldBySilence(plan, { ctx, parts }) ? rest.unanswered : [];
+  if (remaining.length + unanswered.length === 0) return settled();
   // Written down before anything is done: what told of it goes while we work.
   if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
   const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
-  const plight = { plan, step, remaining };
+  const plight = { plan, step, remaining, unanswered };
+  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...plight, step: nothing }, unanswered);
+  return await takeStep(plight, { ctx, parts }, silentUntilMs);
+}
+
+async function takeStep(
+  plight: Plight,
+  { ctx, parts }: Hands,
+  silentUntilMs: number,
+): Promise<Outcome | CleanUpEnd | undefined> {
+  const { plan, step, remaining } = plight;
   const fault = accountFault(plan, ctx);
   if (fault !== undefined) return refused(plight, fault, ctx);
   const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
@@ -60,19 +73,19 @@ async function takeStep(
   return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(plight) : undefined;
 }
 
-interface Rest {
+const nothing: DeletionStep = { actions: [], inFlight: 1, blockedBy: [] };
+
+interface Left {
   readonly plan: InstallPlan;
   readonly remaining: readonly Remaining[];
   readonly leftBehind: ReadonlySet<string>;
 }
 
 async function nextStep(
-  { plan, remaining, leftBehind }: Rest,
+  { plan, remaining, leftBehind }: Left,
   { ctx, parts: { memories, system } }: Hands,
 ): Promise<DeletionStep> {
-  const lastedMs = deletionLastedMs(plan, system.wallMs());
-  const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
-  const isLettingAllGo = isReleasing(plan, elapsedMs);
+  const isLettingAllGo = plan.status?.deletion?.orphan === true || isOverdue(plan, { memories, system });
   const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx, leftBehind);
   return jobsFirst ?? decideDeletion({ plan, remaining, isReleasing: isLettingAllGo });
 }
@@ -119,11 +132,20 @@ function isToldFirst(plan: InstallPlan, { memories }: CleanUpParts): boolean {
   return isWanted && plan.status?.deletion?.orphan !== true;
 }
 
-/** As the plan's deletion was asked for, or because it has had its time and the plan says so. */
-function isReleasing({ spec, status }: InstallPlan, elapsedMs: number): boolean {
-  const { timeoutSeconds, onTimeout } = spec.deletion;
-  const isLate = timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000;
-  return status?.deletion?.orphan === true || (isLate && onTimeout === "Orphan");
+/** It has had its time, and the plan says to let go then. */
+function isOverdue(
+  plan: InstallPlan,
+  { memories, system }: Pick<CleanUpParts, "memories" | "system">,
+): boolean {
+  const { timeoutSeconds, onTimeout } = plan.spec.deletion;
+  const lastedMs = deletionLastedMs(plan, system.wallMs());
+  const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
+  return timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000 && onTimeout === "Orphan";
+}
+
+/** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
+function isHeldBySilence(plan: InstallPlan, { ctx, parts }: Hands): boolean {
+  return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
 /** Without its account a plan can delete nothing. */

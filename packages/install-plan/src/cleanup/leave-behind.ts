@@ -35,9 +35,14 @@ export async function refusalOf(action: PlanAction, { ctx, parts }: Hands): Prom
 }
 
 /** The plan says so, or its whole namespace goes and it must not hold that up. */
-export function isLettingGo({ metadata, spec }: InstallPlan, ctx: Context): boolean {
+export function isLettingGo(plan: InstallPlan, ctx: Context): boolean {
+  return plan.spec.deletion.ifUnauthorized === "Orphan" || isHomeLeaving(plan, ctx);
+}
+
+/** Whether the plan's namespace is being deleted. */
+export function isHomeLeaving({ metadata }: InstallPlan, ctx: Context): boolean {
   const home = ctx.store(namespaces).get({ name: metadata.namespace ?? "" });
-  return spec.deletion.ifUnauthorized === "Orphan" || home?.metadata.deletionTimestamp !== undefined;
+  return home?.metadata.deletionTimestamp !== undefined;
 }
 
 /** Uids of what was refused before. Only in memory: a process that begins anew is refused again before it goes further. */
