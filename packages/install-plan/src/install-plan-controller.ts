@@ -1,11 +1,13 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
+  type CleanUpEnd,
   type Controller,
   defineController,
   type Discovery,
   mappedFrom,
   type MappedSource,
   type ObjectRef,
+  type Outcome,
   type Recipe,
   type System,
 } from "@quartermaster/runtime";
@@ -14,12 +16,13 @@ import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
 import { markOn, planId } from "./marks.ts";
 import { mattersOf } from "./matters.ts";
-import { performAction } from "./perform/performer.ts";
+import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
+import { stirredRetryMs } from "./rules/stirred.ts";
 import { type Matter, WaitingRoom } from "./waiting-room.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
@@ -109,15 +112,27 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
       return { ...seen, restless: room.restless(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
-      await performAction(action, ctx, office);
+      await performNoting(action, ctx, office);
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
       const end = await cleanUpPlan(plan, ctx, office);
       if ("kind" in end && end.kind === "settled") forget(plan, office);
-      return end;
+      return soonIfRefused(end, plan, office);
     },
   };
+}
+
+/** A right that comes back brings the plan back; the server's own view of rights follows a moment later. */
+function soonIfRefused(
+  end: Outcome | CleanUpEnd,
+  { metadata }: InstallPlan,
+  { room, system }: Office,
+): Outcome | CleanUpEnd {
+  if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
+  room.settle(metadata, ["rights"]);
+  if (!room.restless(system.monotonicMs()).includes("rights")) return end;
+  return { ...end, outcome: { ...end.outcome, retryAfterMs: stirredRetryMs } };
 }
 
 function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {

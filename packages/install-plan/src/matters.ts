@@ -9,9 +9,10 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, clearance, members }) =>
+  rights: ({ account, clearance, members, setbacks }) =>
     account.kind !== "present" ||
     (clearance?.missingRights.length ?? 0) > 0 ||
+    setbacks.some(({ kind }) => kind === "forbidden") ||
     members.some(({ trouble }) => trouble?.kind === "forbidden"),
   plans: ({ replacement }) => replacement.issues.length > 0,
 };

@@ -13,6 +13,8 @@ export interface Trouble {
   readonly count: number;
   /** By the monotonic clock. */
   readonly notBeforeMs: number;
+  /** When it was met last, by the monotonic clock. */
+  readonly triedAtMs: number;
 }
 
 /** What a dry run said. */
@@ -30,6 +32,8 @@ export type DryRun =
  */
 export class PlanMemory {
   readonly troubles = new Map<IdentityKey, Trouble>();
+  /** The same of what is no member: jobs of stages, and objects that are to go. */
+  readonly setbacks = new Map<IdentityKey, Trouble>();
   /** Objects that bear no mark, read one by one; undefined stands for a sure absence. */
   readonly sightings = new Map<IdentityKey, KubeObject | undefined>();
   /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */

@@ -86,6 +86,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
     ...(clearance === undefined ? {} : { clearance }),
+    setbacks: [...memory.setbacks.values()],
     homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),

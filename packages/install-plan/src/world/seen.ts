@@ -34,6 +34,8 @@ export interface Seen {
   readonly transformationIssues: readonly Issue[];
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
+  /** What the server refused besides writes of members: jobs of stages, deletions. */
+  readonly setbacks: readonly Trouble[];
   /** The namespaces of the objects as they were first seen. */
   readonly homes: readonly Home[];
   /** How long the present stage has been worked on in this attempt. */
