@@ -27,6 +27,7 @@ import { type Matter, WaitingRoom } from "./waiting-room.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
   accessKinds,
+  admissionKinds,
   customResourceDefinitions,
   namespaces,
   serviceAccounts,
@@ -145,7 +146,14 @@ function forget(plan: InstallPlan, { plansById, memories, contents, room }: Offi
 function planWatches({ system, discovery, room, memories }: Office): readonly MappedSource[] {
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return [
-    mappedFrom(installPlan.kind, waitingFor("plans")),
+    mappedFrom(
+      installPlan.kind,
+      ({ metadata: { namespace, name } }) =>
+        room
+          .stir("plans", system.monotonicMs())
+          .filter((ref) => ref.namespace === namespace && ref.name !== name),
+      { changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)] },
+    ),
     mappedFrom(
       installPlan.kind,
       (plan) => {
@@ -156,15 +164,21 @@ function planWatches({ system, discovery, room, memories }: Office): readonly Ma
       { changed: ({ metadata }) => metadata.finalizers },
     ),
     mappedFrom(installPlan.kind, relatives, {
-      changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
+      changed: ({ status }) => handoverOf(status),
     }),
     mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
     mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
       discovery.invalidate();
       return room.stir("kinds", system.monotonicMs());
     }),
+    ...admissionKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("admission"))),
     ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
   ];
+}
+
+/** What plans have to know of each other. */
+function handoverOf(status: InstallPlan["status"]): readonly unknown[] {
+  return [status?.phase, status?.replaces, status?.replacedBy];
 }
 
 /** Plans that have to hear of a change of this one: those it replaces, and the one that replaces it. */
