@@ -42,6 +42,8 @@ export class PlanMemory {
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
   /** Uids of objects that the account may neither delete nor release, while the plan may leave such behind. */
   readonly leftBehind = new Set<string>();
+  /** Jobs among the plan's objects that have been seen at work. */
+  readonly startedJobs = new Set<IdentityKey>();
   /** Warnings that users have been told. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */

@@ -79,10 +79,10 @@ function restUntilMs({ trouble }: MemberView, seen: Seen): number {
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift }: MemberView): boolean {
+function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift, isOver }: MemberView): boolean {
   switch (kind) {
     case "absent":
-      return lifecycle.recreate;
+      return lifecycle.recreate && isOver !== true;
     case "inherited":
       return true;
     case "mine":

@@ -59,6 +59,8 @@ export interface MemberView {
   readonly state: ResourceState;
   readonly trouble?: Trouble;
   readonly contest?: Contest;
+  /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
+  readonly isOver?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: string;
 }
