@@ -1,6 +1,7 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   classify,
+  type CleanUpEnd,
   type Context,
   type Controller,
   defineController,
@@ -8,6 +9,7 @@ import {
   mappedFrom,
   type MappedSource,
   type ObjectRef,
+  type Outcome,
   type Recipe,
   type System,
 } from "@quartermaster/runtime";
@@ -16,16 +18,18 @@ import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
 import { markOn, planId } from "./marks.ts";
 import { mattersOf } from "./matters.ts";
-import { performAction } from "./perform/performer.ts";
+import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
+import { stirredRetryMs } from "./rules/stirred.ts";
 import { type Matter, WaitingRoom } from "./waiting-room.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
   accessKinds,
+  admissionKinds,
   customResourceDefinitions,
   namespaces,
   serviceAccounts,
@@ -111,13 +115,13 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
       return { ...seen, restless: room.restless(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
-      await performAction(action, ctx, office);
+      await performNoting(action, ctx, office);
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
       const end = await cleanUpPlan(plan, ctx, office);
       if ("kind" in end && end.kind === "settled") forget(plan, office);
-      return end;
+      return soonIfRefused(end, plan, office);
     },
   };
 }
@@ -143,6 +147,18 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, office: Offic
   }
 }
 
+/** A right that comes back brings the plan back; the server's own view of rights follows a moment later. */
+function soonIfRefused(
+  end: Outcome | CleanUpEnd,
+  { metadata }: InstallPlan,
+  { room, system }: Office,
+): Outcome | CleanUpEnd {
+  if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
+  room.settle(metadata, ["rights"]);
+  if (!room.restless(system.monotonicMs()).includes("rights")) return end;
+  return { ...end, outcome: { ...end.outcome, retryAfterMs: stirredRetryMs } };
+}
+
 function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {
   plansById.delete(planId(plan.metadata));
   memories.forget(plan);
@@ -153,7 +169,14 @@ function forget(plan: InstallPlan, { plansById, memories, contents, room }: Offi
 function planWatches({ system, discovery, room, memories }: Office): readonly MappedSource[] {
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return [
-    mappedFrom(installPlan.kind, waitingFor("plans")),
+    mappedFrom(
+      installPlan.kind,
+      ({ metadata: { namespace, name } }) =>
+        room
+          .stir("plans", system.monotonicMs())
+          .filter((ref) => ref.namespace === namespace && ref.name !== name),
+      { changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)] },
+    ),
     mappedFrom(
       installPlan.kind,
       (plan) => {
@@ -164,15 +187,21 @@ function planWatches({ system, discovery, room, memories }: Office): readonly Ma
       { changed: ({ metadata }) => metadata.finalizers },
     ),
     mappedFrom(installPlan.kind, relatives, {
-      changed: ({ status }) => [status?.phase, status?.replaces, status?.replacedBy],
+      changed: ({ status }) => handoverOf(status),
     }),
     mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
     mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
       discovery.invalidate();
       return room.stir("kinds", system.monotonicMs());
     }),
+    ...admissionKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("admission"))),
     ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
   ];
+}
+
+/** What plans have to know of each other. */
+function handoverOf(status: InstallPlan["status"]): readonly unknown[] {
+  return [status?.phase, status?.replaces, status?.replacedBy];
 }
 
 /** Plans that have to hear of a change of this one: those it replaces, and the one that replaces it. */

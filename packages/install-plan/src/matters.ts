@@ -1,3 +1,4 @@
+import { hasStarted } from "./progress.ts";
 import { allMatters, type Matter } from "./waiting-room.ts";
 import type { Seen } from "./world/seen.ts";
 
@@ -9,12 +10,17 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, unwatchable, clearance, members }) =>
+  rights: ({ account, unwatchable, clearance, members, setbacks }) =>
     unwatchable.length > 0 ||
     account.kind !== "present" ||
     (clearance?.missingRights.length ?? 0) > 0 ||
+    setbacks.some(({ kind }) => kind === "forbidden") ||
     members.some(({ trouble }) => trouble?.kind === "forbidden"),
-  plans: ({ replacement }) => replacement.issues.length > 0,
+  // A webhook or a policy may have been what refused it.
+  admission: (seen) => hasIssue(seen, "Rejected"),
+  // Before the first write a predecessor decides what the preview shows.
+  plans: ({ plan, replacement }) =>
+    replacement.issues.length > 0 || (plan.spec.replaces !== undefined && !hasStarted(plan)),
 };
 
 function isBlocked({ members }: Seen): boolean {

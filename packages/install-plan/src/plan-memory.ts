@@ -13,6 +13,8 @@ export interface Trouble {
   readonly count: number;
   /** By the monotonic clock. */
   readonly notBeforeMs: number;
+  /** When it was met last, by the monotonic clock. */
+  readonly triedAtMs: number;
 }
 
 /** What a dry run said. */
@@ -30,12 +32,18 @@ export type DryRun =
  */
 export class PlanMemory {
   readonly troubles = new Map<IdentityKey, Trouble>();
+  /** The same of what is no member: jobs of stages, and objects that are to go. */
+  readonly setbacks = new Map<IdentityKey, Trouble>();
   /** Objects that bear no mark, read one by one; undefined stands for a sure absence. */
   readonly sightings = new Map<IdentityKey, KubeObject | undefined>();
   /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
+  /** Uids of objects that the account may neither delete nor release, while the plan may leave such behind. */
+  readonly leftBehind = new Set<string>();
+  /** Jobs among the plan's objects that have been seen at work. */
+  readonly startedJobs = new Set<IdentityKey>();
   /** Warnings that users have been told. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */

@@ -1,7 +1,7 @@
 import type { ObjectRef } from "@quartermaster/runtime";
 
 /** What a plan can wait for that is not an object of its own. */
-export type Matter = "kinds" | "rights" | "namespaces" | "plans";
+export type Matter = "kinds" | "rights" | "namespaces" | "plans" | "admission";
 
 /** Plans that wait for a change somewhere in the cluster, so that the change finds them. */
 export class WaitingRoom {
@@ -35,4 +35,4 @@ export class WaitingRoom {
 const restlessMs = 3_000;
 
 /** Every matter there is. */
-export const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans"];
+export const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans", "admission"];

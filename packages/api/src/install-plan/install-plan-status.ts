@@ -38,7 +38,12 @@ const detail = z.strictObject({
   object: objectIdentity,
   uid: z.string().optional(),
   state: resourceState,
-  action: z.string().optional(),
+  action: z
+    .enum(["create", "update", "adopt", "takeover", "recreate", "noop", "deferred", "conflict"])
+    .optional()
+    .describe(
+      "What the plan does to it next, by its knobs. noop: nothing. conflict: a knob forbids to touch it.",
+    ),
   reason: z.string().optional(),
   message: z.string().max(256).optional(),
   since: timestamp().optional(),

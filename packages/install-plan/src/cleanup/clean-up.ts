@@ -3,21 +3,25 @@ import { ApiError, type CleanUpEnd, type Context, type Outcome, settled } from "
 
 import { describeIdentity } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
-import type { ApplyParts } from "../perform/apply-member.ts";
-import { performAction } from "../perform/performer.ts";
-import type { Target } from "../plan-action.ts";
+import type { PlanAction, Target } from "../plan-action.ts";
 import { deletionLastedMs, hasStarted } from "../progress.ts";
-import { namespaces, serviceAccounts } from "../world/kinds.ts";
+import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
-import type { ObserverParts } from "../world/observe-plan.ts";
-import { decideDeletion, type DeletionStep, type Remaining } from "./decide-deletion.ts";
-import { orphaned, type Plight, unauthorized, underWay, unseen } from "./deletion-report.ts";
+import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./decide-deletion.ts";
+import { orphaned, type Plight, unauthorized, underWay, unread, unseen } from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
+import {
+  type CleanUpParts,
+  type Hands,
+  isHomeLeaving,
+  isLettingGo,
+  leaveBehind,
+  leftBehindBy,
+  type Refusal,
+  refusalOf,
+} from "./leave-behind.ts";
 import { isOrphaning } from "./orphaning.ts";
 import { readRemaining } from "./read-remaining.ts";
-
-/** What cleaning up needs besides the pass. */
-export type CleanUpParts = ObserverParts & ApplyParts;
 
 /** Takes away what the plan made, as its knobs say. Works from every phase, and shows what is in its way. */
 export async function cleanUpPlan(
@@ -36,31 +40,63 @@ export async function cleanUpPlan(
 }
 
 async function takeAway(plan: InstallPlan, ctx: Context, parts: CleanUpParts): Promise<Outcome | CleanUpEnd> {
-  const { system } = parts;
-  const silentUntilMs = system.monotonicMs() + silentMs;
+  const silentUntilMs = parts.system.monotonicMs() + silentMs;
   for (;;) {
-    const remaining = await readRemaining(plan, ctx, parts);
-    if (remaining.length === 0) return settled();
-    // Written down before anything is done: what told of it goes while we work.
-    if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
-    const step = await nextStep(plan, remaining, { ctx, parts });
-    const plight = { plan, step, remaining };
-    const refusal = accountFault(plan, ctx) ?? (await carryOut(step, remaining, { ctx, parts }));
-    if (refusal !== undefined) return refused(plight, refusal, ctx);
-    const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
-    if (isWorthTelling || !(await isSeenSoon(step.actions, ctx, system))) return underWay(plight);
+    const end = await nextEnd(plan, { ctx, parts }, silentUntilMs);
+    if (end !== undefined) return end;
   }
 }
 
-async function nextStep(
+/** Undefined when the next step can follow at once. */
+async function nextEnd(
   plan: InstallPlan,
-  remaining: readonly Remaining[],
+  { ctx, parts }: Hands,
+  silentUntilMs: number,
+): Promise<Outcome | CleanUpEnd | undefined> {
+  const leftBehind = leftBehindBy(plan, ctx, parts);
+  const rest = await readRemaining(plan, ctx, { ...parts, leftBehind });
+  const { remaining } = rest;
+  const unanswered = isHeldBySilence(plan, { ctx, parts }) ? rest.unanswered : [];
+  if (remaining.length + unanswered.length === 0) return settled();
+  // Written down before anything is done: what told of it goes while we work.
+  if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
+  const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
+  const plight = { plan, step, remaining, unanswered };
+  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...plight, step: nothing }, unanswered);
+  return await takeStep(plight, { ctx, parts }, silentUntilMs);
+}
+
+async function takeStep(
+  plight: Plight,
+  { ctx, parts }: Hands,
+  silentUntilMs: number,
+): Promise<Outcome | CleanUpEnd | undefined> {
+  const { plan, step, remaining } = plight;
+  const fault = accountFault(plan, ctx);
+  if (fault !== undefined) return refused(plight, fault, ctx);
+  const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
+  const [refusal] = refusals;
+  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(plight, refusal.said);
+  await leaveBehind(refusals, plan, { ctx, parts });
+  const { system } = parts;
+  const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
+  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(plight) : undefined;
+}
+
+const nothing: DeletionStep = { actions: [], inFlight: 1, blockedBy: [] };
+
+interface Left {
+  readonly plan: InstallPlan;
+  readonly remaining: readonly Remaining[];
+  readonly leftBehind: ReadonlySet<string>;
+}
+
+async function nextStep(
+  { plan, remaining, leftBehind }: Left,
   { ctx, parts: { memories, system } }: Hands,
 ): Promise<DeletionStep> {
-  const lastedMs = deletionLastedMs(plan, system.wallMs());
-  const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
-  const isLettingAllGo = isReleasing(plan, elapsedMs);
-  const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx);
+  const isLettingAllGo = plan.status?.deletion?.orphan === true || isOverdue(plan, { memories, system });
+  const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx, leftBehind);
   return jobsFirst ?? decideDeletion({ plan, remaining, isReleasing: isLettingAllGo });
 }
 
@@ -80,7 +116,7 @@ const silentMs = 2_000;
 
 /** Whether the watches show within a moment what became of the objects. */
 async function isSeenSoon(
-  actions: DeletionStep["actions"],
+  actions: readonly PlanAction[],
   ctx: Context,
   system: CleanUpParts["system"],
 ): Promise<boolean> {
@@ -106,11 +142,20 @@ function isToldFirst(plan: InstallPlan, { memories }: CleanUpParts): boolean {
   return isWanted && plan.status?.deletion?.orphan !== true;
 }
 
-/** As the plan's deletion was asked for, or because it has had its time and the plan says so. */
-function isReleasing({ spec, status }: InstallPlan, elapsedMs: number): boolean {
-  const { timeoutSeconds, onTimeout } = spec.deletion;
-  const isLate = timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000;
-  return status?.deletion?.orphan === true || (isLate && onTimeout === "Orphan");
+/** It has had its time, and the plan says to let go then. */
+function isOverdue(
+  plan: InstallPlan,
+  { memories, system }: Pick<CleanUpParts, "memories" | "system">,
+): boolean {
+  const { timeoutSeconds, onTimeout } = plan.spec.deletion;
+  const lastedMs = deletionLastedMs(plan, system.wallMs());
+  const elapsedMs = memories.of(plan).elapsedMs("deletion", system.monotonicMs(), lastedMs);
+  return timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000 && onTimeout === "Orphan";
+}
+
+/** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
+function isHeldBySilence(plan: InstallPlan, { ctx, parts }: Hands): boolean {
+  return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
 /** Without its account a plan can delete nothing. */
@@ -119,34 +164,23 @@ function accountFault({ metadata, spec }: InstallPlan, ctx: Context): string | u
   return ctx.follow(serviceAccounts, ref) === undefined ? `${ref.name} does not exist` : undefined;
 }
 
-/** The plan says so, or its whole namespace goes and it must not hold that up. */
-function isLettingGo({ metadata, spec }: InstallPlan, ctx: Context): boolean {
-  const home = ctx.store(namespaces).get({ name: metadata.namespace ?? "" });
-  return spec.deletion.ifUnauthorized === "Orphan" || home?.metadata.deletionTimestamp !== undefined;
-}
-
-interface Hands {
-  readonly ctx: Context;
-  readonly parts: CleanUpParts;
-}
-
-/** Does all that can be done now. What the server said where the account lacks a right; undefined when it lacked none. */
+/** Does all that can be done now, and tells what the account lacked a right for. */
 async function carryOut(
   { actions, inFlight }: DeletionStep,
   remaining: readonly Remaining[],
   { ctx, parts }: Hands,
-): Promise<string | undefined> {
+): Promise<{ readonly done: readonly PlanAction[]; readonly refusals: readonly Refusal[] }> {
   tellProtected(actions, remaining, ctx);
-  const refusals = await inBatches(actions, inFlight, async (action) => {
-    try {
-      await performAction(action, ctx, parts);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ApiError && error.class === "forbidden") return error.message;
-      throw error;
-    }
+  const ends = await inBatches(actions, inFlight, async (action) => {
+    const said = await refusalOf(action, { ctx, parts });
+    return { action, ...(said === undefined ? {} : { said }) };
   });
-  return refusals.find((refusal) => refusal !== undefined);
+  return {
+    done: ends.flatMap(({ action, said }) => (said === undefined ? [action] : [])),
+    refusals: ends.flatMap(({ action, said }) =>
+      said === undefined || !("target" in action) ? [] : [{ target: action.target, said }],
+    ),
+  };
 }
 
 /** What the plan leaves behind because others have data in it. */

@@ -7,12 +7,16 @@ import type { PlanAction } from "../plan-action.ts";
 import type { PlanStatus } from "../progress.ts";
 import type { Entry } from "../world/inventory.ts";
 
-/** An object of the plan that is still there and still bears its marks. */
-export interface Remaining extends Entry {
-  readonly kind: Kind;
-  readonly live: KubeObject;
+/** An object of the plan, whether or not it is there. */
+export interface Unread extends Entry {
   /** An object of a CRD that the plan brought: goes before everything else, while its controller still runs. */
   readonly isCustomResource: boolean;
+}
+
+/** An object of the plan that is still there and still bears its marks. */
+export interface Remaining extends Unread {
+  readonly kind: Kind;
+  readonly live: KubeObject;
   /** Holds what others put there; undefined when nothing speaks against deleting it. */
   readonly protectedBy?: string;
 }
@@ -50,7 +54,7 @@ export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts):
 }
 
 /** The rank of those whose turn it is; -1 when nothing is left. */
-export function turnOf(remaining: readonly Remaining[]): number {
+export function turnOf(remaining: readonly Unread[]): number {
   return remaining.reduce((highest, entry) => Math.max(highest, deletionRank(entry)), -1);
 }
 
@@ -68,7 +72,7 @@ function isKept({ lifecycle, protectedBy }: Remaining, isReleasing: boolean): bo
 const beforeStages = Number.MAX_SAFE_INTEGER;
 
 /** The higher, the sooner it goes. */
-export function deletionRank({ stageIndex, isCustomResource }: Remaining): number {
+export function deletionRank({ stageIndex, isCustomResource }: Unread): number {
   return isCustomResource ? beforeStages : stageIndex;
 }
 

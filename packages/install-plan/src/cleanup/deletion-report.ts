@@ -3,13 +3,14 @@ import { type CleanUpEnd, type Outcome, stalled, waiting, type Why } from "@quar
 
 import { describeIdentity } from "../identity.ts";
 import { reasons } from "../reasons.ts";
-import type { DeletionStep, Remaining } from "./decide-deletion.ts";
+import type { DeletionStep, Remaining, Unread } from "./decide-deletion.ts";
 
 /** How far a deletion has come. */
 export interface Plight {
   readonly plan: InstallPlan;
   readonly step: DeletionStep;
   readonly remaining: readonly Remaining[];
+  readonly unanswered: readonly Unread[];
 }
 
 const lookAgainMs = 5_000;
@@ -24,6 +25,15 @@ export function underWay(plight: Plight): CleanUpEnd {
   }
   const { object, finalizers = [] } = blocker;
   const message = `${describeIdentity(object)} is kept by its finalizers ${finalizers.join(", ")}.`;
+  const why = { reason: reasons.deletionBlocked, message };
+  return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
+}
+
+/** Nobody can say whether they are there, and what was made before them has to wait for them. */
+export function unread(plight: Plight, [first, ...others]: readonly Unread[]): CleanUpEnd {
+  const name = first === undefined ? "" : describeIdentity(first.identity);
+  const rest = others.length === 0 ? "" : ` and ${others.length} more`;
+  const message = `Whether ${name}${rest} is still there cannot be told: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
   const why = { reason: reasons.deletionBlocked, message };
   return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
@@ -63,7 +73,7 @@ export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
 
 /** What the status said before stays: without it a plan that has begun would look like one that never did. */
 function report(
-  { plan, step, remaining }: Plight,
+  { plan, step, remaining, unanswered }: Plight,
   { reason, message }: Why,
   { outcome, isBlocked }: { readonly outcome: Outcome; readonly isBlocked: boolean },
 ): CleanUpEnd {
@@ -75,7 +85,7 @@ function report(
       phase: "Deleting",
       message,
       deletion: {
-        remaining: remaining.length,
+        remaining: remaining.length + unanswered.length,
         ...(blockedBy.length === 0 ? {} : { blockedBy }),
         ...(plan.status?.deletion?.orphan === true ? { orphan: true } : {}),
       },

@@ -9,9 +9,15 @@ import type { DeletionStep } from "./decide-deletion.ts";
  * Jobs of the plan's stages that still run: they go before what they work with does, or they would make anew what was just
  * deleted. Those that have ended go with the plan. Undefined when none runs.
  */
-export async function endRunningJobs(plan: InstallPlan, ctx: Context): Promise<DeletionStep | undefined> {
+export async function endRunningJobs(
+  plan: InstallPlan,
+  ctx: Context,
+  leftBehind: ReadonlySet<string>,
+): Promise<DeletionStep | undefined> {
   const stores = await trackKinds(ctx, [jobs]);
-  const running = stores.list(jobs).filter((job) => isOfStage(job, plan) && isRunning(job));
+  const running = stores
+    .list(jobs)
+    .filter((job) => isOfStage(job, plan) && isRunning(job) && !leftBehind.has(job.metadata.uid ?? ""));
   if (running.length === 0) return undefined;
   return {
     actions: running.map((live) => ({

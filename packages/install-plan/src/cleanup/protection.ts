@@ -13,34 +13,43 @@ export interface Holder {
   readonly live: KubeObject;
   /** Whose the object is, or who would take it away: what bears this plan's marks is no reason to keep it. */
   readonly plan: Pick<InstallPlan, "metadata">;
+  /** Uids of objects that stay although they bear the plan's marks: they must not go with what holds them. */
+  readonly staying?: ReadonlySet<string>;
 }
 
 /** Why deleting the object would destroy what the plan did not make; undefined when it would not. */
 export async function protectionOf(
-  { entry, live, plan }: Holder,
+  { entry, live, plan, staying = new Set() }: Holder,
   ctx: Context,
   discovery: Discovery,
 ): Promise<string | undefined> {
+  const isForeign = (object: KubeObject): boolean =>
+    !isMarkedBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
   if (!entry.lifecycle.protectData) return undefined;
   if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
-  if (isCrd(entry.identity)) return await objectsOfOthers(live, plan, ctx);
+  if (isCrd(entry.identity)) return await objectsOfOthers(live, isForeign, ctx);
   if (entry.identity.apiVersion === "v1" && entry.identity.kind === "Namespace")
-    return await contentOfOthers(live.metadata.name, plan, { ctx, discovery });
+    return await contentOfOthers(live.metadata.name, { isForeign, ctx, discovery });
   return undefined;
+}
+
+interface Search {
+  readonly isForeign: (object: KubeObject) => boolean;
+  readonly ctx: Context;
+  readonly discovery: Discovery;
 }
 
 /** A namespace takes everything in it along. What the cluster itself puts into each, and what others own, does not count. */
 async function contentOfOthers(
   namespace: string,
-  { metadata }: Holder["plan"],
-  { ctx, discovery }: { readonly ctx: Context; readonly discovery: Discovery },
+  { isForeign, ctx, discovery }: Search,
 ): Promise<string | undefined> {
   const kinds = (await discovery.all({ signal: ctx.signal })).filter(
     ({ group, kind, scope, verbs }) =>
       scope === "Namespaced" && verbs.includes("list") && !passing.has(`${group}/${kind}`),
   );
   for (const kind of kinds) {
-    const foreign = await foreignIn(namespace, kind, { metadata, ctx, discovery });
+    const foreign = await foreignIn(namespace, kind, { isForeign, ctx, discovery });
     if (foreign === "hidden") return hidden(kind);
     if (foreign !== undefined)
       return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
@@ -52,11 +61,11 @@ async function contentOfOthers(
 async function foreignIn(
   namespace: string,
   kind: Kind,
-  { metadata, ctx, discovery }: Holder["plan"] & { readonly ctx: Context; readonly discovery: Discovery },
+  { isForeign, ctx, discovery }: Search,
 ): Promise<KubeObject | "hidden" | undefined> {
   try {
     for await (const object of ctx.client.list(kind, { namespace }))
-      if (!isMarkedBy(object, metadata) && !isOfTheCluster(object)) return object;
+      if (isForeign(object) && !isOfTheCluster(object)) return object;
     return undefined;
   } catch (error) {
     if (classify(error) === "forbidden") return "hidden";
@@ -87,7 +96,7 @@ function isOfTheCluster({ kind, metadata }: KubeObject): boolean {
 /** A CRD takes every object of its kind with it. A doubt counts as a yes. */
 async function objectsOfOthers(
   crd: KubeObject,
-  plan: Holder["plan"],
+  isForeign: Search["isForeign"],
   ctx: Context,
 ): Promise<string | undefined> {
   const [version] = servedVersions(crd);
@@ -95,8 +104,7 @@ async function objectsOfOthers(
   if (kind === undefined) return undefined;
   try {
     for await (const object of ctx.client.list(kind))
-      if (!isMarkedBy(object, plan.metadata))
-        return `${object.metadata.name} and perhaps others are not the plan's`;
+      if (isForeign(object)) return `${object.metadata.name} and perhaps others are not the plan's`;
     return undefined;
   } catch (error) {
     if (classify(error) === "notFound") return undefined;

@@ -9,15 +9,24 @@ import type { ObserverParts } from "../world/observe-plan.ts";
 import { replacementOf } from "../world/replacement.ts";
 import { readKindTable } from "../world/served-kinds.ts";
 import { siblingsOf } from "../world/siblings.ts";
-import { deletionRank, type Remaining, turnOf } from "./decide-deletion.ts";
+import { unanswered } from "../world/unanswered.ts";
+import { deletionRank, type Remaining, turnOf, type Unread } from "./decide-deletion.ts";
 import { protectionOf } from "./protection.ts";
+
+/** What is left of a plan. */
+export interface Rest {
+  readonly remaining: readonly Remaining[];
+  /** What may be there or not: its API does not answer, and it must not count as gone. */
+  readonly unanswered: readonly Unread[];
+}
 
 /** What still bears the plan's marks, without what a plan after it or before it names. */
 export async function readRemaining(
   plan: InstallPlan,
   ctx: Context,
-  { discovery, contents }: ObserverParts,
-): Promise<readonly Remaining[]> {
+  parts: ObserverParts & { readonly leftBehind: ReadonlySet<string> },
+): Promise<Rest> {
+  const { discovery, contents, leftBehind } = parts;
   const kinds = await readKindTable(discovery, ctx.signal);
   const inventoryFor = async (owner: InstallPlan): Promise<readonly Entry[]> =>
     inventoryOf(owner, await contents.read(owner, ctx, kinds), kinds);
@@ -25,32 +34,39 @@ export async function readRemaining(
   const spared = new Set<string>();
   for (const other of othersInHandover(plan, ctx))
     for (const { key } of await inventoryFor(other)) spared.add(key);
-  const marked = await markedEntries(await inventoryFor(plan), plan.metadata, { ctx, kinds });
-  const remaining = marked
+  const own = (await inventoryFor(plan))
     .filter(({ key }) => !spared.has(key))
-    .map((object) => {
-      const { apiVersion, kind } = object.identity;
-      return { ...object, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
+    .map((entry) => {
+      const { apiVersion, kind } = entry.identity;
+      return { ...entry, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
     });
-  return await withProtection(remaining, { plan, ctx, discovery });
+  const silent = await unanswered(own, { ...parts, ctx, kinds });
+  const audible = own.filter((entry) => !silent.includes(entry));
+  const marked = await markedEntries(audible, plan.metadata, { ctx, kinds });
+  const remaining = marked.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
+  return {
+    remaining: await withProtection(remaining, { plan, ctx, discovery, staying: leftBehind }),
+    unanswered: silent,
+  };
 }
 
 interface Question {
   readonly plan: InstallPlan;
   readonly ctx: Context;
   readonly discovery: ObserverParts["discovery"];
+  readonly staying: ReadonlySet<string>;
 }
 
 /** Looking into namespaces and kinds is dear, so it is done only for those whose turn it is. */
 async function withProtection(
   remaining: readonly Remaining[],
-  { plan, ctx, discovery }: Question,
+  { plan, ctx, discovery, staying }: Question,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
   return await inBatches(remaining, 8, async (entry) => {
     const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
     const protectedBy = isNext
-      ? await protectionOf({ entry, live: entry.live, plan }, ctx, discovery)
+      ? await protectionOf({ entry, live: entry.live, plan, staying }, ctx, discovery)
       : undefined;
     return protectedBy === undefined ? entry : { ...entry, protectedBy };
   });

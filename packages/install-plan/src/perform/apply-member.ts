@@ -114,6 +114,7 @@ function collision({ view: { member } }: Apply): ReturnType<typeof troubleFrom> 
     message: `${describeIdentity(member.identity)} was made by somebody else meanwhile; adoption: IfUnowned takes it over.`,
     count: 1,
     notBeforeMs: 0,
+    triedAtMs: 0,
   };
 }
 
@@ -191,7 +192,10 @@ async function noteTrouble(
   if (errorClass === "conflict" && live === undefined && kind !== undefined)
     memory.sightings.set(member.key, await ctx.client.find(kind, member.identity));
   const before = memory.troubles.get(member.key);
-  memory.troubles.set(member.key, troubleFrom(error, { member, count: (before?.count ?? 0) + 1, nowMs }));
+  memory.troubles.set(
+    member.key,
+    troubleFrom(error, { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs }),
+  );
   ctx.log.info("object not written", {
     object: describeIdentity(member.identity),
     code: errorClass,

@@ -52,6 +52,7 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       return;
     case "forgetTroubles":
       parts.memories.of(action.plan).troubles.clear();
+      parts.memories.of(action.plan).setbacks.clear();
       return;
     default:
       unreachable(action);

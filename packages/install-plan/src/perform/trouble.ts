@@ -1,7 +1,6 @@
 import type { ApiError } from "@quartermaster/runtime";
 
-import { describeIdentity } from "../identity.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity, type Identity } from "../identity.ts";
 import type { Trouble } from "../plan-memory.ts";
 import { reasons } from "../reasons.ts";
 import { refusalText } from "../refusal.ts";
@@ -9,9 +8,9 @@ import { refusalText } from "../refusal.ts";
 /** What a write that failed means, and when it may be tried again. */
 export function troubleFrom(
   error: ApiError,
-  { member, count, nowMs }: { readonly member: Member; readonly count: number; readonly nowMs: number },
+  { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
 ): Trouble {
-  const name = describeIdentity(member.identity);
+  const name = describeIdentity(identity);
   const said = refusalText(error);
   const lasting = (kind: Trouble["kind"], reason: string): Trouble => ({
     kind,
@@ -19,6 +18,7 @@ export function troubleFrom(
     message: `${name} was refused: ${said}`,
     count,
     notBeforeMs: nowMs + delayFor(error.class, count),
+    triedAtMs: nowMs,
   });
   if (error.class === "forbidden") return lasting("forbidden", reasons.forbidden);
   if (error.class === "invalid" || error.class === "tooLarge") return lasting("rejected", reasons.rejected);
@@ -29,6 +29,7 @@ export function troubleFrom(
     message: `${name}: ${said}`,
     count,
     notBeforeMs: nowMs + delayMs,
+    triedAtMs: nowMs,
   };
 }
 

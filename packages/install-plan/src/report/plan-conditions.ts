@@ -62,7 +62,7 @@ function validated(seen: Seen): Claim {
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized({ account, unwatchable, clearance, plan, members }: Seen): Claim {
+function authorized({ account, unwatchable, clearance, plan, members, setbacks }: Seen): Claim {
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
@@ -77,9 +77,10 @@ function authorized({ account, unwatchable, clearance, plan, members }: Seen): C
       reasons.permissionsMissing,
       `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
     ]);
-  const refused = members.find(({ trouble }) => trouble?.kind === "forbidden");
-  if (refused?.trouble !== undefined)
-    return claim("Authorized", ["False", reasons.forbidden, refused.trouble.message]);
+  const refused = [...members.flatMap(({ trouble }) => trouble ?? []), ...setbacks].find(
+    ({ kind }) => kind === "forbidden",
+  );
+  if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (clearance === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
   return claim("Authorized", [

@@ -6,6 +6,7 @@ import { describeIdentity, identityKey } from "../identity.ts";
 import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { detailAction } from "./detail-action.ts";
 import { jobRecord } from "./job-record.ts";
 import { permissionsOf } from "./permissions-report.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
@@ -146,16 +147,18 @@ const detailLimit = 100;
 function detailsOf(seen: Seen, now: Date): PlanStatus["details"] {
   const before = seen.plan.status?.details ?? [];
   const open = seen.members.filter(({ state }) => state !== "Ready" && state !== "Waiting");
-  return [...issueDetails(seen), ...worstFirst(open).map(detailOf)].slice(0, detailLimit).map((detail) => {
-    const known = before.find(
-      (other) =>
-        other.stage === detail.stage &&
-        other.index === detail.index &&
-        other.object.name === detail.object.name &&
-        other.state === detail.state,
-    );
-    return { ...detail, since: known?.since ?? timestampOf(now) };
-  });
+  return [...issueDetails(seen), ...worstFirst(open).map((view) => detailOf(view, seen))]
+    .slice(0, detailLimit)
+    .map((detail) => {
+      const known = before.find(
+        (other) =>
+          other.stage === detail.stage &&
+          other.index === detail.index &&
+          other.object.name === detail.object.name &&
+          other.state === detail.state,
+      );
+      return { ...detail, since: known?.since ?? timestampOf(now) };
+    });
 }
 
 /** The message has room for the first few; here is the first about each object. */
@@ -170,6 +173,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             index,
             object,
             state: "Waiting" as const,
+            ...(reason === "Collision" ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
             ...(field === undefined ? {} : { fields: [field] }),
@@ -183,7 +187,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
 
 type Detail = NonNullable<PlanStatus["details"]>[number];
 
-function detailOf(view: MemberView): Detail {
+function detailOf(view: MemberView, seen: Seen): Detail {
   const { member, state, live, trouble, drift, standing, contest } = view;
   const fields = [...drift.paths, ...drift.additions].slice(0, 10);
   const why = whyOf(view);
@@ -193,6 +197,7 @@ function detailOf(view: MemberView): Detail {
     index: member.index,
     object: member.identity,
     state,
+    action: detailAction(view, seen),
     ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
     reason: why.reason,
     message: why.message.slice(0, 256),

@@ -9,7 +9,7 @@ import { collisionOf } from "../world/clearance.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";
 import { leftoversRemain, successorUnready } from "./leftovers.ts";
-import { tryAgainLater } from "./retry.ts";
+import { afterRefusal, tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
 import { fullCheckMs } from "./steady.ts";
 import { exclusivesRemain, keptByTransformations, transformedRemain } from "./transformations.ts";
@@ -26,6 +26,7 @@ export const applying: readonly PlanRule[] = [
   { name: "rolledBack", answer: whileApplying(rolledBack) },
   { name: "contentLost", answer: whileApplying(contentLost) },
   { name: "objectRefused", answer: whileApplying(objectRefused) },
+  { name: "stepRefused", answer: whileApplying(stepRefused) },
   { name: "exclusivesRemain", answer: whileApplying(exclusivesRemain) },
   { name: "objectTaken", answer: whileApplying(objectTaken) },
   { name: "writesDue", answer: whileApplying(writesDue) },
@@ -60,8 +61,13 @@ function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
     ({ member, trouble }) =>
       member.stageIndex <= stageIndex && trouble !== undefined && trouble.kind !== "transient",
   );
-  if (refused?.trouble === undefined) return undefined;
-  return tryAgainLater(seen, now, because(refused.trouble.reason, refused.trouble.message));
+  return refused?.trouble === undefined ? undefined : afterRefusal(seen, now, refused.trouble);
+}
+
+/** A job of the stage was refused, or the end of what is to go. */
+function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [setback] = seen.setbacks;
+  return setback === undefined ? undefined : afterRefusal(seen, now, setback);
 }
 
 /** Somebody's object has come to stand under a name of ours since the plan was cleared. When it goes, we go on. */

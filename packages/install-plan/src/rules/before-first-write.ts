@@ -1,5 +1,6 @@
 import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
+import type { Issue, IssueReason } from "../issue.ts";
 import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
@@ -12,7 +13,7 @@ import type { Seen } from "../world/seen.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 const minuteMs = 60_000;
-/** Discovery, CRDs and namespaces bring an invalid plan back; webhooks and quotas do not. */
+/** Discovery, CRDs, namespaces, webhooks and policies bring an invalid plan back; quotas do not. */
 const invalidRetryMs = 10 * minuteMs;
 /** About an aggregated API there is no event. */
 const kindMissingRetryMs = minuteMs;
@@ -52,9 +53,14 @@ function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
   const issues = issuesOf(seen);
   if (hasStarted(seen.plan) || issues.length === 0) return undefined;
   const why = because(issues[0]?.reason ?? "", describeIssues(issues));
-  const lacksKind = issues.some(({ reason }) => reason === "KindMissing");
-  const retryMs = lacksKind ? soonIf("kinds", seen, kindMissingRetryMs) : invalidRetryMs;
-  return answer(seen, now, { phase: "Invalid", message: why.message, outcome: stalled(why, retryMs) });
+  const outcome = stalled(why, invalidForMs(issues, seen));
+  return answer(seen, now, { phase: "Invalid", message: why.message, outcome });
+}
+
+function invalidForMs(issues: readonly Issue[], seen: Seen): number {
+  const isAbout = (wanted: IssueReason): boolean => issues.some(({ reason }) => reason === wanted);
+  if (isAbout("KindMissing")) return soonIf("kinds", seen, kindMissingRetryMs);
+  return isAbout("Rejected") ? soonIf("admission", seen, invalidRetryMs) : invalidRetryMs;
 }
 
 function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {

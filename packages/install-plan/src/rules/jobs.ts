@@ -22,7 +22,9 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
     phase: "RunningJobs",
     message: why.message,
     actions,
-    outcome: waiting(why, spec.timeoutSeconds * 1000 + 3_000),
+    // Whether it runs is told when it does: the server may refuse it.
+    isInterim: actions.length > 0,
+    outcome: waiting(why, actions.length > 0 ? 1_000 : spec.timeoutSeconds * 1000 + 3_000),
   });
 }
 

@@ -1,9 +1,11 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
+import type { Trouble } from "../plan-memory.ts";
 import { attemptOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import { rollBack } from "./roll-back.ts";
+import { isStirred, isWorthAnotherTry, stirredRetryMs } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
@@ -20,6 +22,23 @@ export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
     return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, delayMs) });
   }
   return nextAttempt(seen, now);
+}
+
+/** As after every failure; but where a right was lacking and rights have just changed, what was refused is tried at once. */
+export function afterRefusal(seen: Seen, now: Date, trouble: Trouble): PlanVerdict {
+  const why = because(trouble.reason, trouble.message);
+  if (isWorthAnotherTry(trouble, seen))
+    return answer(seen, now, {
+      phase: "Failed",
+      message: why.message,
+      actions: [{ kind: "forgetTroubles", plan: seen.plan }],
+      isInterim: true,
+      outcome: stalled(why, stirredRetryMs),
+    });
+  const verdict = tryAgainLater(seen, now, why);
+  const { outcome } = verdict;
+  if (outcome.kind !== "stalled" || !isStirred(trouble, seen)) return verdict;
+  return { ...verdict, outcome: { ...outcome, retryAfterMs: stirredRetryMs } };
 }
 
 function nextAttempt(seen: Seen, now: Date): PlanVerdict {

@@ -7,6 +7,7 @@ import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { isStirred, isWorthAnotherTry, stirredRetryMs } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
@@ -66,18 +67,22 @@ function inOrder(views: readonly MemberView[]): readonly MemberView[] {
 }
 
 /** Nothing is done to what is leaving, blocked, or was tried a moment ago. */
-function isRepairDue(view: MemberView, { nowMs }: Seen): boolean {
-  const { blockedBy, trouble, contest, live } = view;
+function isRepairDue(view: MemberView, seen: Seen): boolean {
+  const { blockedBy, contest, live } = view;
   if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
-  const notBeforeMs = Math.max(trouble?.notBeforeMs ?? 0, contest?.notBeforeMs ?? 0);
-  return notBeforeMs <= nowMs && isRepairWanted(view);
+  const notBeforeMs = Math.max(restUntilMs(view, seen), contest?.notBeforeMs ?? 0);
+  return notBeforeMs <= seen.nowMs && isRepairWanted(view);
+}
+
+function restUntilMs({ trouble }: MemberView, seen: Seen): number {
+  return trouble === undefined || isWorthAnotherTry(trouble, seen) ? 0 : trouble.notBeforeMs;
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift }: MemberView): boolean {
+function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift, isOver }: MemberView): boolean {
   switch (kind) {
     case "absent":
-      return lifecycle.recreate;
+      return lifecycle.recreate && isOver !== true;
     case "inherited":
       return true;
     case "mine":
@@ -135,12 +140,14 @@ function isUnderWay({ state, contest, trouble, blockedBy }: MemberView): boolean
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";
 }
 
-function recheckAfterMs({ members, nowMs }: Seen): number {
+function recheckAfterMs(seen: Seen): number {
+  const { members, nowMs } = seen;
   const times = members.flatMap(({ health, contest, trouble, blockedBy }) => [
     ...(blockedBy === undefined ? [] : [blockedMs]),
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(contest === undefined ? [] : [contest.notBeforeMs - nowMs]),
     ...(trouble === undefined ? [] : [trouble.notBeforeMs - nowMs]),
+    ...(trouble !== undefined && isStirred(trouble, seen) ? [stirredRetryMs] : []),
   ]);
   return Math.max(1, Math.min(fullCheckMs, ...times));
 }

@@ -3,7 +3,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { type Identity, type IdentityKey, identityKey } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
 import type { Lifecycle } from "../member.ts";
-import { type KindTable, tableKey } from "./served-kinds.ts";
+import { type KindTable, reachableKind } from "./served-kinds.ts";
 
 /** One object that a plan names, whether or not its manifest can still be read. */
 export interface Entry {
@@ -20,19 +20,27 @@ export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTabl
   const lost = plan.spec.stages.flatMap(({ resources = [] }, stageIndex) =>
     resources.flatMap(({ manifestRef, lifecycle }, index): readonly Entry[] => {
       if (manifestRef === undefined || known.has(placeOf(stageIndex, index))) return [];
-      const { namespace: written = "", ...named } = manifestRef.object;
-      const isNamespaced = kinds.get(tableKey(named.apiVersion, named.kind))?.scope === "Namespaced";
-      // A reference may leave the plan's own namespace out, as manifests do.
-      const namespace = written === "" && isNamespaced ? (plan.metadata.namespace ?? "") : written;
+      const { namespace = "", ...named } = manifestRef.object;
       const identity: Identity = { ...named, ...(namespace === "" ? {} : { namespace }) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource leaves out is absent, not undefined
       const merged = { ...plan.spec.lifecycle, ...lifecycle } as Lifecycle;
       return [{ identity, key: identityKey(identity), stageIndex, index, lifecycle: merged }];
     }),
   );
-  return [...content.members, ...lost].toSorted(
-    (one, other) => one.stageIndex - other.stageIndex || one.index - other.index,
-  );
+  return [...content.members, ...lost]
+    .map((entry) => placed(entry, plan, kinds))
+    .toSorted((one, other) => one.stageIndex - other.stageIndex || one.index - other.index);
+}
+
+/** A reference may leave the plan's own namespace out, as manifests do; so does a member whose version is no longer served. */
+function placed<E extends Entry>(entry: E, { metadata }: InstallPlan, kinds: KindTable): E {
+  const { namespace, ...named } = entry.identity;
+  const scope = reachableKind(kinds, named)?.scope;
+  const isComplete = scope === undefined || (scope === "Namespaced") === (namespace !== undefined);
+  if (isComplete) return entry;
+  const home = scope === "Namespaced" ? metadata.namespace : undefined;
+  const identity: Identity = { ...named, ...(home === undefined ? {} : { namespace: home }) };
+  return { ...entry, identity, key: identityKey(identity) };
 }
 
 function placeOf(stageIndex: number, index: number): string {

@@ -69,8 +69,20 @@ export const accessKinds: readonly Kind[] = [
   access("ClusterRoleBinding", "clusterrolebindings", "Cluster"),
 ];
 
+/** What may refuse an object besides the server itself. */
+export const admissionKinds: readonly Kind[] = [
+  admission("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+  admission("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+  admission("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+  admission("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
+];
+
 function core<O extends KubeObject>(kind: string, plural: string, scope: Kind["scope"]): Kind<O> {
   return defineKind<O>({ group: "", version: "v1", kind, plural, scope });
+}
+
+function admission(kind: string, plural: string): Kind {
+  return defineKind({ group: "admissionregistration.k8s.io", version: "v1", kind, plural, scope: "Cluster" });
 }
 
 function access(kind: string, plural: string, scope: Kind["scope"]): Kind {

@@ -3,22 +3,22 @@ import type { Context, Kind, KubeObject } from "@quartermaster/runtime";
 import { isMarkedBy, type PlanRef } from "../marks.ts";
 import type { Entry } from "./inventory.ts";
 import { trackKinds } from "./member-stores.ts";
-import { kindIn, type KindTable } from "./served-kinds.ts";
+import { type KindTable, reachableKind } from "./served-kinds.ts";
 
 /** An object of an inventory that is there and bears a plan's marks. */
-export interface MarkedEntry extends Entry {
+export type MarkedEntry<E extends Entry = Entry> = E & {
   readonly kind: Kind;
   readonly live: KubeObject;
-}
+};
 
 /** Those of the entries that are there and still bear the marks of the plan, in their order. */
-export async function markedEntries(
-  entries: readonly Entry[],
+export async function markedEntries<E extends Entry>(
+  entries: readonly E[],
   owner: PlanRef,
   { ctx, kinds }: { readonly ctx: Context; readonly kinds: KindTable },
-): Promise<readonly MarkedEntry[]> {
+): Promise<readonly MarkedEntry<E>[]> {
   const served = entries.flatMap((entry) => {
-    const kind = kindIn(kinds, entry.identity);
+    const kind = reachableKind(kinds, entry.identity);
     return kind === undefined ? [] : [{ ...entry, kind }];
   });
   const stores = await trackKinds(

@@ -1,6 +1,8 @@
 import { type Kind, type KubeObject, unreachable } from "@quartermaster/runtime";
 
 import { healthOf, type Health, type HealthFacts, type ResourceState, worse } from "../health/index.ts";
+import { groupOf } from "../identity.ts";
+import { fieldOf } from "../manifest/json-object.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
@@ -32,12 +34,15 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
   const own =
     live !== undefined && standing.kind === "mine" ? judgeOwn(member, live, facts) : { drift: noDrift };
   const trouble = memory.troubles.get(member.key);
+  const isOver = standing.kind === "absent" && hasExpired(member, facts);
+  if (standing.kind === "mine" && hasStartTime(live)) memory.startedJobs.add(member.key);
   const hasTrouble = trouble !== undefined && trouble.kind !== "transient";
   return {
     member,
     standing,
     ...own,
-    state: hasTrouble ? "Failed" : stateOf(standing, own, facts),
+    ...(isOver ? { isOver } : {}),
+    state: hasTrouble ? "Failed" : stateOf(standing, own, { ...facts, isOver }),
     ...present("kind", facts.kindOf(member)),
     ...present("live", live),
     ...present("trouble", trouble),
@@ -87,9 +92,25 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
   });
 }
 
-function stateOf({ kind }: Standing, { drift, health }: Own, { isInstalled }: ViewFacts): ResourceState {
+/** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */
+function hasExpired({ key, manifest }: Member, { memory, isInstalled }: ViewFacts): boolean {
+  if (manifest.kind !== "Job" || groupOf(manifest.apiVersion) !== "batch") return false;
+  const ttl = fieldOf(fieldOf(manifest, "spec"), "ttlSecondsAfterFinished");
+  return typeof ttl === "number" && (isInstalled || memory.startedJobs.has(key));
+}
+
+function hasStartTime(live: KubeObject | undefined): boolean {
+  return live?.kind === "Job" && fieldOf(fieldOf(live, "status"), "startTime") !== undefined;
+}
+
+function stateOf(
+  { kind }: Standing,
+  { drift, health }: Own,
+  { isInstalled, isOver }: Pick<ViewFacts, "isInstalled"> & { readonly isOver: boolean },
+): ResourceState {
   switch (kind) {
     case "absent":
+      if (isOver) return "Ready";
       return isInstalled ? "Missing" : "Waiting";
     case "inherited":
       return "Waiting";

@@ -89,6 +89,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
+    setbacks: [...memory.setbacks.values()],
     homes: memory.homes,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),

@@ -9,7 +9,7 @@ export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction 
   if (dryRun?.kind === "deferred" || view.blockedBy !== undefined) return "deferred";
   switch (view.standing.kind) {
     case "absent":
-      return "create";
+      return view.isOver === true ? "noop" : "create";
     case "mine":
       return hasDrifted(view.drift) ? "update" : "noop";
     case "inherited":

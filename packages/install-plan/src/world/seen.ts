@@ -36,6 +36,8 @@ export interface Seen {
   readonly transformationIssues: readonly Issue[];
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
+  /** What the server refused besides writes of members: jobs of stages, deletions. */
+  readonly setbacks: readonly Trouble[];
   /** The namespaces of the objects as they were first seen. */
   readonly homes: readonly Home[];
   /** How long the present stage has been worked on in this attempt. */
@@ -59,6 +61,8 @@ export interface MemberView {
   readonly state: ResourceState;
   readonly trouble?: Trouble;
   readonly contest?: Contest;
+  /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
+  readonly isOver?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: string;
 }

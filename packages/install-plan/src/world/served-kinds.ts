@@ -8,6 +8,8 @@ import {
   type ServedKind,
 } from "@quartermaster/runtime";
 
+import { groupOf } from "../identity.ts";
+
 /** The kinds of the server by exact apiVersion and kind: a plural or short name that a tenant's CRD claims means nothing here. */
 export type KindTable = ReadonlyMap<string, TableKind>;
 
@@ -51,6 +53,15 @@ export async function kindTableFor(
 /** The kind of an object; undefined while it is not served. */
 export function kindIn(kinds: KindTable, { apiVersion, kind }: KindName): TableKind | undefined {
   return kinds.get(tableKey(apiVersion, kind));
+}
+
+/** The kind under which an object can be reached: of its own version, or of another in which the server still has it. */
+export function reachableKind(kinds: KindTable, identity: KindName): TableKind | undefined {
+  const group = groupOf(identity.apiVersion);
+  return (
+    kindIn(kinds, identity) ??
+    kinds.values().find((served) => served.group === group && served.kind === identity.kind)
+  );
 }
 
 /** The key of a kind in the table. */

@@ -54,4 +54,17 @@ describe("plans that wait for approval", () => {
     await bench.patchPlan("p", { spec: { approvedPreview: second.status?.preview?.digest } });
     await bench.installed("p");
   });
+
+  test("[install-plan/113] the preview of a plan that waits follows the plan that it replaces", async () => {
+    await using bench = await setUpWorkbench();
+    const stages = [{ name: "s", resources: [configMap("c")] }];
+    await bench.create(bench.plan("a", stages));
+    await bench.installed("a");
+    await bench.create(bench.plan("b", stages, { approval: "Manual", replaces: { plans: [{ name: "a" }] } }));
+    const { status } = await bench.inPhase("b", "AwaitingApproval");
+    expect(status?.preview).toMatchObject({ takeover: 1, create: 0 });
+    await bench.deletePlan("a");
+    const later = await bench.until("b", ({ preview }) => preview?.create === 1, 8_000);
+    expect(later.status?.preview).toMatchObject({ takeover: 0, create: 1 });
+  });
 });

@@ -73,6 +73,8 @@ describe("webhooks", () => {
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("no bad things on Mondays");
     expect(await bench.writes(mark)).toEqual([]);
+    await bench.client.delete(webhookConfigurations, { name: bench.namespace });
+    await bench.installed("p", 8_000);
   });
 
   test("[install-plan/32] a webhook that is down is waited for, and the plan goes on when it is up", async () => {

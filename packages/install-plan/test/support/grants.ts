@@ -1,4 +1,4 @@
-import type { PolicyRule } from "@quartermaster/testkit";
+import { eventually, type PolicyRule } from "@quartermaster/testkit";
 
 import { roleBindings, roles } from "./kinds.ts";
 import type { Workbench } from "./workbench.ts";
@@ -33,4 +33,25 @@ export function coreRule(resource: string, ...verbs: readonly string[]): PolicyR
 /** A rule about one resource of RBAC. */
 export function rbacRule(resource: string, ...verbs: readonly string[]): PolicyRule {
   return { apiGroups: [apiGroup], resources: [resource], verbs };
+}
+
+/** Waits until the server's authorizer, which follows a moment later, says this of the plan's account. */
+export async function untilAllowed(
+  { client, namespace, account }: Workbench,
+  attributes: { readonly verb: string; readonly group?: string; readonly resource: string },
+  isAllowed: boolean,
+): Promise<void> {
+  const user = `system:serviceaccount:${namespace}:${account}`;
+  await eventually(async () => {
+    const answer = await client.raw({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        spec: { user, resourceAttributes: { namespace, ...attributes } },
+      },
+    });
+    return JSON.stringify(answer).includes('"allowed":true') === isAllowed;
+  });
 }

@@ -58,6 +58,7 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     transformed: [],
     transformationIssues: [],
     leftovers: [],
+    setbacks: [],
     homes: [],
     stageElapsedMs: 0,
     retryInMs: 0,

@@ -20,6 +20,7 @@ const trouble = {
   message: "no",
   count: 1,
   notBeforeMs: 60_000,
+  triedAtMs: 0,
 } as const;
 const unwatchable = [
   defineKind({ group: "example.org", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }),
@@ -239,6 +240,22 @@ const rows: readonly Row[] = [
     }),
     phase: "Failed",
     actions: [],
+  },
+  {
+    rule: "stepRefused",
+    given: applying({ setbacks: [trouble] }),
+    phase: "Failed",
+    actions: [],
+  },
+  {
+    rule: "objectRefused",
+    given: applying({
+      members: [aView("c", { trouble: { ...trouble, kind: "forbidden" }, state: "Failed" })],
+      restless: ["rights"],
+      nowMs: 1_000,
+    }),
+    phase: "Failed",
+    actions: ["forgetTroubles"],
   },
   {
     rule: "writesDue",

@@ -1,0 +1,36 @@
+import { ApiError, type Context } from "@quartermaster/runtime";
+
+import { type Identity, identityKey, identityOf } from "../identity.ts";
+import type { PlanAction } from "../plan-action.ts";
+import type { ApplyParts } from "./apply-member.ts";
+import { performAction } from "./performer.ts";
+import { troubleFrom } from "./trouble.ts";
+
+/** Carries out an action of a pass. What the server refuses for good is remembered: thrown, it would leave the status as it was. */
+export async function performNoting(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
+  const identity = objectOf(action);
+  if (identity === undefined || !("plan" in action)) {
+    await performAction(action, ctx, parts);
+    return;
+  }
+  const { setbacks } = parts.memories.of(action.plan);
+  const key = identityKey(identity);
+  try {
+    await performAction(action, ctx, parts);
+    setbacks.delete(key);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !lasting.has(error.class)) throw error;
+    const count = (setbacks.get(key)?.count ?? 0) + 1;
+    setbacks.set(key, troubleFrom(error, { identity, count, nowMs: parts.system.monotonicMs() }));
+  }
+}
+
+const lasting: ReadonlySet<string> = new Set(["forbidden", "invalid", "tooLarge"]);
+
+/** What is written besides the plan's members; those have troubles of their own. */
+function objectOf(action: PlanAction): Identity | undefined {
+  if (action.kind === "delete" || action.kind === "release") return identityOf(action.target.live);
+  if (action.kind !== "createJob" && action.kind !== "deleteJob") return undefined;
+  const { namespace = "" } = action.plan.metadata;
+  return { apiVersion: "batch/v1", kind: "Job", namespace, name: action.job.jobName };
+}
