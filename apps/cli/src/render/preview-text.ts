@@ -1,6 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { cleanText } from "./clean-text.ts";
 import { objectTitle } from "./object-title.ts";
 
 const actions = ["create", "update", "adopt", "takeover", "recreate", "delete", "deferred", "noop"] as const;
@@ -14,9 +13,6 @@ export function previewText({ status }: InstallPlan): string {
     .map((action) => `${preview[action]} ${action}`);
   const details = (preview.details ?? [])
     .filter(({ action }) => action !== "noop")
-    .map(
-      ({ action, object, fields = [] }) =>
-        `  ${action} ${objectTitle(object)}${fields.length === 0 ? "" : `: ${cleanText(fields.join(", "), 600)}`}`,
-    );
+    .map(({ action, object }) => `  ${action} ${objectTitle(object)}`);
   return [numbers.join(", ") || "nothing to do", ...details].join("\n");
 }

@@ -67,7 +67,6 @@ const previewDetail = z.strictObject({
   index: int32(),
   object: objectIdentity,
   action: z.enum(["create", "update", "adopt", "takeover", "recreate", "noop", "delete", "deferred"]),
-  fields: atomicList(z.string()).max(10).optional(),
 });
 
 const preview = z.strictObject({
