@@ -50,17 +50,18 @@ async function isGone(identity: Entry["identity"], { ctx, discovery }: Parts): P
 /** So long the first picture of a kind may take before its API counts as silent. */
 const answerMs = 5_000;
 
-/** Kinds whose objects no watch shows, although discovery tells of them. */
+/** Kinds whose objects no watch shows, although discovery tells of them. Those that we may not watch are another matter. */
 async function silentKinds(
   kinds: readonly TableKind[],
   { ctx, discovery, system }: Parts,
 ): Promise<ReadonlySet<string>> {
-  const watched = kinds.map((kind) => ({ kind, ...ctx.track(watchFor(kind)) }));
-  const isQuiet = (): boolean => watched.some(({ store }) => !store.isSynced);
-  if (!isQuiet()) return new Set();
-  const pictures = Promise.all(watched.map(async ({ settled }) => await settled));
-  await Promise.race([pictures, system.sleep(answerMs, ctx.signal)]);
+  const watched = kinds.map((kind) => ({ kind, watch: ctx.track(watchFor(kind)) }));
+  const silent = (): typeof watched =>
+    watched.filter(({ watch }) => !watch.store.isSynced && !watch.isForbidden);
+  if (silent().length === 0) return new Set();
+  const answers = Promise.all(watched.map(async ({ watch }) => await watch.answered));
+  await Promise.race([answers, system.sleep(answerMs, ctx.signal)]);
   // What discovery told may be older than the end of a version.
-  if (isQuiet()) discovery.invalidate();
-  return new Set(watched.flatMap(({ kind, store }) => (store.isSynced ? [] : [nameOfKind(kind)])));
+  if (silent().length > 0) discovery.invalidate();
+  return new Set(silent().map(({ kind }) => nameOfKind(kind)));
 }

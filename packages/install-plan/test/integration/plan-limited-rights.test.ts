@@ -85,7 +85,7 @@ describe("an operator with the limited rights", () => {
     expect(authorized?.message).toContain("bind ClusterRole quartermaster-plans");
     expect(await bench.writes(mark)).toEqual([]);
     await optIn(bench);
-    await bench.installed("p", 8_000);
+    await bench.installed("p", 60_000);
   });
 
   test("names a kind that it may not watch and the label that helps, and goes on when the role is there", async () => {
@@ -105,7 +105,7 @@ describe("an operator with the limited rights", () => {
     expect(conditionOf(status, "Authorized")).toMatchObject({ status: "False", reason: "KindNotReadable" });
     expect(await bench.writes(mark)).toEqual([]);
     await letRead(bench, definition.group, "widgets");
-    await bench.installed("p", 8_000);
+    await bench.installed("p", 60_000);
   });
 
   test("does not begin a plan whose own definitions bring a kind that it may not watch", async () => {
@@ -123,7 +123,7 @@ describe("an operator with the limited rights", () => {
     expect(status?.phase).toBe("Forbidden");
     expect(await bench.writes(mark)).toEqual([]);
     await letRead(bench, definition.group, "widgets");
-    await bench.installed("p", 20_000);
+    await bench.installed("p", 60_000);
   });
 
   test("does not take for gone what it may no longer see: a plan under deletion waits until it can look", async () => {
@@ -149,7 +149,7 @@ describe("an operator with the limited rights", () => {
     expect(condition?.status).toBe("True");
     expect(condition?.message).toContain(label);
     await letRead(bench, definition.group, "widgets");
-    await eventually(async () => await isGone(bench, "p"), { withinMs: 20_000 });
+    await eventually(async () => await isGone(bench, "p"), { withinMs: 60_000 });
     const ref = { namespace: bench.namespace, name: "w" };
     expect(await bench.client.find(definition.kind, ref)).toBeUndefined();
   });
