@@ -1,20 +1,18 @@
-/** What steers a terminal, or turns the order of its letters round. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
-const steering = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g;
+import { printable } from "@quartermaster/runtime";
 
 /** Text of the cluster without characters that would steer a terminal; long text is cut. */
 export function cleanText(text: string, limit = 300): string {
-  const clean = text.replaceAll(steering, " ");
+  const clean = printable(text);
   return clean.length <= limit ? clean : `${clean.slice(0, limit - 1)}…`;
 }
 
 /** Several lines, wherever their words come from; `colors` are those that we give ourselves and stay. */
 export function cleanLines(text: string, { colors }: { readonly colors: boolean }): string {
-  // oxlint-disable-next-line no-control-regex -- as above
+  // oxlint-disable-next-line no-control-regex -- the escape that begins a colour
   const kept = colors ? /(\n|\u001b\[\d{1,2}m)/ : /(\n)/;
   return text
     .split(kept)
-    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(steering, " ")))
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
     .join("");
 }
 

@@ -1,85 +1,17 @@
-import { fieldOf, textOf } from "./json-object.ts";
+import { type LabelRequirement, meetsAll, parseLabelSelector as parse } from "@quartermaster/runtime";
 
-/** One demand of a label selector; all of them must hold. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  readonly values: readonly string[];
-}
+import { fieldOf, textOf } from "./json-object.ts";
 
 /** The CRD has the same limit. */
 const lengthLimit = 1_024;
 
-/** Reads `app=shop,tier in (a, b),!beta` as the API server does. Undefined when it is malformed or demands nothing. */
+/** As the runtime reads it; undefined also when it is longer than a plan may say. */
 export function parseLabelSelector(selector: string): readonly LabelRequirement[] | undefined {
-  if (selector.length > lengthLimit) return undefined;
-  const requirements: LabelRequirement[] = [];
-  for (const part of splitDemands(selector)) {
-    const requirement = parseRequirement(part.trim());
-    if (requirement === undefined) return undefined;
-    requirements.push(requirement);
-  }
-  return requirements;
+  return selector.length > lengthLimit ? undefined : parse(selector);
 }
 
 /** Whether an object's labels meet every demand. */
 export function matchesLabels(manifest: unknown, requirements: readonly LabelRequirement[]): boolean {
   const labels = fieldOf(fieldOf(manifest, "metadata"), "labels");
-  return requirements.every((requirement) => meets(textOf(labels, requirement.key), requirement));
-}
-
-/** At the commas that are not between brackets. One walk: an expression that looks ahead is quadratic. */
-function splitDemands(selector: string): readonly string[] {
-  const parts: string[] = [];
-  let start = 0;
-  let isInBrackets = false;
-  for (let at = 0; at < selector.length; at += 1) {
-    const character = selector[at];
-    if (character === "(" || character === ")") isInBrackets = character === "(";
-    if (character !== "," || isInBrackets) continue;
-    parts.push(selector.slice(start, at));
-    start = at + 1;
-  }
-  return [...parts, selector.slice(start)];
-}
-
-/** As the API server has it, `!=` and `notin` also hold for objects without the label. */
-function meets(value: string | undefined, { operator, values }: LabelRequirement): boolean {
-  if (operator === "Exists") return value !== undefined;
-  if (operator === "DoesNotExist") return value === undefined;
-  const isListed = value !== undefined && values.includes(value);
-  return operator === "In" ? isListed : !isListed;
-}
-
-const key = String.raw`(?<key>[A-Za-z0-9][-A-Za-z0-9_./]{0,316})`;
-const presence = new RegExp(`^(?<not>!?)\\s*${key}$`);
-const equality = new RegExp(`^${key}\\s*(?<operator>==?|!=)\\s*(?<value>[-A-Za-z0-9_.]{0,63})$`);
-const membership = new RegExp(`^${key}\\s+(?<operator>in|notin)\\s*\\((?<values>[-A-Za-z0-9_.,\\s]*)\\)$`);
-
-function parseRequirement(text: string): LabelRequirement | undefined {
-  return parseEquality(text) ?? parseMembership(text) ?? parsePresence(text);
-}
-
-function parseEquality(text: string): LabelRequirement | undefined {
-  const groups = equality.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  const operator = groups["operator"] === "!=" ? "NotIn" : "In";
-  return { key: groups["key"] ?? "", operator, values: [groups["value"] ?? ""] };
-}
-
-function parseMembership(text: string): LabelRequirement | undefined {
-  const groups = membership.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  const values = (groups["values"] ?? "").split(",").map((value) => value.trim());
-  return { key: groups["key"] ?? "", operator: groups["operator"] === "in" ? "In" : "NotIn", values };
-}
-
-function parsePresence(text: string): LabelRequirement | undefined {
-  const groups = presence.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  return {
-    key: groups["key"] ?? "",
-    operator: groups["not"] === "!" ? "DoesNotExist" : "Exists",
-    values: [],
-  };
+  return meetsAll((key) => textOf(labels, key), requirements);
 }

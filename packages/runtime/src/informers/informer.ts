@@ -52,6 +52,7 @@ export class Informer {
   readonly #handlers = new Set<InformerHandler>();
   readonly #quarantined = new Map<ObjectKey, KubeObject>();
   readonly #strings: StringPool | undefined;
+  readonly #mayMatch: (object: KubeObject) => boolean;
   readonly #stopping = new AbortController();
   readonly #settled = Promise.withResolvers<undefined>();
   #answered = Promise.withResolvers<undefined>();
@@ -68,6 +69,7 @@ export class Informer {
     this.#store = new ObjectStore({ system, freeze });
     this.store = this.#store;
     this.#strings = view.internStrings === true ? new StringPool() : undefined;
+    this.#mayMatch = mayMatch(target);
     this.#reflector = new Reflector({
       kind: target.kind,
       source,
@@ -141,7 +143,7 @@ export class Informer {
    * would stay until the next bookmark: the watch never tells of it.
    */
   noteWrite(object: KubeObject): void {
-    if (!mayMatch(this.#options.target, object) && this.#store.get(object.metadata) === undefined) return;
+    if (!this.#mayMatch(object) && this.#store.get(object.metadata) === undefined) return;
     const prepared = this.#prepare(object);
     if (prepared !== undefined && this.#store.isSynced) this.#store.noteWrite(prepared);
   }

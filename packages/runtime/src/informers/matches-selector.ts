@@ -1,4 +1,5 @@
 import type { KubeObject } from "../object/kube-object.ts";
+import { meetsAll, readTerms } from "../object/label-selector.ts";
 
 /** The selectors of a watch. */
 interface Selection {
@@ -6,54 +7,34 @@ interface Selection {
   readonly fieldSelector?: string;
 }
 
-/** False when an object is certainly not among those selected; what only the server can tell counts as selected. */
-export function mayMatch({ labelSelector, fieldSelector }: Selection, { metadata }: KubeObject): boolean {
-  const labels = new Map(Object.entries(metadata.labels ?? {}));
-  const fields = new Map([
-    ["metadata.name", metadata.name],
-    ["metadata.namespace", metadata.namespace ?? ""],
-  ]);
-  return (
-    termsOf(labelSelector).every((term) => holds(term, labels)) &&
-    termsOf(fieldSelector).every((term) => !fields.has(keyOf(term)) || holds(term, fields))
-  );
+/** Whether an object may be among those selected: false when it certainly is not; what only the server can tell counts as yes. */
+export function mayMatch({
+  labelSelector = "",
+  fieldSelector = "",
+}: Selection): (object: KubeObject) => boolean {
+  const demands = readTerms(labelSelector).filter((term) => term !== undefined);
+  const names = fieldSelector.split(",").flatMap((term) => readName(term.trim()) ?? []);
+  return ({ metadata }) => {
+    const labels = new Map(Object.entries(metadata.labels ?? {}));
+    return (
+      meetsAll((key) => labels.get(key), demands) &&
+      names.every(({ field, isEqual, value }) => ((metadata[field] ?? "") === value) === isEqual)
+    );
+  };
 }
 
-/** Parts between commas that are not inside brackets. */
-function termsOf(selector = ""): readonly string[] {
-  return (selector.match(/(?:\([^()]*\)|[^,()])+/g) ?? []).map((term) => term.trim());
+interface NameDemand {
+  readonly field: "name" | "namespace";
+  readonly isEqual: boolean;
+  readonly value: string;
 }
 
-const key = String.raw`(?<key>[\w./-]+)`;
-const shapes: readonly [RegExp, (value: string | undefined, wanted: readonly string[]) => boolean][] = [
-  [new RegExp(`^${key}$`), (value) => value !== undefined],
-  [new RegExp(`^!\\s*${key}$`), (value) => value === undefined],
-  [new RegExp(`^${key}\\s*==?\\s*(?<values>[\\w.-]*)$`), isAmong],
-  [new RegExp(`^${key}\\s*!=\\s*(?<values>[\\w.-]*)$`), isNotAmong],
-  [new RegExp(`^${key}\\s+in\\s*\\((?<values>[^()]*)\\)$`), isAmong],
-  [new RegExp(`^${key}\\s+notin\\s*\\((?<values>[^()]*)\\)$`), isNotAmong],
-];
-
-function isAmong(value: string | undefined, wanted: readonly string[]): boolean {
-  return value !== undefined && wanted.includes(value);
-}
-
-/** As the server has it: what is not there is not among them either. */
-function isNotAmong(value: string | undefined, wanted: readonly string[]): boolean {
-  return !isAmong(value, wanted);
-}
-
-/** A term that is none of ours to read holds. */
-function holds(term: string, held: ReadonlyMap<string, string>): boolean {
-  for (const [shape, judge] of shapes) {
-    const groups = shape.exec(term)?.groups;
-    if (groups === undefined) continue;
-    const wanted = (groups["values"] ?? "").split(",").map((value) => value.trim());
-    return judge(held.get(groups["key"] ?? ""), wanted);
-  }
-  return true;
-}
-
-function keyOf(term: string): string {
-  return /^[\w./-]*/.exec(term)?.[0] ?? "";
+/** Of the fields of an object only these two are the same in every kind. */
+function readName(term: string): NameDemand | undefined {
+  const groups = /^metadata\.(?<field>name(?:space)?)\s*(?<sign>==?|!=)\s*(?<value>[\w.-]*)$/.exec(
+    term,
+  )?.groups;
+  if (groups === undefined) return undefined;
+  const field = groups["field"] === "name" ? "name" : "namespace";
+  return { field, isEqual: groups["sign"] !== "!=", value: groups["value"] ?? "" };
 }

@@ -35,7 +35,7 @@ describe("mayMatch", () => {
     { fieldSelector: "metadata.namespace!=n", want: false },
     { fieldSelector: "status.phase=Running", want: true },
   ])("$labelSelector$fieldSelector: $want", ({ want, ...selection }) => {
-    expect(mayMatch(selection, anObject("a", "1", { app: "web", tier: "front" }))).toBe(want);
+    expect(mayMatch(selection)(anObject("a", "1", { app: "web", tier: "front" }))).toBe(want);
   });
 });
 
