@@ -24,8 +24,7 @@ import { PlanMemories } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
-import { stirredRetryMs } from "./rules/stirred.ts";
-import { type Matter, WaitingRoom } from "./waiting-room.ts";
+import { type Matter, restlessRetryMs, WaitingRoom } from "./waiting-room.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
   accessKinds,
@@ -126,7 +125,6 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
   };
 }
 
-const allowedAgainMs = 500;
 const mostLooks = 8;
 
 /**
@@ -143,7 +141,7 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, office: Offic
       room.settle(plan.metadata, ["rights"]);
       if (look >= mostLooks || !room.restless(system.monotonicMs()).includes("rights")) throw error;
     }
-    await system.sleep(allowedAgainMs, ctx.signal);
+    await system.sleep(restlessRetryMs, ctx.signal);
   }
 }
 
@@ -156,7 +154,7 @@ function soonIfRefused(
   if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
   room.settle(metadata, ["rights"]);
   if (!room.restless(system.monotonicMs()).includes("rights")) return end;
-  return { ...end, outcome: { ...end.outcome, retryAfterMs: stirredRetryMs } };
+  return { ...end, outcome: { ...end.outcome, retryAfterMs: restlessRetryMs } };
 }
 
 function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {

@@ -34,5 +34,8 @@ export class WaitingRoom {
 /** The API server's own caches follow what we have been told within this time. */
 const restlessMs = 3_000;
 
+/** How soon to look again meanwhile: one look is not enough. */
+export const restlessRetryMs = 500;
+
 /** Every matter there is. */
 export const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans", "admission"];

@@ -21,6 +21,7 @@ import {
   refusalOf,
 } from "./leave-behind.ts";
 import { isOrphaning } from "./orphaning.ts";
+import { staysBecause } from "./protection.ts";
 import { readRemaining } from "./read-remaining.ts";
 
 /** Takes away what the plan made, as its knobs say. Works from every phase, and shows what is in its way. */
@@ -190,7 +191,7 @@ function tellProtected(actions: DeletionStep["actions"], remaining: Plight["rema
   );
   for (const { identity, live, protectedBy } of remaining) {
     if (protectedBy === undefined || !released.has(live)) continue;
-    const note = `${describeIdentity(identity)} stays: ${protectedBy}.`;
+    const note = staysBecause(identity, protectedBy);
     ctx.events.record({ type: "Warning", reason: "Protected", action: "Orphan", note });
   }
 }

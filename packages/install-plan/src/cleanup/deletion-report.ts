@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { type CleanUpEnd, type Outcome, stalled, waiting, type Why } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
+import type { PlanStatus } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import type { DeletionStep, Remaining, Unread } from "./decide-deletion.ts";
 
@@ -41,16 +42,8 @@ export function unread(plight: Plight, [first, ...others]: readonly Unread[]): C
 /** Everything is to be let go: told before the first object is. */
 export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
   const why = { reason: reasons.deleting, message: "Lets go of what the plan made." };
-  return {
-    outcome: waiting(why, 0),
-    status: {
-      ...plan.status,
-      phase: "Deleting",
-      message: why.message,
-      deletion: { remaining, orphan: true },
-    },
-    conditions: [{ type: "DeletionBlocked", status: "False", ...why }],
-  };
+  const deletion = { remaining, orphan: true };
+  return told(plan, why, { outcome: waiting(why, 0), isBlocked: false, deletion });
 }
 
 /** Somebody has to give the account its rights back, or allow the plan to let go. */
@@ -64,32 +57,39 @@ export function unauthorized(plight: Plight, why: string): CleanUpEnd {
 /** Nobody can say what is left until the operator may look. */
 export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
   const found = { reason: reasons.deletionBlocked, message: `${why}.` };
-  return {
-    outcome: stalled(found, lookAgainMs),
-    status: { ...plan.status, phase: "Deleting", message: found.message },
-    conditions: [{ type: "DeletionBlocked", status: "True", ...found }],
+  return told(plan, found, { outcome: stalled(found, lookAgainMs), isBlocked: true });
+}
+
+function report(
+  { plan, step, remaining, unanswered }: Plight,
+  why: Why,
+  end: Pick<Told, "outcome" | "isBlocked">,
+): CleanUpEnd {
+  const blockedBy = step.blockedBy.slice(0, 20);
+  const deletion = {
+    remaining: remaining.length + unanswered.length,
+    ...(blockedBy.length === 0 ? {} : { blockedBy }),
+    ...(plan.status?.deletion?.orphan === true ? { orphan: true } : {}),
   };
+  return told(plan, why, { ...end, deletion });
+}
+
+interface Told {
+  readonly outcome: Outcome;
+  readonly isBlocked: boolean;
+  /** As it was unless told. */
+  readonly deletion?: PlanStatus["deletion"];
 }
 
 /** What the status said before stays: without it a plan that has begun would look like one that never did. */
-function report(
-  { plan, step, remaining, unanswered }: Plight,
+function told(
+  { status }: InstallPlan,
   { reason, message }: Why,
-  { outcome, isBlocked }: { readonly outcome: Outcome; readonly isBlocked: boolean },
+  { outcome, isBlocked, deletion = status?.deletion }: Told,
 ): CleanUpEnd {
-  const blockedBy = step.blockedBy.slice(0, 20);
   return {
     outcome,
-    status: {
-      ...plan.status,
-      phase: "Deleting",
-      message,
-      deletion: {
-        remaining: remaining.length + unanswered.length,
-        ...(blockedBy.length === 0 ? {} : { blockedBy }),
-        ...(plan.status?.deletion?.orphan === true ? { orphan: true } : {}),
-      },
-    },
+    status: { ...status, phase: "Deleting", message, ...(deletion === undefined ? {} : { deletion }) },
     conditions: [{ type: "DeletionBlocked", status: isBlocked ? "True" : "False", reason, message }],
   };
 }

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 
+import { trueCondition } from "../health/object-parts.ts";
 import { type Job, jobs } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import type { DeletionStep } from "./decide-deletion.ts";
@@ -36,9 +37,7 @@ function isOfStage({ metadata }: Job, plan: InstallPlan): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid) ?? false;
 }
 
-function isRunning({ metadata, status }: Job): boolean {
-  const hasEnded = (status?.conditions ?? []).some(
-    (condition) => /^(?:Complete|Failed)$/.test(condition.type) && condition.status === "True",
-  );
-  return !hasEnded && metadata.deletionTimestamp === undefined;
+function isRunning(job: Job): boolean {
+  const hasEnded = ["Complete", "Failed"].some((type) => trueCondition(job, type) !== undefined);
+  return !hasEnded && job.metadata.deletionTimestamp === undefined;
 }

@@ -3,6 +3,7 @@ import { classify, type Context, type Discovery, type Kind, type KubeObject } fr
 
 import { definedKind } from "../crd/defined-kind.ts";
 import { servedVersions } from "../crd/served-versions.ts";
+import { describeIdentity } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import { isMarkedBy } from "../marks.ts";
 import type { Entry } from "../world/inventory.ts";
@@ -31,6 +32,11 @@ export async function protectionOf(
   if (entry.identity.apiVersion === "v1" && entry.identity.kind === "Namespace")
     return await contentOfOthers(live.metadata.name, { isForeign, ctx, discovery });
   return undefined;
+}
+
+/** What people are told of an object that is not taken away. */
+export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
+  return `${describeIdentity(identity)} stays: ${protectedBy}.`;
 }
 
 interface Search {

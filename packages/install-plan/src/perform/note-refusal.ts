@@ -2,6 +2,7 @@ import { ApiError, type Context } from "@quartermaster/runtime";
 
 import { type Identity, identityKey, identityOf } from "../identity.ts";
 import type { PlanAction } from "../plan-action.ts";
+import { isLasting } from "../refusal.ts";
 import type { ApplyParts } from "./apply-member.ts";
 import { performAction } from "./performer.ts";
 import { troubleFrom } from "./trouble.ts";
@@ -19,13 +20,11 @@ export async function performNoting(action: PlanAction, ctx: Context, parts: App
     await performAction(action, ctx, parts);
     setbacks.delete(key);
   } catch (error) {
-    if (!(error instanceof ApiError) || !lasting.has(error.class)) throw error;
+    if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
     const count = (setbacks.get(key)?.count ?? 0) + 1;
     setbacks.set(key, troubleFrom(error, { identity, count, nowMs: parts.system.monotonicMs() }));
   }
 }
-
-const lasting: ReadonlySet<string> = new Set(["forbidden", "invalid", "tooLarge"]);
 
 /** What is written besides the plan's members; those have troubles of their own. */
 function objectOf(action: PlanAction): Identity | undefined {

@@ -8,7 +8,7 @@ import { reasons } from "../reasons.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import { describeUnwatchable } from "../report/unwatchable.ts";
-import type { Matter } from "../waiting-room.ts";
+import { type Matter, restlessRetryMs } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
@@ -20,8 +20,6 @@ const kindMissingRetryMs = minuteMs;
 const forbiddenRetryMs = 30_000;
 /** Rights of our own may be missing for a moment only, while the server starts. */
 const unwatchableRetryMs = 10_000;
-/** The server's caches are behind the event that brought us here. */
-const restlessRetryMs = 500;
 
 /** Nothing is written before every one of these has passed. */
 export const beforeFirstWrite: readonly PlanRule[] = [

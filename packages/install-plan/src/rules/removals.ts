@@ -1,11 +1,12 @@
-import { describeIdentity, identityOf } from "../identity.ts";
+import { staysBecause } from "../cleanup/protection.ts";
+import { identityOf } from "../identity.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { Leftover, Seen } from "../world/seen.ts";
 
 /** What becomes of leftovers: deleted, or only let go where their plan says so or others have something in them. */
 export function removals(open: readonly Leftover[], { plan }: Seen): readonly PlanAction[] {
   const kept = open.flatMap(({ live, protectedBy }) =>
-    protectedBy === undefined ? [] : [`${describeIdentity(identityOf(live))} stays: ${protectedBy}.`],
+    protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],
   );
   return [...protectedWarning(plan, kept), ...open.map((leftover) => removal(leftover, plan))];
 }

@@ -3,9 +3,10 @@ import { stalled, waiting, type Why } from "@quartermaster/runtime";
 import type { Trouble } from "../plan-memory.ts";
 import { attemptOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
+import { restlessRetryMs } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
 import { rollBack } from "./roll-back.ts";
-import { isStirred, isWorthAnotherTry, stirredRetryMs } from "./stirred.ts";
+import { isStirred, isWorthAnotherTry } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
@@ -33,12 +34,12 @@ export function afterRefusal(seen: Seen, now: Date, trouble: Trouble): PlanVerdi
       message: why.message,
       actions: [{ kind: "forgetTroubles", plan: seen.plan }],
       isInterim: true,
-      outcome: stalled(why, stirredRetryMs),
+      outcome: stalled(why, restlessRetryMs),
     });
   const verdict = tryAgainLater(seen, now, why);
   const { outcome } = verdict;
   if (outcome.kind !== "stalled" || !isStirred(trouble, seen)) return verdict;
-  return { ...verdict, outcome: { ...outcome, retryAfterMs: stirredRetryMs } };
+  return { ...verdict, outcome: { ...outcome, retryAfterMs: restlessRetryMs } };
 }
 
 function nextAttempt(seen: Seen, now: Date): PlanVerdict {

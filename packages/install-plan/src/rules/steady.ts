@@ -5,9 +5,10 @@ import type { PlanAction } from "../plan-action.ts";
 import { isInstalled } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
+import { restlessRetryMs } from "../waiting-room.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
-import { isStirred, isWorthAnotherTry, stirredRetryMs } from "./stirred.ts";
+import { isStirred, isWorthAnotherTry } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
@@ -147,7 +148,7 @@ function recheckAfterMs(seen: Seen): number {
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(contest === undefined ? [] : [contest.notBeforeMs - nowMs]),
     ...(trouble === undefined ? [] : [trouble.notBeforeMs - nowMs]),
-    ...(trouble !== undefined && isStirred(trouble, seen) ? [stirredRetryMs] : []),
+    ...(trouble !== undefined && isStirred(trouble, seen) ? [restlessRetryMs] : []),
   ]);
   return Math.max(1, Math.min(fullCheckMs, ...times));
 }

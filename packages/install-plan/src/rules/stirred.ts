@@ -1,8 +1,6 @@
 import type { Trouble } from "../plan-memory.ts";
+import { restlessRetryMs } from "../waiting-room.ts";
 import type { Seen } from "../world/seen.ts";
-
-/** The server's own view of rights follows their change within moments, so that one look is not enough. */
-export const stirredRetryMs = 500;
 
 /** Rights have just changed, and their lack was the trouble. */
 export function isStirred({ kind }: Trouble, { restless = [] }: Pick<Seen, "restless">): boolean {
@@ -11,5 +9,5 @@ export function isStirred({ kind }: Trouble, { restless = [] }: Pick<Seen, "rest
 
 /** The same, and it was not tried a moment ago. */
 export function isWorthAnotherTry(trouble: Trouble, seen: Pick<Seen, "restless" | "nowMs">): boolean {
-  return isStirred(trouble, seen) && seen.nowMs - trouble.triedAtMs >= stirredRetryMs;
+  return isStirred(trouble, seen) && seen.nowMs - trouble.triedAtMs >= restlessRetryMs;
 }

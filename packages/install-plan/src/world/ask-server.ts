@@ -6,6 +6,7 @@ import { inBatches } from "../in-batches.ts";
 import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
+import { isLasting } from "../refusal.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 import type { MemberFinding } from "./clearance.ts";
 import { crdIssues } from "./crd-safety.ts";
@@ -125,7 +126,7 @@ export async function canBeMade(
     await account.create(kind, { ...manifest, metadata: { ...manifest.metadata, name } }, { dryRun: true });
     return true;
   } catch (error) {
-    if (/^(?:invalid|forbidden|tooLarge)$/.test(classify(error))) return false;
+    if (isLasting(classify(error))) return false;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { identityKey } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import { jobObject } from "../perform/job-object.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
-import { refusalText } from "../refusal.ts";
+import { isLasting, refusalText } from "../refusal.ts";
 import type { JobView } from "./job-view.ts";
 import { jobs as jobKind } from "./kinds.ts";
 import type { Seen } from "./seen.ts";
@@ -40,8 +40,7 @@ async function tryJob(job: JobView, create: () => Promise<unknown>): Promise<Dry
     if (!(error instanceof ApiError)) throw error;
     if (error.class === "alreadyExists") return { kind: "fine", isNew: false };
     const message = `job ${job.spec.name} of stage ${job.stage} was refused: ${refusalText(error)}`;
-    if (!/^(?:invalid|forbidden|tooLarge)$/.test(error.class))
-      return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
+    if (!isLasting(error.class)) return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
     const field = `jobs[${job.spec.name}].template.${(error.causes[0]?.field ?? "").replace(/^spec\./, "")}`;
     return { kind: "issue", issue: { reason: "InvalidJob", stage: job.stage, field, message } };
   }

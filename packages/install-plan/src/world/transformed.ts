@@ -8,7 +8,7 @@ import {
   type KubeObject,
 } from "@quartermaster/runtime";
 
-import { protectionOf } from "../cleanup/protection.ts";
+import { protectionOf, staysBecause } from "../cleanup/protection.ts";
 import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
@@ -80,7 +80,7 @@ async function withoutProtected(
   });
   const kept = objects.flatMap((object, index) => {
     const reason = reasons[index];
-    return reason === undefined ? [] : [`${describeIdentity(identityOf(object))} stays: ${reason}.`];
+    return reason === undefined ? [] : [staysBecause(identityOf(object), reason)];
   });
   return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
 }
