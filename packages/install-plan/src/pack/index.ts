@@ -13,6 +13,7 @@ export type { Flattened } from "../manifest/flatten-list.ts";
 export { objectFaults } from "../manifest/object-faults.ts";
 export type { ObjectFault } from "../manifest/object-faults.ts";
 export { isDnsLabel, isDnsSubdomain } from "../manifest/names.ts";
+export { impersonationOf, isAllowed } from "../permissions/reviews.ts";
 export { readContent } from "../manifest/read-content.ts";
 export { resolveManifest } from "../manifest/resolve-manifest.ts";
 export type { ManifestSecret, Resolved } from "../manifest/resolve-manifest.ts";

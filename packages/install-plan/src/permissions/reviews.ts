@@ -1,4 +1,4 @@
-import type { Client } from "@quartermaster/runtime";
+import type { Client, ObjectRef } from "@quartermaster/runtime";
 import { z } from "zod";
 
 import { inBatches } from "../in-batches.ts";
@@ -57,25 +57,39 @@ export async function reviewAccess(
   const answers = await inBatches(
     rights,
     concurrency,
-    async (right) => await isAllowed(client, right, signal),
+    async (right) => await isAllowed(client, right, { signal }),
   );
   return rights.filter((_right, index) => answers[index] !== true);
 }
 
 const accessAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-async function isAllowed(client: Client, right: Right, signal: AbortSignal): Promise<boolean> {
+/** How a right is asked about. */
+export interface AccessQuestion {
+  readonly signal: AbortSignal;
+  /** Whose right it would be; unless told that of the one the client speaks as. */
+  readonly subject?: { readonly user: string; readonly groups: readonly string[] };
+}
+
+/** Whether somebody has the right, by the server's own word. */
+export async function isAllowed(
+  client: Client,
+  right: Right,
+  { signal, subject }: AccessQuestion,
+): Promise<boolean> {
+  const kind = subject === undefined ? "SelfSubjectAccessReview" : "SubjectAccessReview";
   const answer = await client.raw({
     method: "POST",
-    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: attributesOf(right),
-    },
+    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
+    body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(right) } },
     signal,
   });
   return accessAnswer.parse(answer).status.allowed;
+}
+
+/** The right to act as a service account. */
+export function impersonationOf({ namespace, name }: ObjectRef): Right {
+  return { verb: "impersonate", group: "", resource: "serviceaccounts", namespace, name };
 }
 
 function attributesOf({ resource: path, ...right }: Right): object {

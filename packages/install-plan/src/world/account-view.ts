@@ -1,8 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Context } from "@quartermaster/runtime";
-import { z } from "zod";
+import type { Context, ObjectRef } from "@quartermaster/runtime";
 
-import { reviewAccess } from "../permissions/reviews.ts";
+import { impersonationOf, isAllowed } from "../permissions/reviews.ts";
 import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
@@ -13,9 +12,8 @@ const authorGroupsAnnotation = "install.quartermaster.dev/author-groups";
 
 /** The account that a plan names: there, the one it was, and still at the disposal of whoever made the plan. */
 export async function readAccount(plan: InstallPlan, ctx: Context): Promise<AccountView> {
-  const { metadata, spec, status } = plan;
-  const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
-  const found = ctx.follow(serviceAccounts, ref);
+  const { metadata, status } = plan;
+  const found = ctx.follow(serviceAccounts, accountOf(plan));
   if (found === undefined) return { kind: "missing" };
   const { uid = "" } = found.metadata;
   const pinned = status?.serviceAccountUid;
@@ -27,41 +25,17 @@ export async function readAccount(plan: InstallPlan, ctx: Context): Promise<Acco
 }
 
 /** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
-export async function mayActAs({ metadata, spec }: InstallPlan, ctx: Context): Promise<boolean> {
-  const right = {
-    verb: "impersonate",
-    group: "",
-    resource: serviceAccounts.plural,
-    namespace: metadata.namespace,
-    name: spec.serviceAccountName,
-  };
-  return (await reviewAccess(ctx.client, [right], ctx.signal)).length === 0;
+export async function mayActAs(plan: InstallPlan, { client, signal }: Context): Promise<boolean> {
+  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal });
 }
 
-const reviewAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });
-
 /** Asked in every pass: a right that is taken away counts from the next write on. */
-async function mayImpersonate(user: string, { metadata, spec }: InstallPlan, ctx: Context): Promise<boolean> {
-  const groups = metadata.annotations?.[authorGroupsAnnotation]?.split("\n") ?? [];
-  const answer = await ctx.client.raw({
-    method: "POST",
-    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SubjectAccessReview",
-      spec: {
-        user,
-        groups,
-        resourceAttributes: {
-          verb: "impersonate",
-          group: "",
-          resource: "serviceaccounts",
-          namespace: metadata.namespace,
-          name: spec.serviceAccountName,
-        },
-      },
-    },
-    signal: ctx.signal,
-  });
-  return reviewAnswer.parse(answer).status.allowed;
+async function mayImpersonate(user: string, plan: InstallPlan, ctx: Context): Promise<boolean> {
+  const groups = plan.metadata.annotations?.[authorGroupsAnnotation]?.split("\n") ?? [];
+  const { client, signal } = ctx;
+  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal, subject: { user, groups } });
+}
+
+function accountOf({ metadata, spec }: InstallPlan): ObjectRef {
+  return { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
 }

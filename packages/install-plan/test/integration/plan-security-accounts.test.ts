@@ -2,6 +2,7 @@ import { installPlan } from "@quartermaster/api";
 import { eventually, makeIdentity, makeNamespace } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
+import { isUserAllowed } from "../support/access-review.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { connect } from "../support/connection.ts";
 import { coreRule } from "../support/grants.ts";
@@ -188,21 +189,9 @@ async function setRules(bench: Workbench, role: string, rules: readonly object[]
   await bench.client.patch(roles, ref, { patch: { kind: "merge", body: { rules } } });
 }
 
-/** What the server's authorizer says now: it learns of a change a moment after it was made. */
 async function mayImpersonate({ client, namespace, account }: Workbench, user: string): Promise<boolean> {
-  const answer = await client.raw({
-    method: "POST",
-    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SubjectAccessReview",
-      spec: {
-        user,
-        resourceAttributes: { verb: "impersonate", resource: "serviceaccounts", namespace, name: account },
-      },
-    },
-  });
-  return JSON.stringify(answer).includes('"allowed":true');
+  const attributes = { verb: "impersonate", resource: "serviceaccounts", namespace, name: account };
+  return await isUserAllowed(client, user, attributes);
 }
 
 describe("what an account cannot do, a plan cannot do", () => {

@@ -1,5 +1,6 @@
 import { eventually, type PolicyRule } from "@quartermaster/testkit";
 
+import { isUserAllowed } from "./access-review.ts";
 import { roleBindings, roles } from "./kinds.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -42,16 +43,7 @@ export async function untilAllowed(
   isAllowed: boolean,
 ): Promise<void> {
   const user = `system:serviceaccount:${namespace}:${account}`;
-  await eventually(async () => {
-    const answer = await client.raw({
-      method: "POST",
-      path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-      body: {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SubjectAccessReview",
-        spec: { user, resourceAttributes: { namespace, ...attributes } },
-      },
-    });
-    return JSON.stringify(answer).includes('"allowed":true') === isAllowed;
-  });
+  await eventually(
+    async () => (await isUserAllowed(client, user, { namespace, ...attributes })) === isAllowed,
+  );
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { KubeObject } from "@quartermaster/runtime";
 import { eventually } from "@quartermaster/testkit";
 import { parseAllDocuments } from "yaml";
-import { z } from "zod";
 
+import { isUserAllowed } from "./access-review.ts";
 import { clusterRoleBindings, clusterRoles, roleBindings } from "./kinds.ts";
 import { removing } from "./removing.ts";
 import { setUpWorkbench, type Workbench } from "./workbench.ts";
@@ -58,21 +58,9 @@ export async function letRead(bench: Workbench, group: string, resource: string)
   await bench.client.create(clusterRoles, role);
 }
 
-const review = z.object({ status: z.object({ allowed: z.boolean() }) });
-
 /** Whether the operator may do something, by the server's own word. */
 export async function isAllowed({ client, operator }: Workbench, attributes: object): Promise<boolean> {
-  const answer = await client.raw({
-    method: "POST",
-    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SubjectAccessReview",
-      spec: { user: operator, resourceAttributes: attributes },
-    },
-    signal: AbortSignal.timeout(10_000),
-  });
-  return review.parse(answer).status.allowed;
+  return await isUserAllowed(client, operator, attributes);
 }
 
 function givenTo({ operator }: Workbench, role: string): object {
