@@ -8,7 +8,6 @@ import {
   realSystem,
   WebhookServer,
 } from "@quartermaster/runtime";
-import { WebhookThread } from "@quartermaster/runtime/webhook-thread";
 
 import { pods } from "./kinds.ts";
 import { orders, say } from "./report.ts";
@@ -16,9 +15,7 @@ import { readSettings } from "./settings.ts";
 import { routes } from "./webhook-route.ts";
 
 // Answers admission reviews; on `resync` it also fills the store of 10,000 pods again and again, until `rest`.
-// With `own thread` as second argument reviews are answered on a thread of their own.
 const { kubeconfigPath, namespace, count, folder } = readSettings();
-const hasThread = process.argv.includes("own thread");
 const system = realSystem();
 const transport = createTransport({ config: await loadConfig({ system, kubeconfigPath }), system });
 const manager = createManager({ transport, system, controllers: [] });
@@ -29,10 +26,7 @@ const certificates = new CertificateFiles({
   keyPath: join(folder, "tls.key"),
 });
 await certificates.refresh();
-const parts = { system, certificates, port: 0, host: "127.0.0.1" };
-const server = hasThread
-  ? new WebhookThread({ ...parts, entry: new URL("webhook-thread.ts", import.meta.url) })
-  : new WebhookServer({ ...parts, routes });
+const server = new WebhookServer({ system, certificates, port: 0, host: "127.0.0.1", routes });
 say("ready", { port: await server.listen() });
 
 let resyncs = 0;

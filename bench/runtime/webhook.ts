@@ -28,7 +28,7 @@ export async function benchWebhook(bed: Bed): Promise<readonly Row[]> {
 }
 
 /** Where reviews are answered. `bare` shows what the machine allows: a process that does nothing but answer. */
-const places = ["main thread", "own thread", "bare server in another process"] as const;
+const places = ["in the operator", "bare server in another process"] as const;
 
 interface Case {
   readonly place: (typeof places)[number];
@@ -41,7 +41,7 @@ async function measure(bed: Bed, { place, count, reviews, caPem }: Case): Promis
   await using stack = new AsyncDisposableStack();
   const settings = bed.settings({ namespace, count });
   const enter = (program: Program): Contestant => stack.use(new Contestant(program));
-  const webhook = enter(operatorProgram("webhook", settings, place));
+  const webhook = enter(operatorProgram("webhook", settings));
   const ready = await webhook.hear();
   const isBare = place === "bare server in another process";
   const { port } = isBare ? await enter(contestantProgram("webhook-bare", settings)).hear() : ready;

@@ -63,9 +63,41 @@ export class ApiError extends Error {
 /** The one classification: an ApiError says it itself, an abort is an abort, anything else is our own fault. */
 export function classify(error: unknown): ErrorClass {
   if (error instanceof ApiError) return error.class;
+  if (error instanceof ExternalError) return externalClasses[error.class];
   if (error instanceof Error && error.name === "AbortError") return "aborted";
   if (error instanceof Error && error.name === "TimeoutError") return "timeout";
   return "bug";
+}
+
+const externalClasses = { transient: "transient", refused: "forbidden", invalid: "invalid" } as const;
+
+/** What follows from a failure of a system other than the API server. */
+export type ExternalErrorClass =
+  /** It may pass by itself: no connection, a timeout, an overload. Retried with back-off, not shown at once. */
+  | "transient"
+  /** It refused us: credentials, permissions. Shown, and retried with back-off. */
+  | "refused"
+  /** It cannot do what the spec asks for. Shown as stalled; a change of the spec is needed. */
+  | "invalid";
+
+/**
+ * A failure of a system that is not Kubernetes, e.g. a database that the operator calls. Never counts as a fault of the operator.
+ * Reason and message are shown to users: no credentials, no bodies.
+ */
+export class ExternalError extends Error {
+  override readonly name = "ExternalError";
+  readonly class: ExternalErrorClass;
+  /** CamelCase, from the domain's closed list. */
+  readonly reason: string;
+
+  constructor(
+    message: string,
+    facts: { readonly class: ExternalErrorClass; readonly reason: string; readonly cause?: unknown },
+  ) {
+    super(message, { cause: facts.cause });
+    this.class = facts.class;
+    this.reason = facts.reason;
+  }
 }
 
 /** What is wrong with a cluster's configuration. */

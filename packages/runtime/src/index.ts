@@ -1,3 +1,15 @@
+export { AccessCache, reviewAccess } from "./access/access-reviews.ts";
+export type {
+  AccessCacheOptions,
+  AccessRequest,
+  AccessSubject,
+  ReviewOptions,
+} from "./access/access-reviews.ts";
+export { controllerReference, isControlledBy } from "./apply/apply-owned.ts";
+export type { Desired } from "./apply/apply-owned.ts";
+export { fieldsAppliedBy, isApplyOf, managersOf, readManagerEntry } from "./apply/managed-fields.ts";
+export type { FieldSet, ManagerEntry } from "./apply/managed-fields.ts";
+export { unownedPaths } from "./apply/unowned-paths.ts";
 export type {
   Applied,
   ApplyOptions,
@@ -21,17 +33,24 @@ export type { ClusterConfig, Impersonation } from "./config/cluster-config.ts";
 export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
 export { mappedFrom } from "./controller/controller-definition.ts";
-export type { ControllerDefinition, MappedSource, Source } from "./controller/controller-definition.ts";
+export type {
+  ControllerDefinition,
+  MappedOptions,
+  MappedSource,
+  Source,
+} from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
 export type { Controller } from "./controller/define-controller.ts";
 export type { Predicate } from "./controller/predicate.ts";
+export type { Reconciled, Reconciler, StatusOf } from "./controller/reconciler-recipe.ts";
+export type { Signals } from "./controller/run-signals.ts";
 export { CertificateFiles } from "./certificates/certificate-files.ts";
 export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
 export { injectBundle } from "./certificates/inject-bundle.ts";
 export type { BundleTarget } from "./certificates/inject-bundle.ts";
 export { IssuedCertificates } from "./certificates/issued-certificates.ts";
-export { ApiError, classify, ConfigError } from "./errors.ts";
-export type { ApiErrorFacts, ErrorClass, InvalidCause } from "./errors.ts";
+export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
+export type { ApiErrorFacts, ErrorClass, ExternalErrorClass, InvalidCause } from "./errors.ts";
 export type { InformerEvent, InformerHandler } from "./informers/informer-event.ts";
 export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
 export { parseLabelSelector, meetsAll } from "./object/label-selector.ts";
@@ -49,16 +68,30 @@ export type { Kind } from "./object/kind.ts";
 export { keyOf, refOf } from "./object/kube-object.ts";
 export { exactNumber, isRawNumber } from "./object/raw-number.ts";
 export type { RawNumber } from "./object/raw-number.ts";
-export type { KubeObject, ObjectKey, ObjectMeta, ObjectRef, OwnerReference } from "./object/kube-object.ts";
+export type {
+  KubeObject,
+  Live,
+  ObjectKey,
+  ObjectMeta,
+  ObjectRef,
+  OwnerReference,
+} from "./object/kube-object.ts";
+export { patchBetween } from "./object/patch-between.ts";
 export type { Condition } from "./reconcile/conditions.ts";
+export { mergeLanes } from "./reconcile/lanes.ts";
+export type { LaneEnd } from "./reconcile/lanes.ts";
 export { silentLog } from "./reconcile/log.ts";
 export type { Log, LogFields } from "./reconcile/log.ts";
+export { defineMemory } from "./reconcile/memory.ts";
+export type { MemorySlot } from "./reconcile/memory.ts";
 export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
-export type { Claim, CleanUpEnd, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
+export type { Claim, CleanUpEnd, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
 export { reasons } from "./reconcile/reasons.ts";
 export type { Context, PassEvent, PassEvents, Recipe, Tracked } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
+export { run } from "./run/run.ts";
+export type { RunHost, RunOptions } from "./run/run.ts";
 export { timestampOf } from "./reconcile/timestamp.ts";
 export { unreachable } from "./unreachable.ts";
 export type { ReadStore } from "./store/read-store.ts";
@@ -75,7 +108,12 @@ export type { DomainSeries, HistogramSpec, SeriesSpec } from "./telemetry/domain
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
-export type { AdmissionDecision, AdmissionRequest, DecideAdmission } from "./webhook/admission.ts";
+export type {
+  AdmissionDecision,
+  AdmissionRequest,
+  AuditAnnotations,
+  DecideAdmission,
+} from "./webhook/admission.ts";
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
 export type { WebhookRoute } from "./webhook/answer-review.ts";

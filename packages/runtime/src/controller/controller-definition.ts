@@ -4,6 +4,7 @@ import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 import type { RetryLimits } from "../queue/work-queue.ts";
 import type { Recipe } from "../reconcile/recipe.ts";
 import type { Predicate } from "./predicate.ts";
+import type { Signals } from "./run-signals.ts";
 
 /** A kind, or a kind with what of it is wanted: a namespace, a selector, only metadata, a projection. */
 export type Source<O extends KubeObject = KubeObject> = Kind<O> | InformerRequest<O>;
@@ -12,7 +13,16 @@ export type Source<O extends KubeObject = KubeObject> = Kind<O> | InformerReques
 export interface MappedSource {
   readonly source: Source;
   readonly refsOf: (object: KubeObject) => readonly ObjectRef[];
-  readonly predicate: Predicate;
+  readonly options: MappedOptions;
+}
+
+/** Which changes of a mapped kind count, and for how long. */
+export interface MappedOptions<O extends KubeObject = KubeObject> extends Predicate<O> {
+  /**
+   * The objects are enqueued again for so long after a change, because the API server itself follows it late: a Role or a webhook
+   * configuration takes effect a moment after its event (default: once).
+   */
+  readonly reenqueueForMs?: number;
 }
 
 /** What a controller is. Everything but kind and recipe has a default. */
@@ -44,6 +54,8 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly writesStatus?: boolean;
   /** Every object is looked at again about so often, although nothing told of a change; 10 h unless told. */
   readonly resyncMs?: number;
+  /** Watches a system that has no Kubernetes watch, and wakes the objects it concerns; see `Signals`. */
+  readonly signals?: Signals;
   /** How failures are retried: 5 ms doubling to 1,000 s unless told. */
   readonly retry?: RetryLimits;
 }
@@ -57,10 +69,10 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
 export function mappedFrom<O extends KubeObject>(
   source: Source<O>,
   refsOf: (object: O) => readonly ObjectRef[],
-  predicate: Predicate<O> = {},
+  options: MappedOptions<O> = {},
 ): MappedSource {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the source vouches for the type of what the functions are given
-  return { source, refsOf, predicate } as unknown as MappedSource;
+  return { source, refsOf, options } as unknown as MappedSource;
 }
 
 /** The request that a source stands for, within the namespace of its controller. */

@@ -1,5 +1,5 @@
 import { classify } from "../errors.ts";
-import { keyOf, type KubeObject } from "../object/kube-object.ts";
+import { keyOf, type KubeObject, type ObjectRef } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { PassDeadlineError } from "../reconcile/deadline.ts";
 import { unreachable } from "../unreachable.ts";
@@ -7,7 +7,9 @@ import type { ControllerDefinition } from "./controller-definition.ts";
 import type { ControllerHost, PassRecord } from "./controller-host.ts";
 import { type Next, Passes } from "./pass.ts";
 import { queueObserverFor } from "./queue-observer-for.ts";
+import { Reenqueuer } from "./reenqueuer.ts";
 import { ReferenceTracker } from "./reference-tracker.ts";
+import { runSignals, type Signals } from "./run-signals.ts";
 import { defaultResyncMs, runSlowResync } from "./slow-resync.ts";
 import { SourceSet } from "./source-set.ts";
 
@@ -37,6 +39,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   readonly #queue: WorkQueue;
   readonly #sources: SourceSet<Obj>;
   readonly #passes: Passes<Obj, Seen, Action>;
+  readonly #reenqueuer: Reenqueuer;
+  readonly #signals: Signals | undefined;
   #active = 0;
 
   constructor(name: string, definition: ControllerDefinition<Obj, Seen, Action>, host: ControllerHost) {
@@ -59,8 +63,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     });
     this.#sources = new SourceSet(definition, host.pool);
     const references = new ReferenceTracker();
-    const objects = this.#sources.own.store;
-    const { tracked } = this.#sources;
+    const { tracked, own } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);
     const settings = {
       name,
@@ -69,13 +72,18 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       host,
       deadlineMs,
       writesStatus,
-      objects,
+      objects: own.store,
       references,
       tracked,
       storeOf,
     };
     this.#passes = new Passes(settings);
+    this.#reenqueuer = new Reenqueuer(host.system, (key) => {
+      this.#queue.add(key);
+    });
+    this.#signals = definition.signals;
     this.#sources.wire({
+      reenqueuer: this.#reenqueuer,
       enqueue: (key, priority) => {
         this.#queue.add(key, { priority });
       },
@@ -94,11 +102,12 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   /** Works until the term's end; resolves when the last pass is over. Never rejects. */
   async work(term: Term): Promise<void> {
     const workers = Array.from({ length: this.#concurrency }, async () => await this.#worker(term));
-    await Promise.all([...workers, this.#resync(term.taking)]);
+    await Promise.all([...workers, this.#resync(term.taking), this.#runSignals(term.taking)]);
   }
 
   /** Gives the informers back. */
   async stop(): Promise<void> {
+    this.#reenqueuer[Symbol.dispose]();
     this.#queue.close();
     await this.#sources.release();
   }
@@ -122,6 +131,15 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       },
       signal,
     );
+  }
+
+  async #runSignals(signal: AbortSignal): Promise<void> {
+    if (this.#signals === undefined) return;
+    const { system, log } = this.#host;
+    const wake = (ref: ObjectRef): void => {
+      this.#queue.add(keyOf(ref));
+    };
+    await runSignals(this.#signals, { wake, system, log: log.with({ controller: this.name }) }, signal);
   }
 
   async #worker({ taking, acting }: Term): Promise<void> {

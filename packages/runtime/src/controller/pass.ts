@@ -1,3 +1,4 @@
+import { type AppliedObjects, applyOwned } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
@@ -6,6 +7,7 @@ import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
 import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
+import { defineMemory, Memories } from "../reconcile/memory.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
 import { type PassEnd, runRecipe } from "../reconcile/runner.ts";
@@ -44,6 +46,7 @@ export interface PassSettings<Obj extends KubeObject, Seen, Action> {
 export class Passes<Obj extends KubeObject, Seen, Action> {
   readonly #settings: PassSettings<Obj, Seen, Action>;
   readonly #statuses: StatusWriter<Obj>;
+  readonly #memories = new Memories();
 
   constructor(settings: PassSettings<Obj, Seen, Action>) {
     this.#settings = settings;
@@ -71,6 +74,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   forget({ metadata }: KubeObject): void {
     this.#drop(keyOf(metadata));
     this.#statuses.forget(metadata.uid);
+    this.#memories.forget(metadata.uid);
   }
 
   #drop(key: ObjectKey): void {
@@ -99,7 +103,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   }
 
   /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(object: Obj, { stage, ...end }: PassEnd, term: AbortSignal): Promise<Next> {
+  async #conclude(object: Obj, { stage, failure, ...end }: PassEnd, term: AbortSignal): Promise<Next> {
     const { outcome } = end;
     switch (stage) {
       case "unclaimed":
@@ -111,7 +115,8 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
         return nextAfter(outcome);
       case "claimed":
         await this.#writeStatus(object, end, term);
-        return nextAfter(outcome);
+        if (failure === undefined) return nextAfter(outcome);
+        return { kind: "backOff", atLeastMs: judgeFailure(failure).atLeastMs, error: failure };
       default:
         return unreachable(stage);
     }
@@ -172,6 +177,19 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
         },
       },
       store: storeOf,
+      memory: (slot) => this.#memories.of(object, slot),
+      apply: async (target, desired) => {
+        const { namespace = object.metadata.namespace, name } = desired.metadata;
+        const ref = target.scope === "Cluster" || namespace === undefined ? { name } : { name, namespace };
+        return await applyOwned(target, desired, {
+          client: pass.client,
+          fieldManager: this.#settings.name,
+          owner: object,
+          isOwnerClusterWide: kind.scope === "Cluster",
+          live: storeOf(target).get(ref),
+          applied: this.#memories.of(object, appliedObjects),
+        });
+      },
       track: (request) => pass.tracking.track(request),
       follow: (target, ref) => {
         pass.following.follow(nameOfKind(target), keyOf(ref));
@@ -186,6 +204,8 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     return host.log.with({ controller, kind: kind.kind, namespace, name, generation, reconcileId });
   }
 }
+
+const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 interface Pass {
   readonly client: Client;

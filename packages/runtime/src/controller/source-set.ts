@@ -7,6 +7,7 @@ import type { ReadStore } from "../store/read-store.ts";
 import { type ControllerDefinition, requestOf, type Source } from "./controller-definition.ts";
 import { controllingOwner } from "./owner-ref.ts";
 import { declarationChanged, passes, type Predicate } from "./predicate.ts";
+import type { Reenqueuer } from "./reenqueuer.ts";
 import type { ReferenceTracker } from "./reference-tracker.ts";
 import { TrackedSources } from "./tracked-sources.ts";
 
@@ -16,6 +17,7 @@ type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, n
 /** Where events lead. */
 export interface SourceWiring<Obj extends KubeObject> {
   readonly enqueue: (key: ObjectKey, priority: Priority) => void;
+  readonly reenqueuer: Pick<Reenqueuer, "keep">;
   readonly references: ReferenceTracker;
   /** An object of the controller's own kind is gone. */
   readonly onGone: (object: Obj) => void;
@@ -39,7 +41,8 @@ export class SourceSet<Obj extends KubeObject> {
     this.#pool = pool;
     const { kind, labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
     this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
-    for (const source of [...owns, ...watches.map((watch) => watch.source), ...follows, ...reads])
+    const owned = owns.map((source) => withManagedFields(source));
+    for (const source of [...owned, ...watches.map((watch) => watch.source), ...follows, ...reads])
       this.#acquire(source);
     this.tracked = new TrackedSources(pool, (event) => {
       for (const object of statesOf(event))
@@ -67,7 +70,7 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
-  wire({ enqueue, references, onGone }: SourceWiring<Obj>): void {
+  wire({ enqueue, reenqueuer, references, onGone }: SourceWiring<Obj>): void {
     const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
@@ -75,12 +78,16 @@ export class SourceSet<Obj extends KubeObject> {
       if (event.type === "deleted") onGone(event.old);
       if (passes(judge, event)) enqueue(keyOf(objectOf(event).metadata), priorityOf(event));
     });
-    for (const source of owns) this.#wireOwned(source, kind, enqueue);
-    for (const { source, refsOf, predicate: mapped } of watches) {
+    for (const source of owns) this.#wireOwned(withManagedFields(source), kind, enqueue);
+    for (const { source, refsOf, options } of watches) {
+      const { reenqueueForMs = 0 } = options;
       this.#handleOf(source).addHandler((event) => {
-        if (!passes(mapped, event)) return;
+        if (!passes(options, event)) return;
         for (const object of statesOf(event))
-          for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
+          for (const ref of refsOf(object)) {
+            enqueue(keyOf(ref), priorityOf(event));
+            if (reenqueueForMs > 0 && !event.isInitial) reenqueuer.keep(keyOf(ref), reenqueueForMs);
+          }
       });
     }
     for (const source of follows) {
@@ -123,6 +130,12 @@ export class SourceSet<Obj extends KubeObject> {
 
 function kindOf(source: Source): Kind {
   return "plural" in source ? source : source.kind;
+}
+
+/** Who owns which field decides whether `ctx.apply` has anything to write. */
+function withManagedFields(source: Source): Source {
+  const request = "plural" in source ? { kind: source } : source;
+  return request.isMetadataOnly === true ? request : { keepManagedFields: true, ...request };
 }
 
 /** What was there at the start can wait for what people do now. */

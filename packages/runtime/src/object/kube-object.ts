@@ -8,6 +8,14 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
+/**
+ * An object as the server sent it: identity and version are definite. So is the namespace of a namespaced kind; for a
+ * cluster-scoped kind do not read it.
+ */
+export type Live<O extends KubeObject = KubeObject> = O & {
+  readonly metadata: O["metadata"] & Readonly<Record<"uid" | "resourceVersion" | "namespace", string>>;
+};
+
 /** What every object says of itself. */
 export interface ObjectMeta {
   readonly name: string;

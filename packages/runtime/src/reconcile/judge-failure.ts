@@ -1,4 +1,4 @@
-import { ApiError, classify } from "../errors.ts";
+import { ApiError, classify, ExternalError } from "../errors.ts";
 import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
@@ -19,19 +19,22 @@ export interface Judgement {
 export function judgeFailure(error: unknown): Judgement {
   const atLeastMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const quiet: Judgement = { next: "backOff", atLeastMs, isBug: false };
+  const own = error instanceof ExternalError ? error.reason : undefined;
   const shownAs = (reason: string): Judgement => ({
     ...quiet,
-    shown: waiting(whyOf(error, reason), atLeastMs),
+    shown: waiting(whyOf(error, own ?? reason), atLeastMs),
   });
   const stays = (reason: string): Judgement => ({
     ...quiet,
     next: "stay",
-    shown: stalled(whyOf(error, reason)),
+    shown: stalled(whyOf(error, own ?? reason)),
   });
   const errorClass = classify(error);
   switch (errorClass) {
-    case "conflict":
-      return isFieldConflict(error) ? shownAs(reasons.fieldConflict) : quiet;
+    case "conflict": {
+      const reason = conflictReason(error);
+      return reason === undefined ? quiet : shownAs(reason);
+    }
     case "alreadyExists":
     case "gone":
     case "tooManyRequests":
@@ -55,16 +58,19 @@ export function judgeFailure(error: unknown): Judgement {
   }
 }
 
-/** Server-side apply without force met a field of somebody else: repeating it does not help. */
-function isFieldConflict(error: unknown): boolean {
-  return error instanceof ApiError && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
+/** Why a conflict will not pass by itself: the object, or a field of it, has another owner. Undefined for a stale version. */
+function conflictReason(error: unknown): string | undefined {
+  const causes = error instanceof ApiError ? error.causes.map(({ reason }) => reason) : [];
+  if (causes.includes(reasons.nameTaken)) return reasons.nameTaken;
+  return causes.includes("FieldManagerConflict") ? reasons.fieldConflict : undefined;
 }
 
 const internalMessage =
   "A fault of the operator keeps this object from being reconciled; its log has the details.";
 
-/** An ApiError's message names verb and object and holds no secret; of other errors nothing is shown. */
+/** An ApiError's message names verb and object and holds no secret, an ExternalError's is meant for users; of others nothing is shown. */
 function whyOf(error: unknown, reason: string): Why {
+  if (error instanceof ExternalError) return { reason, message: error.message };
   if (!(error instanceof ApiError)) return { reason, message: internalMessage };
   return { reason, message: `${error.class === "invalid" ? withoutValues(error) : error.message}.` };
 }

@@ -33,6 +33,27 @@ export interface Verdict<Action> {
   readonly status?: object;
   /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */
   readonly conditions?: readonly Claim[];
+  /**
+   * Independent concerns, performed side by side after `actions`; see `Lane`. The object's outcome, status and conditions are then
+   * what `mergeLanes` makes of this verdict and of how the lanes ended.
+   */
+  readonly lanes?: readonly Lane<Action>[];
+}
+
+/**
+ * One of several independent concerns of an object, e.g. certificates beside nodes. Lanes see the same world, are decided one by
+ * one and performed side by side; one that fails stops none of the others.
+ */
+export interface Lane<Action> {
+  /** For the log. */
+  readonly name: string;
+  /** Performed one after the other. */
+  readonly actions: readonly Action[];
+  readonly outcome: Outcome;
+  /** The lane's own fields of the status: no two lanes write the same one. */
+  readonly status?: object;
+  /** The lane's own conditions. */
+  readonly conditions?: readonly Claim[];
 }
 
 /** A condition as a domain states it; the runtime adds times and the generation. */

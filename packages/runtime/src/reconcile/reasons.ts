@@ -14,6 +14,8 @@ export const reasons = {
   notFound: "NotFound",
   /** Another writer holds a field that we would have to take over. */
   fieldConflict: "FieldConflict",
+  /** An object that we do not own has the name of one that we would make. */
+  nameTaken: "NameTaken",
   /** What would have to be written is too large to be stored. */
   tooLarge: "TooLarge",
   /** A fault of the operator. */

@@ -1,10 +1,12 @@
+import type { Desired } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/read-store.ts";
 import type { WatchState } from "../watch/watch-state.ts";
 import type { Log } from "./log.ts";
+import type { MemorySlot } from "./memory.ts";
 import type { CleanUpEnd, Outcome } from "./outcome.ts";
 import type { Rule } from "./rule.ts";
 
@@ -25,8 +27,8 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   observe(obj: Obj, ctx: Context): Promise<Seen>;
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
-  /** Tolerates never having run before, and having run already. */
-  cleanUp(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
+  /** Tolerates never having run before, and having run already. Required with a finalizer. */
+  cleanUp?(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
 }
 
 /** What a recipe works with. It ends with the pass: calls made after the signal aborted are refused. */
@@ -49,6 +51,14 @@ export interface Context {
    * to life by themselves.
    */
   track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
+  /**
+   * Makes an object that belongs to the object of this reconcile, or brings it back to what is declared: by server-side apply, with
+   * an owner reference, and only when the live object differs. The kind has to be in `owns`. An object of the same name that has
+   * another owner, or none, is left alone: the reconcile fails with reason `NameTaken`.
+   */
+  apply<O extends KubeObject>(kind: Kind<O>, desired: Desired<O>): Promise<Live<O>>;
+  /** What the controller remembers of this object; see `defineMemory`. */
+  memory<T>(slot: MemorySlot<T>): T;
 }
 
 /** A share in a watch that a pass asked for. */

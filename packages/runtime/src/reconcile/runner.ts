@@ -6,6 +6,7 @@ import { unreachable } from "../unreachable.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { lifecycle, type Stage } from "./lifecycle.ts";
 import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
+import { type LanesEnd, performLanes } from "./perform-lanes.ts";
 import type { Context, Recipe } from "./recipe.ts";
 import { firstAnswer } from "./rule.ts";
 
@@ -20,7 +21,7 @@ export interface RunnerOptions<Obj extends KubeObject> {
 }
 
 /** How a pass went that did not throw. */
-export interface PassEnd extends CleanUpEnd {
+export interface PassEnd extends LanesEnd {
   /** Where the object was when the pass began. */
   readonly stage: Stage;
 }
@@ -39,7 +40,7 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
       await addFinalizer(options.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
     case "leaving": {
-      const end = endOf(await recipe.cleanUp(object, options.ctx));
+      const end = endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
       if (end.outcome.kind === "settled")
         await removeFinalizer(options.client, options.kind, { object, finalizer });
       return { stage, ...end };
@@ -60,7 +61,7 @@ async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Obj,
   { ctx, system, isLatest }: RunnerOptions<Obj>,
-): Promise<CleanUpEnd> {
+): Promise<LanesEnd> {
   const silentUntilMs = system.monotonicMs() + silentMs;
   let untold: CleanUpEnd | undefined;
   for (;;) {
@@ -70,6 +71,13 @@ async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
     if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
     ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
     await performAll(recipe, verdict, { ctx, system });
+    const { lanes } = verdict;
+    if (lanes !== undefined) {
+      const perform = async (actions: readonly Action[]): Promise<void> => {
+        await performAll(recipe, { actions }, { ctx, system });
+      };
+      return await performLanes(endWith(verdict), lanes, { log: ctx.log, perform });
+    }
     const end = endWith(verdict);
     // Somebody's edit, or the object's end, is worth a pass of its own.
     if (!isInterim || !isLatest(object)) return end;
@@ -93,7 +101,11 @@ function withStatus<Obj extends KubeObject>(object: Obj, { status }: CleanUpEnd)
 /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
 async function performAll<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
-  { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Verdict<Action>,
+  {
+    actions,
+    inFlight = 1,
+    beginWithinMs = Number.POSITIVE_INFINITY,
+  }: Pick<Verdict<Action>, "actions" | "inFlight" | "beginWithinMs">,
   { ctx, system }: Pick<RunnerOptions<Obj>, "ctx" | "system">,
 ): Promise<void> {
   const endMs = system.monotonicMs() + beginWithinMs;

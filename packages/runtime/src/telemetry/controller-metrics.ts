@@ -10,19 +10,26 @@ export interface MeasuredController {
   readonly concurrency?: number;
 }
 
+type ControllerHooks = Pick<ControllerObserver, "reconcileFinished" | "activeWorkers">;
+
 /** The series `controller_runtime_reconcile_*` and workers, with controller-runtime's names and labels. */
-export function controllerMetrics(
-  registry: Registry,
-  controllers: readonly MeasuredController[],
-): Pick<ControllerObserver, "reconcileFinished" | "activeWorkers"> {
+export function controllerMetrics(registry: Registry): {
+  readonly hooks: ControllerHooks;
+  readonly initialise: (controller: MeasuredController) => void;
+} {
   const series = seriesIn(registry);
-  for (const controller of controllers) initialise(series, controller);
-  return {
+  const hooks: ControllerHooks = {
     reconcileFinished: (record) => {
       count(series, record);
     },
     activeWorkers: ({ controller, count: workers }) => {
       series.activeWorkers.set({ controller }, workers);
+    },
+  };
+  return {
+    hooks,
+    initialise: (controller) => {
+      initialise(series, controller);
     },
   };
 }

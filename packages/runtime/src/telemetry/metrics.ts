@@ -40,6 +40,8 @@ export interface Metrics {
   readonly leases: LeaseObserver;
   /** For certificate files. */
   readonly certificates: CertificateFilesObserver;
+  /** Gives controllers that are made later their series, at 0. */
+  readonly measure: (controllers: readonly MeasuredController[]) => void;
   /** For series of domains. */
   readonly series: DomainSeries;
   readonly contentType: string;
@@ -58,13 +60,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { system, controllers = [], webhooks = [], leases = [], processMetrics = true } = options;
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
-  const names = controllers.map(({ name }) => name);
+  const reconciles = controllerMetrics(registry);
+  const queues = queueMetrics(registry, system);
+  const measure: Metrics["measure"] = (measured) => {
+    for (const controller of measured) {
+      reconciles.initialise(controller);
+      queues.initialise(controller.name);
+    }
+  };
+  measure(controllers);
   return {
-    telemetry: {
-      ...controllerMetrics(registry, controllers),
-      ...queueMetrics(registry, system, names),
-      ...watchMetrics(registry),
-    },
+    telemetry: { ...reconciles.hooks, ...queues.hooks, ...watchMetrics(registry) },
+    measure,
     observe: requestMetrics(registry),
     observeRetry: retryMetrics(registry),
     webhooks: webhookMetrics(registry, webhooks),

@@ -11,11 +11,13 @@ type QueueHooks = Pick<
 >;
 
 /** The series `workqueue_*`. Both labels hold the controller's name, as in controller-runtime. */
-export function queueMetrics(registry: Registry, system: System, controllers: readonly string[]): QueueHooks {
-  const running = new Map<string, RunningWork>(controllers.map((name) => [name, new RunningWork()]));
+export function queueMetrics(
+  registry: Registry,
+  system: System,
+): { readonly hooks: QueueHooks; readonly initialise: (controller: string) => void } {
+  const running = new Map<string, RunningWork>();
   const series = { ...seriesIn(registry), ...workGaugesIn(registry, system, running) };
-  for (const controller of controllers) initialise(series, controller);
-  return {
+  const hooks: QueueHooks = {
     queueAdded: ({ controller }) => {
       series.adds.inc(labelsOf(controller));
     },
@@ -34,6 +36,13 @@ export function queueMetrics(registry: Registry, system: System, controllers: re
     },
     queueRetried: ({ controller }) => {
       series.retries.inc(labelsOf(controller));
+    },
+  };
+  return {
+    hooks,
+    initialise: (controller) => {
+      workOf(running, controller);
+      initialise(series, controller);
     },
   };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import type { JsonPatchOperation } from "../client/client.ts";
+import type { InvalidCause } from "../errors.ts";
 import { stringifyJson } from "../transport/json.ts";
 
 /** The question of an AdmissionReview. `object` and `oldObject` are foreign JSON: unknown fields and strange keys included. */
@@ -49,6 +50,7 @@ export type AdmissionDecision =
       /** Only for mutating webhooks. */
       readonly patch?: readonly JsonPatchOperation[];
       readonly warnings?: readonly string[];
+      readonly auditAnnotations?: AuditAnnotations;
     }
   | {
       readonly kind: "deny";
@@ -57,8 +59,14 @@ export type AdmissionDecision =
       /** HTTP status that the user's request gets; 403 unless told. */
       readonly code?: number;
       readonly reason?: string;
+      /** The fields at fault; `kubectl` lists them. */
+      readonly causes?: readonly InvalidCause[];
       readonly warnings?: readonly string[];
+      readonly auditAnnotations?: AuditAnnotations;
     };
+
+/** Facts for the audit log; the server puts the webhook's name before each key. Keys without a slash, no secrets. */
+export type AuditAnnotations = Readonly<Record<string, string>>;
 
 /** Decides upon a request; pure where it can be. The signal aborts when the caller would no longer hear the answer. */
 export type DecideAdmission = (
@@ -74,12 +82,13 @@ export function readAdmission(review: unknown): AdmissionRequest | undefined {
 
 /** The review that answers. */
 export function admissionAnswer(uid: string, decision: AdmissionDecision): unknown {
-  const { warnings = [] } = decision;
+  const { warnings = [], auditAnnotations } = decision;
   const isAllowed = decision.kind === "allow";
   const response = {
     uid,
     allowed: isAllowed,
     ...(warnings.length > 0 && { warnings }),
+    ...(auditAnnotations !== undefined && { auditAnnotations }),
     ...(isAllowed ? patchOf(decision) : { status: refusalOf(decision) }),
   };
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
@@ -90,8 +99,15 @@ function patchOf({ patch = [] }: Extract<AdmissionDecision, { kind: "allow" }>):
   return { patchType: "JSONPatch", patch: Buffer.from(stringifyJson(patch)).toString("base64") };
 }
 
-function refusalOf({ message, code = 403, reason }: Extract<AdmissionDecision, { kind: "deny" }>): object {
-  return { status: "Failure", code, message, ...(reason !== undefined && { reason }) };
+function refusalOf(decision: Extract<AdmissionDecision, { kind: "deny" }>): object {
+  const { message, code = 403, reason, causes = [] } = decision;
+  return {
+    status: "Failure",
+    code,
+    message,
+    ...(reason !== undefined && { reason }),
+    ...(causes.length > 0 && { details: { causes } }),
+  };
 }
 
 const groupVersionKind = z.object({ group: z.string(), version: z.string(), kind: z.string() });

@@ -56,6 +56,7 @@ function stage(passMs: number): Scene {
   };
   const controller: Controller = {
     name: "probe",
+    concurrency: 1,
     launch: () => ({
       name: "probe",
       settled: async () => {
@@ -158,6 +159,7 @@ test("[runtime/RT-10] no controller can write while its replica's time is over, 
   let client: Client | undefined;
   const spy: Controller = {
     name: "spy",
+    concurrency: 1,
     launch: (host) => {
       ({ client } = host);
       return {

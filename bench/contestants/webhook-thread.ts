@@ -1,5 +1,0 @@
-import { serveOnThread } from "@quartermaster/runtime/webhook-thread";
-
-import { routes } from "./webhook-route.ts";
-
-serveOnThread(routes);

@@ -1,0 +1,139 @@
+import type { Applied, Client } from "../client/client.ts";
+import { ApiError } from "../errors.ts";
+import { deepEqual } from "../object/deep-equal.ts";
+import { fieldOf, isJsonObject } from "../object/json-object.ts";
+import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
+import {
+  keyOf,
+  type KubeObject,
+  type Live,
+  type ObjectMeta,
+  type OwnerReference,
+} from "../object/kube-object.ts";
+import { reasons } from "../reconcile/reasons.ts";
+import { fieldsAppliedBy } from "./managed-fields.ts";
+import { ownsMoreThan, unownedPaths } from "./unowned-paths.ts";
+
+/** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */
+export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;
+
+/** Who applies, and what is known. */
+export interface ApplyParts<O extends KubeObject> {
+  readonly client: Client;
+  readonly fieldManager: string;
+  readonly owner: KubeObject;
+  /** Whether the owner is cluster-scoped: then an object's namespace is its own. */
+  readonly isOwnerClusterWide: boolean;
+  /** The object as the store has it; undefined when there is none. */
+  readonly live: O | undefined;
+  readonly applied: AppliedObjects;
+}
+
+/** What this process applied for one owner, by kind and key: a cache, whose loss costs one apply without effect per object. */
+export type AppliedObjects = Map<string, object>;
+
+/**
+ * Applies an object for its owner: with an owner reference, and only when the live object differs. Fields that others own are
+ * forced only on an object that the owner controls: another's object under the name is never taken over, and throws `conflict`.
+ */
+export async function applyOwned<O extends KubeObject>(
+  kind: Kind<O>,
+  desired: Desired<O>,
+  parts: ApplyParts<O>,
+): Promise<Live<O>> {
+  const { client, fieldManager, live, applied, owner } = parts;
+  const wanted = wantedObject(kind, desired, parts);
+  const id = `${nameOfKind(kind)} ${keyOf(wanted.metadata)}`;
+  const isOurs = live !== undefined && isControlledBy(live, owner);
+  if (live !== undefined && !isOurs) throw nameTaken(kind, live);
+  if (isOurs && isAsApplied(wanted, live, { fieldManager, before: applied.get(id) })) return asLive(live);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's typed fields, and the metadata that is ours
+  const body = wanted as unknown as Applied<O>;
+  const answer = await client.apply(kind, body, { fieldManager, force: isOurs });
+  applied.set(id, wanted);
+  return asLive(answer);
+}
+
+interface Wanted {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+function wantedObject<O extends KubeObject>(
+  kind: Kind<O>,
+  desired: Desired<O>,
+  { owner, isOwnerClusterWide }: ApplyParts<O>,
+): Wanted {
+  const { metadata }: { readonly metadata: ObjectMeta } = desired;
+  const namespace = kind.scope === "Cluster" || isOwnerClusterWide ? {} : namespaceOf(owner);
+  const wanted: Wanted = {
+    ...desired,
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: {
+      ...namespace,
+      ...metadata,
+      ownerReferences: [...(metadata.ownerReferences ?? []), controllerReference(owner)],
+    },
+  };
+  return wanted;
+}
+
+function namespaceOf({ metadata: { namespace } }: KubeObject): Pick<ObjectMeta, "namespace"> {
+  return namespace === undefined ? {} : { namespace };
+}
+
+/** The reference that makes the owner the controller of an object; the garbage collector follows it. */
+export function controllerReference({
+  apiVersion,
+  kind,
+  metadata: { name, uid = "" },
+}: KubeObject): OwnerReference {
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** By uid: an object of an owner that had the same name before is not ours. */
+export function isControlledBy({ metadata }: KubeObject, owner: KubeObject): boolean {
+  const controller = metadata.ownerReferences?.find((reference) => reference.controller === true);
+  return controller !== undefined && controller.uid === owner.metadata.uid;
+}
+
+/**
+ * Whether the live object is what an apply of `wanted` would make of it: the manager owns every field of it and no field besides,
+ * and the values are those wanted, or those that this process applied last and the server has rounded or defaulted.
+ */
+export function isAsApplied(
+  wanted: object,
+  live: KubeObject,
+  { fieldManager, before }: { readonly fieldManager: string; readonly before?: object | undefined },
+): boolean {
+  const owned = fieldsAppliedBy(live, fieldManager);
+  if (owned === undefined || unownedPaths(wanted, owned).length > 0) return false;
+  if (before !== undefined) return deepEqual(before, wanted);
+  return isWithin(wanted, live) && !ownsMoreThan(owned, wanted);
+}
+
+/** Whether every field of one value is in the other with the same value. Lists have to match item by item. */
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (isJsonObject(part) && isJsonObject(whole))
+    return Object.entries(part).every(
+      ([key, value]) => value === undefined || isWithin(value, fieldOf(whole, key)),
+    );
+  if (Array.isArray(part) && Array.isArray(whole))
+    return part.length === whole.length && part.every((item, at) => isWithin(item, whole[at]));
+  return deepEqual(part, whole);
+}
+
+function nameTaken(kind: Kind, live: KubeObject): ApiError {
+  const message = `apply ${nameOfKind(kind)} ${keyOf(live.metadata)}: an object of this name exists and has another owner`;
+  return new ApiError(message, { class: "conflict", causes: [takenCause], mayHaveActed: false });
+}
+
+/** Repeating the apply does not help: a person has to look. */
+const takenCause = { field: "metadata.name", reason: reasons.nameTaken, message: "has another owner" };
+
+function asLive<O extends KubeObject>(object: O): Live<O> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came from the server
+  return object as Live<O>;
+}

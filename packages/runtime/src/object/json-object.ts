@@ -1,0 +1,14 @@
+import { isRawNumber } from "./raw-number.ts";
+
+/** An object of foreign JSON. Its keys are anybody's: read them with `fieldOf`, never by plain access. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether the value is a JSON object: neither a list, nor null, nor a number kept as digits. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+/** An own field of a JSON object; undefined when it has none of this name, or is no object at all. */
+export function fieldOf(value: unknown, key: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,129 @@
+import { createClient } from "../client/create-client.ts";
+import { loadConfig, type LoadConfigOptions } from "../config/load-config.ts";
+import type { Controller } from "../controller/define-controller.ts";
+import { LeaseElector } from "../leader/lease-elector.ts";
+import { createManager, type Manager, type ManagerOptions } from "../manager/manager.ts";
+import type { Log } from "../reconcile/log.ts";
+import { realSystem } from "../system/real-system.ts";
+import type { System } from "../system/system.ts";
+import { aborted, terminationSignal } from "../system/termination.ts";
+import { createLog } from "../telemetry/create-log.ts";
+import type { DomainSeries } from "../telemetry/domain-series.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { TelemetryServer } from "../telemetry/telemetry-server.ts";
+import { createTransport, type Transport } from "../transport/transport.ts";
+
+/** What an operator is. Only name and controllers are required. */
+export interface RunOptions {
+  /** Names the operator in events, leases and user agent. */
+  readonly name: string;
+  /** The controllers, or a function that makes them when they need the connection. */
+  readonly controllers: readonly Controller[] | ((host: RunHost) => readonly Controller[]);
+  /** Which cluster (default: as kubectl finds it, or the pod's own). */
+  readonly config?: Omit<LoadConfigOptions, "system">;
+  /** Where replicas agree on the one that acts (default: this replica always acts). */
+  readonly lease?: { readonly namespace: string; readonly name?: string };
+  /** This replica in the lease and in events, e.g. its pod (default: the name and a random id). */
+  readonly identity?: string;
+  /** Port of /metrics, /healthz and /readyz; 0 takes any free port (default: the variable METRICS_PORT, or 8080). */
+  readonly port?: number;
+  /** Address of that port (default: all). */
+  readonly host?: string;
+  /** (default: JSON lines on standard output, level info) */
+  readonly log?: Log;
+  /** Ends the operator (default: SIGTERM or SIGINT). */
+  readonly signal?: AbortSignal;
+  readonly system?: System;
+  /** Called once the operator listens and its informers start. */
+  readonly onStarted?: (started: { readonly port: number; readonly server: string }) => void;
+}
+
+/** What controllers may need when they are made. */
+export interface RunHost {
+  readonly transport: Transport;
+  readonly system: System;
+  readonly log: Log;
+  /** For the domain's own metrics. */
+  readonly series: DomainSeries;
+}
+
+/**
+ * Runs an operator until it is told to end: configuration, connection, metrics, probes, election, controllers, graceful stop.
+ *
+ * @example
+ * await run({ name: "copy-controller", controllers: [copies] });
+ */
+export async function run(options: RunOptions): Promise<void> {
+  const { name, config: which, system = realSystem(), log = createLog() } = options;
+  const signal = options.signal ?? terminationSignal();
+  const config = await loadConfig({ system, ...which });
+  const metrics = createMetrics({ system, leases: leaseNamesOf(options) });
+  const { observe, observeRetry, telemetry, series } = metrics;
+  await using transport = createTransport({ config, system, userAgent: name, observe, observeRetry });
+  const controllers = controllersOf(options, { transport, system, log, series });
+  metrics.measure(controllers);
+  const election = electionFor(options, { transport, system, log, metrics });
+  await using manager = createManager({ transport, system, log, name, controllers, telemetry, ...election });
+  await using server = new TelemetryServer({
+    ...addressOf(options, system),
+    system,
+    metrics,
+    ...probesOf(manager),
+    log,
+  });
+  const port = await server.listen();
+  manager.start();
+  log.info("operator started", { server: config.server, port });
+  options.onStarted?.({ port, server: config.server });
+  await aborted(signal);
+  log.info("operator stops");
+}
+
+function controllersOf({ controllers }: RunOptions, host: RunHost): readonly Controller[] {
+  return typeof controllers === "function" ? controllers(host) : controllers;
+}
+
+function leaseNamesOf({ name, lease }: RunOptions): readonly string[] {
+  return lease === undefined ? [] : [lease.name ?? name];
+}
+
+function addressOf(
+  { port, host }: RunOptions,
+  { env }: System,
+): { readonly port: number; readonly host?: string } {
+  return { port: port ?? Number(env["METRICS_PORT"] ?? 8080), ...(host === undefined ? {} : { host }) };
+}
+
+interface ElectionParts {
+  readonly transport: Transport;
+  readonly system: System;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+function electionFor(
+  { name, lease, identity }: RunOptions,
+  { transport, system, log, metrics }: ElectionParts,
+): Pick<ManagerOptions, "leaderElection" | "instance"> {
+  if (lease === undefined) return identity === undefined ? {} : { instance: identity };
+  const instance = identity ?? `${name}-${system.uuid()}`;
+  const leaderElection = new LeaseElector({
+    client: createClient({ transport }),
+    system,
+    lease: { name, ...lease },
+    identity: instance,
+    log,
+    observer: metrics.leases,
+  });
+  return { leaderElection, instance };
+}
+
+/** Alive until it stops, ready once every store has its first picture. */
+function probesOf(
+  manager: Manager,
+): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness"> {
+  return {
+    health: { stopping: () => !manager.health().isStopping },
+    readiness: { stores: () => manager.health().isReady },
+  };
+}

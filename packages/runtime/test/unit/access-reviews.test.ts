@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+
+import { AccessCache, type AccessRequest } from "../../src/access/access-reviews.ts";
+import type { Client, RawRequest } from "../../src/client/client.ts";
+
+const request: AccessRequest = { verb: "get", group: "", resource: "secrets", namespace: "ns", name: "one" };
+
+/** A server that counts the questions; `answer` may throw. */
+function aCache({ answer = () => true }: { answer?: () => boolean } = {}) {
+  const asked: RawRequest[] = [];
+  let nowMs = 0;
+  const client = {
+    raw: async (raw: RawRequest) => {
+      asked.push(raw);
+      return await Promise.resolve({ status: { allowed: answer() } });
+    },
+  } as unknown as Client;
+  const cache = new AccessCache({ client, system: { monotonicMs: () => nowMs }, limit: 3 });
+  return {
+    cache,
+    asked,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe("an access cache", () => {
+  test("asks once while an allowed answer holds", async () => {
+    const { cache, asked, advance } = aCache();
+    expect([await cache.isAllowed(request), await cache.isAllowed(request)]).toEqual([true, true]);
+    advance(9_999);
+    await cache.isAllowed(request);
+    expect(asked).toHaveLength(1);
+    advance(1);
+    await cache.isAllowed(request);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("keeps a refusal for a shorter time", async () => {
+    const { cache, asked, advance } = aCache({ answer: () => false });
+    await cache.isAllowed(request);
+    advance(2_000);
+    expect(await cache.isAllowed(request)).toBe(false);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("shares a question that is under way", async () => {
+    const { cache, asked } = aCache();
+    await Promise.all([cache.isAllowed(request), cache.isAllowed(request)]);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("asks again after a change of permissions", async () => {
+    const { cache, asked } = aCache();
+    await cache.isAllowed(request);
+    cache.clear();
+    await cache.isAllowed(request);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("never takes a failure for an answer", async () => {
+    let isDown = true;
+    const { cache } = aCache({
+      answer: () => {
+        if (isDown) throw new Error("no answer");
+        return true;
+      },
+    });
+    await expect(cache.isAllowed(request)).rejects.toThrow("no answer");
+    isDown = false;
+    expect(await cache.isAllowed(request)).toBe(true);
+  });
+
+  test.each([
+    { name: "another name", other: { ...request, name: "two" } },
+    { name: "no name, which means all", other: { ...request, name: undefined } },
+    { name: "another verb", other: { ...request, verb: "list" } },
+  ])("does not mix up $name", async ({ other }) => {
+    const { cache, asked } = aCache();
+    await cache.isAllowed(request);
+    await cache.isAllowed(other);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("does not mix up users whose groups look alike when joined", async () => {
+    const { cache, asked } = aCache();
+    await cache.isAllowed(request, { subject: { user: "a", groups: ["b", "c"] } });
+    await cache.isAllowed(request, { subject: { user: "a", groups: ["b,c"] } });
+    expect(asked).toHaveLength(2);
+  });
+
+  test("forgets the oldest answers beyond its limit", async () => {
+    const { cache, asked } = aCache();
+    for (const name of ["one", "two", "three", "four", "four", "one"])
+      await cache.isAllowed({ ...request, name });
+    expect(
+      asked.map(({ body }) => (body as { spec: { resourceAttributes: AccessRequest } }).spec),
+    ).toMatchObject(["one", "two", "three", "four", "one"].map((name) => ({ resourceAttributes: { name } })));
+  });
+});
