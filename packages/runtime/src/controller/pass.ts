@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
-import { PassDeadlineError, withDeadline } from "../reconcile/deadline.ts";
+import { PassDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
 import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
@@ -90,10 +90,9 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     const following = references.begin(keyOf(object.metadata));
     const tracking = tracked.begin(keyOf(object.metadata));
     const end = await withDeadline(
-      async (signal) => {
-        const client = this.#client(signal);
-        const ctx = this.#context(object, { client, log, signal, following, tracking });
-        return await runRecipe(recipe, object, { kind, client, ctx, system, isLatest });
+      async (scope) => {
+        const ctx = this.#context(object, { log, scope, following, tracking });
+        return await runRecipe(recipe, object, { kind, ctx, system, isLatest });
       },
       { system, limitMs: deadlineMs, outer: term },
     );
@@ -152,13 +151,19 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     if (!writesStatus) return;
     const now = new Date(host.system.wallMs());
     const { conditionTypes: ownTypes = [] } = recipe;
-    await this.#statuses.write(this.#client(term), object, { outcome, content, claims, ownTypes, now });
+    await this.#statuses.write(this.#client(scopeOf(term)), object, {
+      outcome,
+      content,
+      claims,
+      ownTypes,
+      now,
+    });
   }
 
-  #client(signal: AbortSignal): Client {
+  #client(scope: Scope): Client {
     const { client, pool } = this.#settings.host;
     return fenceClient(client, {
-      signal,
+      scope,
       onWritten: (kind, object) => {
         pool.noteWrite(kind, object);
       },
@@ -167,10 +172,20 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 
   #context(object: Obj, pass: Pass): Context {
     const { host, kind, storeOf } = this.#settings;
+    // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
+    let client: Client | undefined;
+    const fenced = (): Client => {
+      client ??= this.#client(pass.scope);
+      return client;
+    };
     return {
-      client: pass.client,
+      get client() {
+        return fenced();
+      },
       log: pass.log,
-      signal: pass.signal,
+      get signal() {
+        return pass.scope.signal;
+      },
       events: {
         record: (event) => {
           host.recordEvent(kind, object, event);
@@ -182,7 +197,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
         const { namespace = object.metadata.namespace, name } = desired.metadata;
         const ref = target.scope === "Cluster" || namespace === undefined ? { name } : { name, namespace };
         return await applyOwned(target, desired, {
-          client: pass.client,
+          client: fenced(),
           fieldManager: this.#settings.name,
           owner: object,
           isOwnerClusterWide: kind.scope === "Cluster",
@@ -208,9 +223,8 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 interface Pass {
-  readonly client: Client;
   readonly log: Log;
-  readonly signal: AbortSignal;
+  readonly scope: Scope;
   readonly following: ReturnType<ReferenceTracker["begin"]>;
   readonly tracking: ReturnType<TrackedSources["begin"]>;
 }

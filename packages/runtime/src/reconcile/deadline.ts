@@ -6,9 +6,54 @@ export class PassDeadlineError extends Error {
   override readonly name = "TimeoutError";
 }
 
-/** Runs the work with a signal that aborts after the limit or with the outer one, and does not wait for it beyond that. */
+/** The time within which something may act. An AbortSignal is one too. */
+export interface Scope {
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal;
+  /** Throws the reason when the time is over. */
+  throwIfOver(): void;
+}
+
+/** The scope that a signal ends. */
+export function scopeOf(signal: AbortSignal): Scope {
+  return {
+    signal,
+    throwIfOver: () => {
+      signal.throwIfAborted();
+    },
+  };
+}
+
+/**
+ * A scope that is ended by hand. Its signal is made for the first who asks: making and aborting one takes 8 µs, a quarter of a reconcile
+ * that has nothing to do.
+ */
+class OwnScope implements Scope {
+  #controller: AbortController | undefined;
+  #end: { readonly reason: unknown } | undefined;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#end !== undefined) this.#controller.abort(this.#end.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  throwIfOver(): void {
+    if (this.#end !== undefined) throw this.#end.reason;
+  }
+
+  end(reason: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#end = { reason };
+    this.#controller?.abort(reason);
+  }
+}
+
+/** Runs the work in a scope that ends after the limit or with the outer signal, and does not wait for it beyond that. */
 export async function withDeadline<T>(
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (scope: Scope) => Promise<T>,
   {
     system,
     limitMs,
@@ -16,10 +61,10 @@ export async function withDeadline<T>(
   }: { readonly system: System; readonly limitMs: number; readonly outer: AbortSignal },
 ): Promise<T> {
   outer.throwIfAborted();
-  const controller = new AbortController();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const scope = new OwnScope();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
   const end = (reason: unknown): void => {
-    controller.abort(reason);
+    scope.end(reason);
     reject(reason);
   };
   const stop = (): void => {
@@ -30,12 +75,12 @@ export async function withDeadline<T>(
   });
   outer.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([work(controller.signal), aborted]);
+    return await Promise.race([work(scope), ended]);
   } finally {
     timer.cancel();
     outer.removeEventListener("abort", stop);
     // What ignores its signal is fenced off from now on.
-    controller.abort(passIsOver);
+    scope.end(passIsOver);
   }
 }
 

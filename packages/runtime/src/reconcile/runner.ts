@@ -1,4 +1,3 @@
-import type { Client } from "../client/client.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
@@ -13,7 +12,6 @@ import { firstAnswer } from "./rule.ts";
 /** What the runner needs besides the recipe. */
 export interface RunnerOptions<Obj extends KubeObject> {
   readonly kind: Kind<Obj>;
-  readonly client: Client;
   readonly ctx: Context;
   readonly system: Pick<System, "wallMs" | "monotonicMs">;
   /** Whether nobody has changed the object since. */
@@ -37,12 +35,12 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
   switch (stage) {
     case "unclaimed":
       // Before the first child: a child that was made for an object without finalizer could outlive it.
-      await addFinalizer(options.client, options.kind, { object, finalizer });
+      await addFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
     case "leaving": {
       const end = endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
       if (end.outcome.kind === "settled")
-        await removeFinalizer(options.client, options.kind, { object, finalizer });
+        await removeFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, ...end };
     }
     case "gone":
@@ -108,6 +106,7 @@ async function performAll<Obj extends KubeObject, Seen, Action>(
   }: Pick<Verdict<Action>, "actions" | "inFlight" | "beginWithinMs">,
   { ctx, system }: Pick<RunnerOptions<Obj>, "ctx" | "system">,
 ): Promise<void> {
+  if (actions.length === 0) return;
   const endMs = system.monotonicMs() + beginWithinMs;
   const waitingActions = actions.values();
   const failures: unknown[] = [];
