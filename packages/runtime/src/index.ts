@@ -91,7 +91,8 @@ export type { Context, PassEvent, PassEvents, Recipe, Tracked } from "./reconcil
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
 export { run } from "./run/run.ts";
-export type { RunHost, RunOptions } from "./run/run.ts";
+export type { Domain, DomainHost, DomainPermission } from "./run/domain.ts";
+export type { RunOptions } from "./run/run.ts";
 export { timestampOf } from "./reconcile/timestamp.ts";
 export { unreachable } from "./unreachable.ts";
 export type { ReadStore } from "./store/read-store.ts";

@@ -111,6 +111,12 @@ export class InformerPool implements AsyncDisposable {
     }
   }
 
+  /** The objects of an informer that somebody holds; empty when nobody does. Starts none. */
+  stored<O extends KubeObject>(request: InformerRequest<O>): readonly O[] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
+    return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly O[];
+  }
+
   /** All informers as plain data. */
   report(): readonly InformerReport[] {
     return [...this.#shared.values()].map(({ informer, kind }) => ({

@@ -8,17 +8,22 @@ import { realSystem } from "../system/real-system.ts";
 import type { System } from "../system/system.ts";
 import { aborted, terminationSignal } from "../system/termination.ts";
 import { createLog } from "../telemetry/create-log.ts";
-import type { DomainSeries } from "../telemetry/domain-series.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { TelemetryServer } from "../telemetry/telemetry-server.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
+import type { Domain, DomainHost } from "./domain.ts";
 
-/** What an operator is. Only name and controllers are required. */
+/** What an operator is: a name, and controllers or domains. */
 export interface RunOptions {
   /** Names the operator in events, leases and user agent. */
   readonly name: string;
-  /** The controllers, or a function that makes them when they need the connection. */
-  readonly controllers: readonly Controller[] | ((host: RunHost) => readonly Controller[]);
+  readonly controllers?: readonly Controller[];
+  /** Domains whose controllers run beside those. */
+  readonly domains?: readonly Domain[];
+  /** Only objects of this namespace, for domains (default: all). */
+  readonly namespace?: string;
+  /** Objects that each controller of a domain works on at the same time (default: 4). */
+  readonly concurrency?: number;
   /** Which cluster (default: as kubectl finds it, or the pod's own). */
   readonly config?: Omit<LoadConfigOptions, "system">;
   /** Where replicas agree on the one that acts (default: this replica always acts). */
@@ -38,15 +43,6 @@ export interface RunOptions {
   readonly onStarted?: (started: { readonly port: number; readonly server: string }) => void;
 }
 
-/** What controllers may need when they are made. */
-export interface RunHost {
-  readonly transport: Transport;
-  readonly system: System;
-  readonly log: Log;
-  /** For the domain's own metrics. */
-  readonly series: DomainSeries;
-}
-
 /**
  * Runs an operator until it is told to end: configuration, connection, metrics, probes, election, controllers, graceful stop.
  *
@@ -60,7 +56,8 @@ export async function run(options: RunOptions): Promise<void> {
   const metrics = createMetrics({ system, leases: leaseNamesOf(options) });
   const { observe, observeRetry, telemetry, series } = metrics;
   await using transport = createTransport({ config, system, userAgent: name, observe, observeRetry });
-  const controllers = controllersOf(options, { transport, system, log, series });
+  const stored: DomainHost["stored"] = (request) => manager.informers.stored(request);
+  const controllers = controllersOf(options, { transport, system, log, series, stored });
   metrics.measure(controllers);
   const election = electionFor(options, { transport, system, log, metrics });
   await using manager = createManager({ transport, system, log, name, controllers, telemetry, ...election });
@@ -79,8 +76,12 @@ export async function run(options: RunOptions): Promise<void> {
   log.info("operator stops");
 }
 
-function controllersOf({ controllers }: RunOptions, host: RunHost): readonly Controller[] {
-  return typeof controllers === "function" ? controllers(host) : controllers;
+function controllersOf(
+  { controllers = [], domains = [], namespace, concurrency = 4 }: RunOptions,
+  parts: Omit<DomainHost, "namespace" | "concurrency">,
+): readonly Controller[] {
+  const host: DomainHost = { ...parts, concurrency, ...(namespace === undefined ? {} : { namespace }) };
+  return [...controllers, ...domains.flatMap((domain) => domain.controllers(host))];
 }
 
 function leaseNamesOf({ name, lease }: RunOptions): readonly string[] {
