@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-import { rooms, testsMayImport, type Room } from "./rooms.ts";
+import { rooms, testsMayImport, type Room } from "./packages.ts";
 
 const scope = "@quartermaster/";
 
@@ -14,7 +14,7 @@ export interface Import {
 export function findImportBreach({ file, specifier }: Import): string | undefined {
   if (isRootFile(file)) return findRootFileBreach({ file, specifier });
   const room = roomOf(file);
-  if (room === undefined) return `${file} is in no known room: add its package to tools/lint/rooms.ts`;
+  if (room === undefined) return `${file} is in no known room: add its package to tools/lint/packages.ts`;
   if (specifier.startsWith(scope)) return findPackageBreach(room, { file, specifier });
   if (specifier.startsWith(".")) return findRelativeBreach(room, { file, specifier });
   if (specifier.startsWith("/") || specifier.startsWith("file:")) {
@@ -53,7 +53,7 @@ function findPackageBreach(room: Room, { file, specifier }: Import): string | un
   const [target = "", ...deeper] = specifier.slice(scope.length).split("/");
   const owner = rooms.find((known) => packageOf(known) === target);
   if (owner === undefined) {
-    return `"${specifier}" names no known package: add it to tools/lint/rooms.ts`;
+    return `"${specifier}" names no known package: add it to tools/lint/packages.ts`;
   }
   if (deeper.length > 0 && !(owner.entries ?? []).includes(deeper.join("/"))) {
     return `"${specifier}" reaches into a package: import "${scope}${target}" and export what you need there`;
@@ -61,7 +61,7 @@ function findPackageBreach(room: Room, { file, specifier }: Import): string | un
   const allowed = [packageOf(room), ...room.mayImport, ...(isTestFile(file) ? testsMayImport : [])];
   if (allowed.includes(target)) return undefined;
   if (target === "testkit") return `only tests and benchmarks import testkit, and ${file} is neither`;
-  return `${room.folder} may not import ${target}: the table in tools/lint/rooms.ts says which way dependencies point`;
+  return `${room.folder} may not import ${target}: the table in tools/lint/packages.ts says which way dependencies point`;
 }
 
 function findRelativeBreach(room: Room, { file, specifier }: Import): string | undefined {

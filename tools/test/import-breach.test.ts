@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { findImportBreach } from "../lint/import-breach.ts";
-import { rooms } from "../lint/rooms.ts";
+import { rooms } from "../lint/packages.ts";
 
 const plan = "packages/install-plan/src/rules.ts";
 const planTest = "packages/install-plan/test/unit/rules.test.ts";

@@ -10,8 +10,8 @@ import { cleanLines } from "./render/clean-text.ts";
 import { commandText, overviewText } from "./render/help-text.ts";
 
 /** Carries out one command line. Everything that goes wrong is told here, once. */
-export async function run(words: readonly string[], surroundings: CommandContext): Promise<ExitCode> {
-  const context = { ...surroundings, terminal: quiet(surroundings.terminal) };
+export async function run(words: readonly string[], environment: CommandContext): Promise<ExitCode> {
+  const context = { ...environment, terminal: quiet(environment.terminal) };
   try {
     return await dispatch(words, context);
   } catch (error) {

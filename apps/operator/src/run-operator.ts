@@ -20,7 +20,7 @@ import { planMetrics } from "./plan-metrics.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 
 /** What the operator runs in. */
-export interface Surroundings {
+export interface Environment {
   readonly system: System;
   /** Aborts when the operator is to end. */
   readonly stop: AbortSignal;
@@ -30,7 +30,7 @@ export interface Surroundings {
 /** Config, manager, domains, until told to stop. */
 export async function runOperator(
   settings: Settings,
-  { system, stop, log = createLog({ level: settings.logLevel }) }: Surroundings,
+  { system, stop, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
   const { kubeconfigPath, context, metricsPort, metricsHost } = settings;
   const config = await loadConfig({

@@ -69,7 +69,7 @@ async function answersAbout(cluster: LocalCluster): Promise<string> {
   return answers.map(({ stdout }) => stdout.trim()).join(" ");
 }
 
-async function limitRights(cluster: LocalCluster, namespace: string): Promise<void> {
+async function limitPermissions(cluster: LocalCluster, namespace: string): Promise<void> {
   const [limit = "", optIn = ""] = further.flat();
   await kubectl(cluster, limit);
   await eventually(async (see) => see(await answersAbout(cluster)) === "no no no no yes");
@@ -125,9 +125,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await restoresGreeting(cluster);
   });
 
-  test("with the limited rights in place of the default ones it goes on where a namespace opts in", async () => {
+  test("with the limited permissions in place of the default ones it goes on where a namespace opts in", async () => {
     expect(await answersAbout(cluster)).toBe("yes yes yes yes yes");
-    await limitRights(cluster, "greeting");
+    await limitPermissions(cluster, "greeting");
     await restoresGreeting(cluster);
   });
 });

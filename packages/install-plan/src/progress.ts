@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { timestampOf } from "@quartermaster/runtime";
 
-/** What a plan's status says of how far it has come; everything else is seen afresh in each pass. */
+/** What a plan's status says of how far it has come; everything else is seen afresh in each reconcile. */
 export type PlanStatus = NonNullable<InstallPlan["status"]>;
 
 /** The first write may have happened: everything was checked and approved before. */

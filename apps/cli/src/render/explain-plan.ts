@@ -83,7 +83,7 @@ function fromStatus(plan: InstallPlan, status: Status): readonly Part[] {
   ];
 }
 
-/** Conditions that say something when they are not as on a good day, with the remedy that fits the kind of trouble. */
+/** Conditions that say something when they are not as on a good day, with the remedy that fits the kind of failure. */
 const telling: readonly { readonly type: string; readonly badWhen: string; readonly remedy?: string }[] = [
   {
     type: "Resolved",
@@ -126,7 +126,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
-  ["AuthorizationLost", "grant whoever made the plan the right to impersonate its account again"],
+  ["AuthorizationLost", "grant whoever made the plan the permission to impersonate its account again"],
   ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
   ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],
   ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],

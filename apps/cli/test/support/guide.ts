@@ -11,7 +11,7 @@ const repository: string = join(import.meta.dirname, "../../../..");
 /** One command of a guide, and what a person must see after it. */
 export interface Step {
   readonly line: string;
-  /** 0 unless told. */
+  /** Default: 0. */
   readonly code?: number;
   readonly says?: RegExp;
 }

@@ -8,11 +8,18 @@ import { deletionLastedMs, hasStarted } from "../progress.ts";
 import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./decide-deletion.ts";
-import { orphaned, type Plight, unauthorized, underWay, unread, unseen } from "./deletion-report.ts";
+import {
+  orphaned,
+  type DeletionProgress,
+  unauthorized,
+  underWay,
+  unread,
+  unseen,
+} from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
 import {
   type CleanUpParts,
-  type Hands,
+  type DeletionContext,
   isHomeLeaving,
   isLettingGo,
   leaveBehind,
@@ -51,7 +58,7 @@ async function takeAway(plan: InstallPlan, ctx: Context, parts: CleanUpParts): P
 /** Undefined when the next step can follow at once. */
 async function nextEnd(
   plan: InstallPlan,
-  { ctx, parts }: Hands,
+  { ctx, parts }: DeletionContext,
   silentUntilMs: number,
 ): Promise<Outcome | CleanUpEnd | undefined> {
   const leftBehind = leftBehindBy(plan, ctx, parts);
@@ -62,26 +69,26 @@ async function nextEnd(
   // Written down before anything is done: what told of it goes while we work.
   if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
   const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
-  const plight = { plan, step, remaining, unanswered };
-  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...plight, step: nothing }, unanswered);
-  return await takeStep(plight, { ctx, parts }, silentUntilMs);
+  const progress = { plan, step, remaining, unanswered };
+  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...progress, step: nothing }, unanswered);
+  return await takeStep(progress, { ctx, parts }, silentUntilMs);
 }
 
 async function takeStep(
-  plight: Plight,
-  { ctx, parts }: Hands,
+  progress: DeletionProgress,
+  { ctx, parts }: DeletionContext,
   silentUntilMs: number,
 ): Promise<Outcome | CleanUpEnd | undefined> {
-  const { plan, step, remaining } = plight;
+  const { plan, step, remaining } = progress;
   const fault = accountFault(plan, ctx);
-  if (fault !== undefined) return refused(plight, fault, ctx);
+  if (fault !== undefined) return refused(progress, fault, ctx);
   const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
   const [refusal] = refusals;
-  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(plight, refusal.said);
+  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(progress, refusal.said);
   await leaveBehind(refusals, plan, { ctx, parts });
   const { system } = parts;
   const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
-  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(plight) : undefined;
+  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(progress) : undefined;
 }
 
 const nothing: DeletionStep = { actions: [], inFlight: 1, blockedBy: [] };
@@ -94,7 +101,7 @@ interface Left {
 
 async function nextStep(
   { plan, remaining, leftBehind }: Left,
-  { ctx, parts: { memories, system } }: Hands,
+  { ctx, parts: { memories, system } }: DeletionContext,
 ): Promise<DeletionStep> {
   const isLettingAllGo = plan.status?.deletion?.orphan === true || isOverdue(plan, { memories, system });
   const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx, leftBehind);
@@ -106,10 +113,10 @@ function ownsNothing(plan: InstallPlan): boolean {
   return !hasStarted(plan) || plan.status?.phase === "Superseded";
 }
 
-function refused(plight: Plight, refusal: string, ctx: Context): Outcome | CleanUpEnd {
-  return isLettingGo(plight.plan, ctx)
-    ? letGo(plight.remaining, refusal, ctx)
-    : unauthorized(plight, refusal);
+function refused(progress: DeletionProgress, refusal: string, ctx: Context): Outcome | CleanUpEnd {
+  return isLettingGo(progress.plan, ctx)
+    ? letGo(progress.remaining, refusal, ctx)
+    : unauthorized(progress, refusal);
 }
 
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
@@ -155,7 +162,7 @@ function isOverdue(
 }
 
 /** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
-function isHeldBySilence(plan: InstallPlan, { ctx, parts }: Hands): boolean {
+function isHeldBySilence(plan: InstallPlan, { ctx, parts }: DeletionContext): boolean {
   return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
@@ -165,13 +172,13 @@ function accountFault({ metadata, spec }: InstallPlan, ctx: Context): string | u
   return ctx.follow(serviceAccounts, ref) === undefined ? `${ref.name} does not exist` : undefined;
 }
 
-/** Does all that can be done now, and tells what the account lacked a right for. */
+/** Does all that can be done now, and tells what the account lacked a permission for. */
 async function carryOut(
   { actions, inFlight }: DeletionStep,
   remaining: readonly Remaining[],
-  { ctx, parts }: Hands,
+  { ctx, parts }: DeletionContext,
 ): Promise<{ readonly done: readonly PlanAction[]; readonly refusals: readonly Refusal[] }> {
-  tellProtected(actions, remaining, ctx);
+  reportProtected(actions, remaining, ctx);
   const ends = await inBatches(actions, inFlight, async (action) => {
     const said = await refusalOf(action, { ctx, parts });
     return { action, ...(said === undefined ? {} : { said }) };
@@ -185,7 +192,11 @@ async function carryOut(
 }
 
 /** What the plan leaves behind because others have data in it. */
-function tellProtected(actions: DeletionStep["actions"], remaining: Plight["remaining"], ctx: Context): void {
+function reportProtected(
+  actions: DeletionStep["actions"],
+  remaining: DeletionProgress["remaining"],
+  ctx: Context,
+): void {
   const released = new Set(
     actions.flatMap((action) => (action.kind === "release" ? [action.target.live] : [])),
   );

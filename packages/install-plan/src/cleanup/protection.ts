@@ -5,7 +5,7 @@ import { definedKind } from "../crd/defined-kind.ts";
 import { servedVersions } from "../crd/served-versions.ts";
 import { describeIdentity } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
-import { isMarkedBy } from "../marks.ts";
+import { isLabelledBy } from "../owner-labels.ts";
 import type { Entry } from "../world/inventory.ts";
 
 /** An object that may hold what others put there. */
@@ -25,7 +25,7 @@ export async function protectionOf(
   discovery: Discovery,
 ): Promise<string | undefined> {
   const isForeign = (object: KubeObject): boolean =>
-    !isMarkedBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
+    !isLabelledBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
   if (!entry.lifecycle.protectData) return undefined;
   if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
   if (isCrd(entry.identity)) return await objectsOfOthers(live, isForeign, ctx);

@@ -4,7 +4,7 @@ import type { Context } from "@quartermaster/runtime";
 import { inBatches } from "../in-batches.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
-import { markedEntries } from "../world/marked-entries.ts";
+import { labelledObjects } from "../world/labelled-objects.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { replacementOf } from "../world/replacement.ts";
 import { readKindTable } from "../world/served-kinds.ts";
@@ -42,7 +42,7 @@ export async function readRemaining(
     });
   const silent = await unanswered(own, { ...parts, ctx, kinds });
   const audible = own.filter((entry) => !silent.includes(entry));
-  const marked = await markedEntries(audible, plan.metadata, { ctx, kinds });
+  const marked = await labelledObjects(audible, plan.metadata, { ctx, kinds });
   const remaining = marked.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
   return {
     remaining: await withProtection(remaining, { plan, ctx, discovery, staying: leftBehind }),
@@ -80,6 +80,6 @@ function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan
   const returning = predecessors
     .filter(({ state }) => state === "Releasing" || state === "Pending")
     .flatMap((before) => before.plan ?? []);
-  const heirs = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
-  return [...heirs, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const successors = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
+  return [...successors, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { isJsonObject } from "../manifest/json-object.ts";
-import { fieldManager } from "../marks.ts";
+import { fieldManager } from "../owner-labels.ts";
 
 /** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a leaf. */
 export interface FieldSet {

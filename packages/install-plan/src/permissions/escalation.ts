@@ -1,10 +1,10 @@
 import { groupOf } from "../identity.ts";
 import { fieldOf, textOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
+import type { Permission } from "./permission.ts";
 import { parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
-import type { Right } from "./rights.ts";
-import { uncoveredRights } from "./rule-cover.ts";
-import { holdsRight, rulesIn, type RulesReviews } from "./rules-review.ts";
+import { uncoveredPermissions } from "./rule-cover.ts";
+import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";
 
 /** A role that a binding points to. Without a namespace it is a ClusterRole. */
 export interface RoleRef {
@@ -24,9 +24,9 @@ export interface EscalationFacts {
 export interface Escalation {
   readonly member: Member;
   /** What the role gives and the account lacks. */
-  readonly lacking: readonly Right[];
-  /** The right that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
-  readonly waivedBy: Right;
+  readonly lacking: readonly Permission[];
+  /** The permission that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
+  readonly waivedBy: Permission;
 }
 
 /**
@@ -40,7 +40,7 @@ export function escalations(members: readonly Member[], facts: EscalationFacts):
     roles.has(roleKey(role)) ? (roles.get(roleKey(role)) ?? []) : facts.roleRules(role);
   return rbac
     .flatMap((member) => judge(member, { ...facts, roleRules }))
-    .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsRight(waivedBy, facts.reviews));
+    .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsPermission(waivedBy, facts.reviews));
 }
 
 /** The roles that bindings among the members point to and that the plan does not bring itself: those to look up. */
@@ -88,7 +88,7 @@ function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
   const resource = kind === "Role" ? "roles" : "clusterroles";
   return {
     member,
-    lacking: uncoveredRights(rules, rulesIn(reviews, place), namespace),
+    lacking: uncoveredPermissions(rules, rulesIn(reviews, place), namespace),
     waivedBy: { verb: "escalate", group: rbacGroup, resource, ...place, name },
   };
 }
@@ -101,9 +101,9 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
   const resource = role.kind === "Role" ? "roles" : "clusterroles";
   const waivedBy = { verb: "bind", group: rbacGroup, resource, ...place, name: role.name };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
-  // The server cannot check a role that is not there and then asks for the right to bind.
+  // The server cannot check a role that is not there and then asks for the permission to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
-  const lacking = isThere ? uncoveredRights(rules, rulesIn(reviews, place), namespace) : [waivedBy];
+  const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, place), namespace) : [waivedBy];
   return { member, lacking, waivedBy };
 }
 

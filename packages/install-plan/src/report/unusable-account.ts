@@ -16,12 +16,12 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
         reason: reasons.serviceAccountReplaced,
         message: `Service account ${name} was deleted and made again; make a new plan that names it.`,
       };
-    case "beyondUs":
+    case "impersonationDenied":
       return {
         reason: reasons.notOptedIn,
         message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
       };
-    case "disowned":
+    case "authorUnauthorized":
       return {
         reason: reasons.authorizationLost,
         message: `${account.author}, who made the plan, may no longer impersonate service account ${name}.`,

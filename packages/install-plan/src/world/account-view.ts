@@ -19,9 +19,9 @@ export async function readAccount(plan: InstallPlan, ctx: Context): Promise<Acco
   const pinned = status?.serviceAccountUid;
   if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
   const author = metadata.annotations?.[authorAnnotation];
-  // Without the policy nobody has noted an author, and the right to make plans is all there is.
+  // Without the policy nobody has noted an author, and the permission to make plans is all there is.
   if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
-  return { kind: "disowned", uid, author };
+  return { kind: "authorUnauthorized", uid, author };
 }
 
 /** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
@@ -29,7 +29,7 @@ export async function mayActAs(plan: InstallPlan, { client, signal }: Context): 
   return await isAllowed(client, impersonationOf(accountOf(plan)), { signal });
 }
 
-/** Asked in every pass: a right that is taken away counts from the next write on. */
+/** Asked in every reconcile: a permission that is taken away counts from the next write on. */
 async function mayImpersonate(user: string, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const groups = plan.metadata.annotations?.[authorGroupsAnnotation]?.split("\n") ?? [];
   const { client, signal } = ctx;

@@ -7,19 +7,19 @@ import type { MemberView, PreviewAction } from "./seen.ts";
 /** What would be done to an object, by what is known of it; undefined where a policy forbids to touch it. */
 export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction | undefined {
   if (dryRun?.kind === "deferred" || view.blockedBy !== undefined) return "deferred";
-  switch (view.standing.kind) {
+  switch (view.ownership.kind) {
     case "absent":
-      return view.isOver === true ? "noop" : "create";
-    case "mine":
+      return view.isSuperseded === true ? "noop" : "create";
+    case "owned":
       return hasDrifted(view.drift) ? "update" : "noop";
     case "inherited":
       return "takeover";
     case "unowned":
       return view.member.lifecycle.adoption === "Never" ? undefined : "adopt";
-    case "foreign":
+    case "ownedByOther":
       return view.member.lifecycle.adoption === "Always" ? "adopt" : undefined;
     default:
-      return unreachable(view.standing);
+      return unreachable(view.ownership);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
-import { planId, type PlanRef } from "../marks.ts";
+import { planId, type PlanRef } from "../owner-labels.ts";
 import { replacementIssues } from "./replacement-issues.ts";
 import { fixedSet, leadsTo, namedBy, planNamed, wantedBy } from "./replacement-wishes.ts";
 
@@ -32,7 +32,7 @@ export interface Replacement {
   /** Plans that match the selector but came after the set was fixed: they are not swallowed. */
   readonly late: readonly string[];
   /** Ids of the plans whose objects this one takes over. */
-  readonly heirOf: ReadonlySet<string>;
+  readonly takesOverFrom: ReadonlySet<string>;
   readonly revision: number;
   /** Plans that are over and led to this one, the latest first. */
   readonly history: readonly InstallPlan[];
@@ -52,7 +52,7 @@ export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[
     ...(successor === undefined ? {} : { successor }),
     issues: plan.status?.startedAt === undefined ? replacementIssues(plan, others) : [],
     late: lateFor(plan, others),
-    heirOf: heirOf(plan, predecessors, others),
+    takesOverFrom: takesOverFrom(plan, predecessors, others),
     history: historyOf(plan, others),
     revision: plan.status?.revision ?? nextRevision(predecessors),
   };
@@ -78,12 +78,12 @@ function predecessorOf(name: string, plan: InstallPlan, others: readonly Install
   return { name, uid, plan: found, state, hasLetGo: hasLetGo(found, plan) };
 }
 
-/** One that never wrote, is over, is leaving, or has named the heir, or another that the heir replaces, as its successor. */
-function hasLetGo({ metadata, status }: InstallPlan, heir: InstallPlan): boolean {
+/** One that never wrote, is over, is leaving, or has named the successor, or another that the successor replaces, as its successor. */
+function hasLetGo({ metadata, status }: InstallPlan, successor: InstallPlan): boolean {
   if (status?.startedAt === undefined || status.phase === "Superseded") return true;
   if (metadata.deletionTimestamp !== undefined) return true;
-  const heirs = [heir.metadata.uid, ...(heir.status?.replaces ?? []).map(({ uid }) => uid)];
-  return status.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
+  const successors = [successor.metadata.uid, ...(successor.status?.replaces ?? []).map(({ uid }) => uid)];
+  return status.replacedBy !== undefined && successors.includes(status.replacedBy.uid);
 }
 
 function successorOf(plan: InstallPlan, others: readonly InstallPlan[]): Successor | undefined {
@@ -104,7 +104,7 @@ function successorOf(plan: InstallPlan, others: readonly InstallPlan[]): Success
 }
 
 /** Those before us; and those after us that gave up or went away with objects of ours in their hands. */
-function heirOf(
+function takesOverFrom(
   plan: InstallPlan,
   predecessors: readonly Predecessor[],
   others: readonly InstallPlan[],

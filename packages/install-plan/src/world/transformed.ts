@@ -14,11 +14,11 @@ import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
-import type { Right } from "../permissions/rights.ts";
+import type { Permission } from "../permissions/permission.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { unwatchable } from "./member-stores.ts";
+import { type OwnershipContext, ownershipOf } from "./ownership.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
-import { type Family, standingOf } from "./standing.ts";
 
 /** What a transformation would take away now. */
 export interface Transformed {
@@ -86,7 +86,10 @@ async function withoutProtected(
 }
 
 /** What forbids a transformation: it takes more than it may, or what nobody allowed it to take. */
-export function transformationIssues({ rule, matches }: Transformed, family: Family): readonly Issue[] {
+export function transformationIssues(
+  { rule, matches }: Transformed,
+  context: OwnershipContext,
+): readonly Issue[] {
   const field = `spec.transformations[${rule.name}].from`;
   const { maxMatches, allowUnowned } = rule.from;
   if (matches.length > maxMatches) {
@@ -94,12 +97,12 @@ export function transformationIssues({ rule, matches }: Transformed, family: Fam
     return [{ reason: "InvalidTransformation", field, message }];
   }
   return matches.flatMap((object) => {
-    const standing = standingOf(object, family);
-    if (standing.kind === "inherited" || standing.kind === "mine") return [];
-    if (standing.kind === "unowned" && allowUnowned) return [];
+    const ownership = ownershipOf(object, context);
+    if (ownership.kind === "inherited" || ownership.kind === "owned") return [];
+    if (ownership.kind === "unowned" && allowUnowned) return [];
     const owner =
-      standing.kind === "foreign"
-        ? `belongs to ${standing.owner}`
+      ownership.kind === "ownedByOther"
+        ? `belongs to ${ownership.owner}`
         : "was made by no plan; allowUnowned: true takes it";
     return [
       {
@@ -111,8 +114,8 @@ export function transformationIssues({ rule, matches }: Transformed, family: Fam
   });
 }
 
-/** The right to delete what transformations select. */
-export function transformationRights(transformed: readonly Transformed[]): readonly Right[] {
+/** The permission to delete what transformations select. */
+export function transformationPermissions(transformed: readonly Transformed[]): readonly Permission[] {
   return transformed.flatMap(({ kind, matches }) =>
     matches.map(({ metadata: { namespace, name } }) => ({
       verb: "delete",

@@ -7,7 +7,7 @@ import { type DefinedVersion, widget, widgets } from "../support/definitions.ts"
 import { crds } from "../support/kinds.ts";
 import { configMap } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const adoptingClusterWide = { scope: "Cluster", lifecycle: { adoption: "IfUnowned" } } as const;
 
@@ -21,7 +21,7 @@ async function defined(bench: Workbench, versions: readonly DefinedVersion[]) {
 
 describe("changes of definitions that would lose or break objects", () => {
   test("[install-plan/35] a stored version cannot go", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1" }]);
     bench.use(removing(bench.client, crds, before));
     const after = widgets(before.group, [{ name: "v2" }]);
@@ -35,7 +35,7 @@ describe("changes of definitions that would lose or break objects", () => {
   });
 
   test("[install-plan/36] a schema that an object would no longer fit names the object", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
     bench.use(removing(bench.client, crds, before));
     await eventually(
@@ -56,7 +56,7 @@ describe("changes of definitions that would lose or break objects", () => {
   });
 
   test("[install-plan/36] nor may an old version become stricter beside a new one that is stored", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
     bench.use(removing(bench.client, crds, before));
     await eventually(

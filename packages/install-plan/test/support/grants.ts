@@ -6,7 +6,7 @@ import type { Workbench } from "./workbench.ts";
 
 const apiGroup = "rbac.authorization.k8s.io";
 
-/** Gives the plan's account rights in a namespace, its own unless told. */
+/** Gives the plan's account permissions in a namespace (default: its own). */
 export async function grant(
   { client, namespace: home, account }: Workbench,
   rules: readonly PolicyRule[],

@@ -9,7 +9,7 @@ import type { Workbench } from "./workbench.ts";
 
 type Stored = Parameters<typeof identityOf>[0];
 
-/** Where a manifest keeps its object; in itself unless told. */
+/** Where a manifest keeps its object (default: in itself). */
 export type Kept = Partial<Pick<ResourceManifest["spec"], "data" | "secretKeyRef">>;
 
 /** The name of the manifest that holds an object: by its digest, as the packer names them. */

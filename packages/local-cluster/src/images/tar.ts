@@ -5,7 +5,7 @@ export type TarEntry = TarFile | TarFolder | TarLink;
 
 interface TarOwner {
   readonly path: string;
-  /** Owner by number; root unless told. */
+  /** Owner by number (default: root). */
   readonly uid?: number;
   readonly gid?: number;
 }

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/api-client.ts";
-import { isNodeReady as saysReady } from "../cluster/furnish.ts";
+import { isNodeReady as saysReady } from "../cluster/bootstrap.ts";
 import type { System } from "../system/system.ts";
 import { DNS_READY_PORT } from "./corefile.ts";
 import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";

@@ -18,7 +18,7 @@ const system: System = {
 };
 
 describe("a cluster's plan", () => {
-  test("has one node in name, a random name and a place in the user's cache unless told", () => {
+  test("has one node in name, a random name and a place in the user's cache by default", () => {
     const plan = planCluster({}, system);
     expect(plan).toMatchObject({
       name: "c0ffee00",

@@ -16,7 +16,7 @@ export interface LoadConfigOptions {
   readonly kubeconfigPath?: string;
   /** This context instead of the current one. */
   readonly context?: string;
-  /** Where a pod finds its identity; the usual folder unless told. */
+  /** Where a pod finds its identity (default: the usual folder). */
   readonly serviceAccountFolder?: string;
 }
 

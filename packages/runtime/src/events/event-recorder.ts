@@ -18,7 +18,7 @@ export interface EventRecorderOptions {
   readonly log: Log;
   readonly reporter: Reporter;
   readonly observer?: EventObserver;
-  /** Events that may wait to be sent; more are dropped. 1,000 unless told. */
+  /** Events that may wait to be sent; more are dropped (default: 1,000). */
   readonly limit?: number;
 }
 

@@ -54,8 +54,8 @@ export class Informer {
   readonly #strings: StringPool | undefined;
   readonly #mayMatch: (object: KubeObject) => boolean;
   readonly #stopping = new AbortController();
-  readonly #settled = Promise.withResolvers<undefined>();
-  #answered = Promise.withResolvers<undefined>();
+  readonly #synced = Promise.withResolvers<undefined>();
+  #firstResponse = Promise.withResolvers<undefined>();
   #isAnswered = false;
   #isRefused = false;
   #running: Promise<void> | undefined;
@@ -90,13 +90,13 @@ export class Informer {
   }
 
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
-  get settled(): Promise<void> {
-    return this.#settled.promise;
+  get synced(): Promise<void> {
+    return this.#synced.promise;
   }
 
-  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
-  get answered(): Promise<void> {
-    return this.#answered.promise;
+  /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
+  get firstResponse(): Promise<void> {
+    return this.#firstResponse.promise;
   }
 
   /** Nothing is known of the kind's objects, because we may not watch them. */
@@ -118,11 +118,11 @@ export class Informer {
     return [...this.#quarantined.values()];
   }
 
-  /** The kind may be served now, or we may watch it now: `answered` waits for a new answer then. */
+  /** The kind may be served now, or we may watch it now: `firstResponse` waits for a new answer then. */
   poke(): void {
     if (this.isForbidden && this.#isAnswered) {
       // Never one that somebody still waits for.
-      this.#answered = Promise.withResolvers<undefined>();
+      this.#firstResponse = Promise.withResolvers<undefined>();
       this.#isAnswered = false;
     }
     this.#reflector.poke();
@@ -238,7 +238,7 @@ export class Informer {
 
   #settle(): void {
     this.#isRefused = false;
-    this.#settled.resolve(undefined);
+    this.#synced.resolve(undefined);
     this.#answer();
   }
 
@@ -250,7 +250,7 @@ export class Informer {
 
   #answer(): void {
     this.#isAnswered = true;
-    this.#answered.resolve(undefined);
+    this.#firstResponse.resolve(undefined);
   }
 }
 

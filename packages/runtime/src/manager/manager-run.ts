@@ -174,7 +174,7 @@ export class ManagerRun implements Manager {
     this.#log.info("stopping");
     this.#term?.taking.abort();
     const isOver = await finishesWithin(this.#working, system, Math.max(0, leftMs() - tailMs));
-    if (!isOver) this.#log.warn("running passes are broken off");
+    if (!isOver) this.#log.warn("running reconciles are broken off");
     this.#term?.acting.abort();
     await finishesWithin(this.#working, system, leftMs());
     await this.#stopEvents(Math.min(2_000, leftMs()));

@@ -13,9 +13,9 @@ export interface QueueObserver {
 
 /** How failures are retried. */
 export interface RetryLimits {
-  /** 5 ms unless told. */
+  /** Default: 5 ms. */
   readonly firstMs?: number;
-  /** 1,000 s unless told. */
+  /** Default: 1,000 s. */
   readonly longestMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
 
-/** What follows from an error of a pass. */
+/** What follows from an error of a reconcile. */
 export interface Judgement {
   /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help. */
   readonly next: "backOff" | "stay";

@@ -5,7 +5,7 @@ import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { isStatusCurrent, statusFor, type StatusFacts } from "./status.ts";
 
-/** Conflicts in a row after which the whole pass is repeated instead. */
+/** Conflicts in a row after which the whole reconcile is repeated instead. */
 const tries = 5;
 
 /** What the status of an object should come to. */
@@ -17,8 +17,8 @@ interface Written {
 }
 
 /**
- * Writes the status of objects of one kind: by server-side apply under our own name, once per pass, and only when it differs
- * from what is there. A conflict is settled here on fresh data, so that the work of the pass need not be repeated.
+ * Writes the status of objects of one kind: by server-side apply under our own name, once per reconcile, and only when it differs
+ * from what is there. A conflict is settled here on fresh data, so that the work of the reconcile need not be repeated.
  */
 export class StatusWriter<O extends KubeObject> {
   readonly #kind: Kind<O>;

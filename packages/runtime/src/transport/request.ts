@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly verb: string;
   readonly subject: Subject;
   readonly body?: unknown;
-  /** `application/json` unless told. */
+  /** Default: `application/json`. */
   readonly contentType?: string;
   readonly accept?: string;
   /** Name, value, name, value … in addition to what every request has. */
@@ -17,7 +17,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
   /** Told the status of the answer, when it is a good one. */
   readonly onStatus?: (status: number) => void;
-  /** 30 s unless told; over all attempts. */
+  /** Over all attempts (default: 30 s). */
   readonly timeoutMs?: number;
 }
 

@@ -21,9 +21,9 @@ export interface ReflectorOptions {
   readonly system: System;
   readonly observer?: WatchObserver;
   readonly keepManagedFields?: boolean;
-  /** Silence that means a dead connection; 85 s unless told: a bookmark comes every minute, and a dead one is to be found within 90 s. */
+  /** Silence that means a dead connection (default: 85 s): a bookmark comes every minute, and a dead one is to be found within 90 s. */
   readonly idleMs?: number;
-  /** The longest that a kind which is not served goes without a look; 30 s unless told. Asked before each pause. */
+  /** The longest that a kind which is not served goes without a look (default: 30 s). Asked before each pause. */
   readonly longestPendingMs?: () => number;
   /** Told of each change of state, and of the error that caused it, if any. */
   readonly onState?: (state: WatchState, error?: unknown) => void;

@@ -25,7 +25,7 @@ interface Scene {
   readonly settle: () => void;
 }
 
-/** A manager whose one controller writes down what it is told; its pass takes `passMs`. */
+/** A manager whose one controller writes down what it is told; its reconcile takes `passMs`. */
 function stage(passMs: number): Scene {
   const system = new VirtualSystem();
   const story: string[] = [];

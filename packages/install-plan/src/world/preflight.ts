@@ -2,11 +2,11 @@ import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
-import type { Right } from "../permissions/rights.ts";
+import type { Permission } from "../permissions/permission.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { deletedOf } from "./leftovers.ts";
 import { previewAction } from "./preview-action.ts";
-import type { Clearance, MemberView, PreviewAction, Seen } from "./seen.ts";
+import type { Preflight, MemberView, PreviewAction, Seen } from "./seen.ts";
 
 /** What the server answered about one member. */
 export interface MemberFinding {
@@ -19,18 +19,18 @@ export interface MemberFinding {
 }
 
 /** What is known besides the answers about members. */
-export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformationIssues" | "leftovers"> {
+export interface PreflightFacts extends Pick<Seen, "transformed" | "transformationIssues" | "leftovers"> {
   /** What the server says to the jobs' templates. */
   readonly jobRuns: readonly DryRun[];
-  readonly missingRights: readonly Right[];
+  readonly missingPermissions: readonly Permission[];
   readonly elapsedMs: number;
 }
 
 /** All answers together, as one decision needs them. */
-export function clearanceFrom(
+export function preflightFrom(
   findings: readonly MemberFinding[],
-  { missingRights, elapsedMs, transformed, transformationIssues, leftovers, jobRuns }: ClearanceFacts,
-): Clearance {
+  { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns }: PreflightFacts,
+): Preflight {
   const actions = findings.map(actionOf);
   const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
   const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
@@ -41,7 +41,7 @@ export function clearanceFrom(
   ].map(identityOf);
   return {
     issues: [...findings.flatMap(issuesOf), ...jobIssues, ...transformationIssues],
-    missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
+    missingPermissions: [...missingPermissions, ...findings.flatMap(escalationsOf)],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
     actions,
@@ -67,11 +67,13 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
-  const { member, standing } = view;
+  const { member, ownership } = view;
   const owner =
-    standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
+    ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : "exists already and is nobody's";
   const remedy =
-    standing.kind === "foreign" ? "adoption: Always takes it over" : "adoption: IfUnowned takes it over";
+    ownership.kind === "ownedByOther"
+      ? "adoption: Always takes it over"
+      : "adoption: IfUnowned takes it over";
   return [
     {
       reason: "Collision",
@@ -83,16 +85,20 @@ export function collisionOf(view: MemberView): readonly Issue[] {
   ];
 }
 
-function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
-  if (dryRun?.kind !== "missingRight") return [];
+function escalationsOf({ view, dryRun }: MemberFinding): readonly Permission[] {
+  if (dryRun?.kind !== "missingPermission") return [];
   const { identity } = view.member;
   const isBinding = identity.kind.endsWith("Binding");
   return [
-    rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase()),
+    permissionFor(
+      view.member,
+      isBinding ? "bind" : "escalate",
+      view.kind?.plural ?? identity.kind.toLowerCase(),
+    ),
   ];
 }
 
-function rightFor({ identity }: Member, verb: string, resource: string): Right {
+function permissionFor({ identity }: Member, verb: string, resource: string): Permission {
   const { namespace, name } = identity;
   return {
     verb,

@@ -20,7 +20,7 @@ export const objectAnnotation = "install.quartermaster.dev/object";
 export const fieldManager = "quartermaster";
 
 /** Whose marks are made: the plan, and its number in the line of those that replaced each other. */
-export interface Marker {
+export interface OwnerLabels {
   readonly plan: Pick<InstallPlan, "metadata">;
   readonly revision: number;
 }
@@ -38,12 +38,12 @@ export function planId(plan: PlanRef): string {
   return id;
 }
 
-/** A pass asks for the id of its plan once per object; what comes from stores is never edited. */
+/** A reconcile asks for the id of its plan once per object; what comes from stores is never edited. */
 const ids = new WeakMap<PlanRef, string>();
 
 /** Labels and annotations that an object of the plan bears. */
-export function marksFor(
-  { plan: { metadata }, revision }: Marker,
+export function ownerLabelsFor(
+  { plan: { metadata }, revision }: OwnerLabels,
   identity: Identity,
 ): Required<Pick<KubeObject["metadata"], "labels" | "annotations">> {
   return {
@@ -57,7 +57,7 @@ export function marksFor(
 }
 
 /** The id of the plan whose mark the object bears; undefined without a mark, or with one that was made for another object. */
-export function markOn(object: KubeObject): string | undefined {
+export function planIdOn(object: KubeObject): string | undefined {
   return isProven(object) ? object.metadata.labels?.[planIdLabel] : undefined;
 }
 
@@ -67,8 +67,8 @@ export function isProven(object: KubeObject): boolean {
 }
 
 /** Whether the object bears the marks of the plan. */
-export function isMarkedBy(object: KubeObject, plan: PlanRef): boolean {
-  return markOn(object) === planId(plan);
+export function isLabelledBy(object: KubeObject, plan: PlanRef): boolean {
+  return planIdOn(object) === planId(plan);
 }
 
 /** The labels and annotations of ours, to be taken off. */

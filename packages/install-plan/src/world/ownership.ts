@@ -2,38 +2,38 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { ourFields } from "../fields/managed-fields.ts";
-import { isProven, markOn, planId, planIdLabel } from "../marks.ts";
+import { isProven, planIdOn, planId, planIdLabel } from "../owner-labels.ts";
 import { isInstalled } from "../progress.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */
-export type Standing =
+export type Ownership =
   | { readonly kind: "absent" }
-  | { readonly kind: "mine" }
+  | { readonly kind: "owned" }
   /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
   | { readonly kind: "inherited" }
   /** Nobody's, as far as marks and owner references tell. */
   | { readonly kind: "unowned" }
-  | { readonly kind: "foreign"; readonly owner: string };
+  | { readonly kind: "ownedByOther"; readonly owner: string };
 
 /** What decides whose an object is. */
-export interface Family {
+export interface OwnershipContext {
   readonly plan: InstallPlan;
   /** Ids of plans whose objects this one takes over. */
-  readonly heirOf: ReadonlySet<string>;
+  readonly takesOverFrom: ReadonlySet<string>;
   /** All plans there are, by id: namespace and name. */
   readonly living: ReadonlyMap<string, string>;
 }
 
 /** Judges by the marks on the object; a label without the proof that goes with it is no more than a label. */
-export function standingOf(live: KubeObject | undefined, family: Family): Standing {
+export function ownershipOf(live: KubeObject | undefined, context: OwnershipContext): Ownership {
   if (live === undefined) return { kind: "absent" };
-  const { plan, heirOf, living } = family;
-  const mark = markOn(live);
-  if (mark === undefined) return isStripped(live, plan) ? { kind: "mine" } : unmarked(live);
-  if (mark === planId(plan.metadata)) return { kind: "mine" };
-  if (heirOf.has(mark)) return { kind: "inherited" };
+  const { plan, takesOverFrom, living } = context;
+  const mark = planIdOn(live);
+  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live);
+  if (mark === planId(plan.metadata)) return { kind: "owned" };
+  if (takesOverFrom.has(mark)) return { kind: "inherited" };
   const owner = living.get(mark);
-  return owner === undefined ? unmarked(live) : { kind: "foreign", owner: `plan ${owner}` };
+  return owner === undefined ? unmarked(live) : { kind: "ownedByOther", owner: `plan ${owner}` };
 }
 
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
@@ -42,8 +42,8 @@ function isStripped(live: KubeObject, plan: InstallPlan): boolean {
   return isInstalled(plan) && !hasLabel && isProven(live) && ourFields(live) !== undefined;
 }
 
-function unmarked({ metadata }: KubeObject): Standing {
+function unmarked({ metadata }: KubeObject): Ownership {
   const controller = metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller === undefined) return { kind: "unowned" };
-  return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
+  return { kind: "ownedByOther", owner: `${controller.kind} ${controller.name}` };
 }
