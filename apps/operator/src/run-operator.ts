@@ -27,7 +27,7 @@ export interface Environment {
   readonly log?: Log;
 }
 
-/** Config, manager, domains, until told to stop. */
+/** Config, manager, domains, until asked to stop. */
 export async function runOperator(
   settings: Settings,
   { system, stop, log = createLog({ level: settings.logLevel }) }: Environment,

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
-/** What the operator is told when it starts. docs/reference/operator.md lists flags and environment. */
+/** The operator's settings. docs/reference/operator.md lists flags and environment. */
 export interface Settings {
   /** Default: as kubectl finds it. */
   readonly kubeconfigPath?: string;
@@ -28,7 +28,7 @@ export class SettingsError extends Error {
   readonly code = "invalidSettings";
 }
 
-/** Each flag with the variable that stands in for it. Flags win. */
+/** Each flag with the variable that replaces it. Flags win. */
 const options = {
   kubeconfig: {
     variable: "QM_KUBECONFIG",

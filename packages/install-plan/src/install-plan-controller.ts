@@ -129,7 +129,7 @@ const mostLooks = 8;
 
 /**
  * Permissions of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
- * A change of permissions brings the plan back, a moment before the server itself goes by it.
+ * A change of permissions brings the plan back, shortly before the server itself goes by it.
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
   const { wakeIndex, system } = state;
@@ -145,7 +145,7 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: Contro
   }
 }
 
-/** A permission that comes back brings the plan back; the server's own view of permissions follows a moment later. */
+/** A permission that comes back brings the plan back; the server's own view of permissions follows shortly later. */
 function soonIfRefused(
   end: Outcome | CleanUpEnd,
   { metadata }: InstallPlan,

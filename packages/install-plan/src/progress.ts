@@ -56,7 +56,7 @@ function lastedMs(since: string, timeoutSeconds: number, wallMs: number): number
 }
 
 const leftAtLeastMs = 10_000;
-/** The status has whole seconds; a stage that began a moment ago has not lasted one. */
+/** The status has whole seconds; a stage that began just now has not lasted one. */
 const roundedOffMs = 1_000;
 
 /** The index of the stage being worked on; the number of stages when all are passed. */

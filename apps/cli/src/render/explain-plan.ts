@@ -51,7 +51,7 @@ const notSeen: Part = {
 
 function restOf(plan: InstallPlan): string {
   if (isReady(plan)) return "everything is installed and ready";
-  return plan.status?.message ?? "the status gives no reason; look again in a moment";
+  return plan.status?.message ?? "the status gives no reason; look again in a few seconds";
 }
 
 function fromSpec({ metadata, spec, status }: InstallPlan): readonly Part[] {
@@ -126,7 +126,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
-  ["AuthorizationLost", "grant whoever made the plan the permission to impersonate its account again"],
+  ["AuthorizationLost", "grant the plan's author the permission to impersonate its account again"],
   ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
   ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],
   ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],

@@ -41,7 +41,7 @@ export async function typeLine(line: string, env: Readonly<Record<string, string
   return { code: await promise, said };
 }
 
-/** Follows the steps in order. What only reads is typed again until it shows what it must: an operator takes a moment. */
+/** Follows the steps in order. What only reads is typed again until it shows what it must: an operator takes a few seconds. */
 export async function follow(steps: readonly Step[], env: Readonly<Record<string, string>>): Promise<void> {
   for (const { line, code = 0, says = /^/ } of steps) {
     const isReading = / get | events | plan (?:status|diff|explain) /.test(line);

@@ -122,7 +122,7 @@ function refused(progress: DeletionProgress, refusal: string, ctx: Context): Out
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
 const silentMs = 2_000;
 
-/** Whether the watches show within a moment what became of the objects. */
+/** Whether the watches show within a few seconds what became of the objects. */
 async function isSeenSoon(
   actions: readonly PlanAction[],
   ctx: Context,

@@ -34,7 +34,7 @@ export function underWay(progress: DeletionProgress): CleanUpEnd {
 export function unread(progress: DeletionProgress, [first, ...others]: readonly Unread[]): CleanUpEnd {
   const name = first === undefined ? "" : describeIdentity(first.identity);
   const rest = others.length === 0 ? "" : ` and ${others.length} more`;
-  const message = `Whether ${name}${rest} is still there cannot be told: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
+  const message = `Whether ${name}${rest} is still there cannot be reported: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
   const why = { reason: reasons.deletionBlocked, message };
   return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }

@@ -34,7 +34,7 @@ export async function protectionOf(
   return undefined;
 }
 
-/** What people are told of an object that is not taken away. */
+/** What people are reported of an object that is not taken away. */
 export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
   return `${describeIdentity(identity)} stays: ${protectedBy}.`;
 }
@@ -75,7 +75,7 @@ async function foreignIn(
     return undefined;
   } catch (error) {
     if (classify(error) === "forbidden") return "hidden";
-    // A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing.
+    // A kind whose definition went just now, with this very plan perhaps, is still told by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
     return undefined;

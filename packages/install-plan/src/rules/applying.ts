@@ -194,7 +194,7 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
-  // What is ready is told at once; what is not, the next reconcile tells, with all that an installed plan says.
+  // What is ready is reported at once; what is not, the next reconcile tells, with all that an installed plan says.
   const isReady = seen.members.every(({ state }) => opensGate(state));
   const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;

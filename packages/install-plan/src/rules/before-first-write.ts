@@ -18,7 +18,7 @@ const invalidRetryMs = 10 * minuteMs;
 /** About an aggregated API there is no event. */
 const kindMissingRetryMs = minuteMs;
 const forbiddenRetryMs = 30_000;
-/** Permissions of our own may be missing for a moment only, while the server starts. */
+/** Permissions of our own may be missing only briefly, while the server starts. */
 const unwatchableRetryMs = 10_000;
 
 /** Nothing is written before every one of these has passed. */

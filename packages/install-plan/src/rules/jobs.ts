@@ -24,7 +24,7 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
     phase: "RunningJobs",
     message: why.message,
     actions,
-    // Whether it runs is told when it does: the server may refuse it.
+    // Whether it runs is reported when it does: the server may refuse it.
     isInterim: actions.length > 0,
     outcome: waiting(why, actions.length > 0 ? 1_000 : spec.timeoutSeconds * 1000 + 3_000),
   });

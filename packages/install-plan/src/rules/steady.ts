@@ -14,7 +14,7 @@ import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./ve
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
-/** A kind that comes back with its CRD is in discovery a moment after the last event about that. */
+/** A kind that comes back with its CRD is in discovery shortly after the last event about that. */
 const blockedMs = 1_000;
 
 /** Once installed: repairs what the knobs say, and tells how everything is. */
@@ -67,7 +67,7 @@ function inOrder(views: readonly MemberView[]): readonly MemberView[] {
   return first.length > 0 ? first : views;
 }
 
-/** Nothing is done to what is leaving, blocked, or was tried a moment ago. */
+/** Nothing is done to what is leaving, blocked, or was tried just now. */
 function isRepairDue(view: MemberView, seen: Seen): boolean {
   const { blockedBy, revertConflict, live } = view;
   if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;

@@ -7,7 +7,7 @@ export function isStirred({ kind }: WriteFailure, { restless = [] }: Pick<Seen, 
   return kind === "forbidden" && restless.includes("permissions");
 }
 
-/** The same, and it was not tried a moment ago. */
+/** The same, and it was not tried just now. */
 export function isWorthAnotherTry(failure: WriteFailure, seen: Pick<Seen, "restless" | "nowMs">): boolean {
   return isStirred(failure, seen) && seen.nowMs - failure.triedAtMs >= restlessRetryMs;
 }

@@ -10,7 +10,7 @@ const authorAnnotation = "install.quartermaster.dev/author";
 /** The groups of the author, one per line. */
 const authorGroupsAnnotation = "install.quartermaster.dev/author-groups";
 
-/** The account that a plan names: there, the one it was, and still at the disposal of whoever made the plan. */
+/** The account that a plan names: there, the one it was, and still at the disposal of the author of the plan. */
 export async function readAccount(plan: InstallPlan, ctx: Context): Promise<AccountView> {
   const { metadata, status } = plan;
   const found = ctx.follow(serviceAccounts, accountOf(plan));

@@ -45,7 +45,7 @@ export interface Seen {
   /** How long until a failed attempt is followed by the next; 0 when it is due. */
   readonly retryInMs: number;
   readonly nowMs: number;
-  /** What changed a moment ago: an answer of the server that does not show it yet is asked for again soon. */
+  /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
   readonly restless?: readonly WakeTrigger[];
 }
 
@@ -75,7 +75,7 @@ export type AccountView =
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "impersonationDenied"; readonly uid: string }
-  /** Whoever made the plan may no longer act as it. */
+  /** the author of the plan may no longer act as it. */
   | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
 
 /** What would be done to an object. */

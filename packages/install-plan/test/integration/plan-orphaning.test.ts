@@ -29,7 +29,7 @@ describe("a plan is deleted and its objects are to stay", () => {
     await grant(bench, [coreRule("configmaps", "*")]);
     await eventually(async () => {
       if ((await bench.client.find(installPlan.kind, ref)) === undefined) return true;
-      // The server's own caches of permissions are a moment behind.
+      // The server's own caches of permissions are briefly behind.
       await bench.patchPlan("p", {
         metadata: { labels: { touched: String(Math.trunc(performance.now())) } },
       });

@@ -19,7 +19,7 @@ const readsConfigMaps = { apiGroups: [""], resources: ["configmaps"], verbs: ["g
 const readsSecrets = { apiGroups: [""], resources: ["secrets"], verbs: ["get"] };
 
 describe("permissions that are compared before the first write", () => {
-  test("[install-plan/40] the one permission that is missing is told, and nothing is written", async () => {
+  test("[install-plan/40] the one permission that is missing is reported, and nothing is written", async () => {
     const rules = [allOfConfigMaps, rbacRule("roles", "get", "patch", "delete")];
     await using bench = await setUpWorkbench({ rules });
     const mark = await bench.audit.mark();
@@ -33,7 +33,7 @@ describe("permissions that are compared before the first write", () => {
     expect(await bench.writes(mark)).toEqual([]);
   });
 
-  test("[install-plan/41] seven missing permissions in three namespaces are told at once", async () => {
+  test("[install-plan/41] seven missing permissions in three namespaces are reported at once", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "get", "delete")] });
     await using second = await makeNamespace(bench.api, "second");
     await using third = await makeNamespace(bench.api, "third");

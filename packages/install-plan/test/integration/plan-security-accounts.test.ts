@@ -23,7 +23,7 @@ async function makeStrongAccount({ api, adminAccess, namespace }: Workbench): Pr
   await makeIdentity(api, adminAccess, { namespace, name: "strong", clusterRules: [allPermissions] });
 }
 
-/** The refusal, once the server enforces the policy: its caches follow the binding by a moment. */
+/** The refusal, once the server enforces the policy: its caches follow the binding briefly. */
 async function refusalOf(attempt: () => Promise<unknown>): Promise<Error> {
   return await eventually(async () => {
     try {
@@ -56,7 +56,7 @@ describe("who may make plans for which account", () => {
     expect(writes.filter(({ code }) => code < 300)).toEqual([]);
   });
 
-  test("[install-plan/48] whoever may act as the account may make the plan, and nobody else may change it", async () => {
+  test("[install-plan/48] who may act as the account may make the plan, and nobody else may change it", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-service-account.yaml");
     const { api, adminAccess, namespace, account } = bench;
@@ -122,7 +122,7 @@ describe("an account is the one that it was", () => {
   });
 });
 
-describe("whoever made a plan has to keep the permission to its account", () => {
+describe("the author of a plan has to keep the permission to its account", () => {
   test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-author.yaml");

@@ -76,7 +76,7 @@ describe("values of Secrets", () => {
     expect(canary.leaksIn(await reportedAbout(bench, "p", kept.text()))).toEqual([]);
   });
 
-  test("[security/21] a change of a Secret is told by its path", async () => {
+  test("[security/21] a change of a Secret is reported by its path", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     const kept = keepLog();
     await bench.operate({ log: kept.log });

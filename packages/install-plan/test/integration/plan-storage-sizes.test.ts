@@ -37,7 +37,7 @@ describe("sizes", () => {
     expect(grownBytes).toBeLessThan(64 * mebibyte);
   });
 
-  test("[install-plan/24] a plan that is too large as it stands installs once it is packed", async () => {
+  test("[install-plan/24] a plan that is too large as written installs once it is packed", async () => {
     await using bench = await setUpWorkbench();
     const objects = Array.from({ length: 40 }, (_, index) =>
       aConfigMap({ name: `c${index}`, data: { text: randomBytes(48 * 1024).toString("hex") } }),

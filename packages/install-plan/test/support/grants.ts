@@ -36,7 +36,7 @@ export function rbacRule(resource: string, ...verbs: readonly string[]): PolicyR
   return { apiGroups: [apiGroup], resources: [resource], verbs };
 }
 
-/** Waits until the server's authorizer, which follows a moment later, says this of the plan's account. */
+/** Waits until the server's authorizer, which follows shortly later, says this of the plan's account. */
 export async function untilAllowed(
   { client, namespace, account }: Workbench,
   attributes: { readonly verb: string; readonly group?: string; readonly resource: string },

@@ -69,7 +69,7 @@ export interface Workbench extends AsyncDisposable {
   read(name: string): Promise<InstallPlan>;
   patchPlan(name: string, body: object): Promise<void>;
   deletePlan(name: string): Promise<void>;
-  /** What was told about a plan. */
+  /** What was reported about a plan. */
   events(name: string): Promise<readonly PlanEvent[]>;
   /** The plan once its status satisfies the demand. Prints the last one when it never does. */
   until(

@@ -93,7 +93,7 @@ describe("who replaces whom", () => {
     expect(replacementOf(second, [first, second]).issues).toEqual([]);
   });
 
-  test("the set is fixed once it is announced; those that match later are told apart", () => {
+  test("the set is fixed once it is announced; those that match later are reported apart", () => {
     const spec = { replaces: { selector: "app=shop" } };
     const successor = aPlan("b", { spec, status: { replaces: [entry("a", "Releasing")] } });
     const [a, late] = ["a", "late"].map((name) =>

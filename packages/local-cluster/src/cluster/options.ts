@@ -39,7 +39,7 @@ export interface LocalClusterOptions {
   readonly staleApiServer?: boolean;
   /** `attached` (default): the cluster ends with this process, however that ends. `detached`: it lives until it is stopped. */
   readonly lifetime?: "attached" | "detached";
-  /** Told what is going on. */
+  /** Called with progress. */
   readonly report?: ProgressReport;
   /** Gives the start up; what was started is cleared away. */
   readonly signal?: AbortSignal;

@@ -10,7 +10,7 @@ import { tryTool } from "./run-tool.ts";
 
 /**
  * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
- * a moment ago.
+ * just now.
  */
 export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
   const node = await bodyOf(`/api/v1/nodes/${name}`, api);

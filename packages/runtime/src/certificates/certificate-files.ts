@@ -6,7 +6,7 @@ import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
 import { CurrentCertificate } from "./current-certificate.ts";
 import { isPair } from "./issue-certificate.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface CertificateFilesObserver {
   certificateRead?(): void;
   certificateReadFailed?(): void;

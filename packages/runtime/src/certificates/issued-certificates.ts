@@ -63,7 +63,7 @@ interface Leaf extends CertifiedKey {
 
 /**
  * Certificates of our own making: one authority for all replicas in a Secret, a serving certificate of its own for each
- * replica, both renewed in time, and the API server told whom to trust before anybody serves with it.
+ * replica, both renewed in time, and the API server configured to trust it before anybody serves with it.
  */
 export class IssuedCertificates implements CertificateSource {
   readonly #options: IssuedCertificatesOptions;

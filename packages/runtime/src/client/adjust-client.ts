@@ -8,7 +8,7 @@ export interface Adjustment {
   readonly reading?: <T extends CallOptions>(options: T) => T;
   /** The options to write with; throws when nothing may be sent. */
   readonly writing: <T extends CallOptions>(options: T) => T;
-  /** Told of every object that a write brought back. */
+  /** Called with every object that a write returned. */
   readonly onWritten?: (kind: Kind, object: KubeObject) => void;
 }
 

@@ -20,7 +20,7 @@ export interface MappedSource {
 export interface MappedOptions<O extends KubeObject = KubeObject> extends Predicate<O> {
   /**
    * The objects are enqueued again for so long after a change, because the API server itself follows it late: a Role or a webhook
-   * configuration takes effect a moment after its event (default: once).
+   * configuration takes effect shortly after its event (default: once).
    */
   readonly reenqueueForMs?: number;
 }
@@ -42,7 +42,7 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly watches?: readonly MappedSource[];
   /** Kinds whose objects a reconcile may follow one by one; see `Context.follow`. */
   readonly follows?: readonly Source[];
-  /** Whom a change of an object behind `Context.track` brings back; told of what it was and of what it is. */
+  /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
   readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
@@ -52,7 +52,7 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly deadlineMs?: number;
   /** False for kinds without status (default: true). */
   readonly writesStatus?: boolean;
-  /** Every object is looked at again about so often, although nothing told of a change (default: 10 h). */
+  /** Every object is looked at again about so often, although no event announced a change (default: 10 h). */
   readonly resyncMs?: number;
   /** Watches a system that has no Kubernetes watch, and wakes the objects it concerns; see `Signals`. */
   readonly signals?: Signals;

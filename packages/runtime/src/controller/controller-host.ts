@@ -31,7 +31,7 @@ export interface ReconcileRecord {
   readonly isTerminal?: boolean;
 }
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface ControllerObserver {
   reconcileFinished?(record: ReconcileRecord): void;
   activeWorkers?(event: { readonly controller: string; readonly count: number }): void;

@@ -69,7 +69,7 @@ export class SourceSet<Obj extends KubeObject> {
     return store as unknown as ReadStore<O>;
   }
 
-  /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
+  /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
   wire({ enqueue, reenqueuer, references, onGone }: SourceWiring<Obj>): void {
     const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
     this.#enqueue = enqueue;

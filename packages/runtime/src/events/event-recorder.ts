@@ -6,7 +6,7 @@ import { BackOff } from "../watch/back-off.ts";
 import { eventFor, eventKind, type Occurrence, type Reporter } from "./event-object.ts";
 import { SeriesBook, type SeriesWrite } from "./series-book.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface EventObserver {
   eventDropped?(event: { readonly why: "full" | "refused" }): void;
 }

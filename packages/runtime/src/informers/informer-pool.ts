@@ -27,7 +27,7 @@ export interface InformerHandle<O extends KubeObject = KubeObject> extends Async
   readonly isForbidden: boolean;
   /** Somebody has reason to think that a kind which could not be watched, not served or forbidden, can be watched now. */
   retryNow(): void;
-  /** Tells the handler what is there and then every change; taken off when the share is given back. */
+  /** Gives the handler what is there, then every change; taken off when the share is given back. */
   addHandler(handler: InformerHandler<O>): void;
 }
 
@@ -231,10 +231,10 @@ export class InformerPool implements AsyncDisposable {
   }
 }
 
-/** Definitions are watched and tell of a kind at once; only aggregated APIs come without one. */
+/** Definitions are watched and announce a kind at once; only aggregated APIs come without one. */
 const toldPendingMs = 180_000;
 
-/** Nobody tells. */
+/** No event announces it. */
 const lookPendingMs = 30_000;
 
 /** Requests with one id share one informer. */

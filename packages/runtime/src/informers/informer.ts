@@ -22,7 +22,7 @@ export interface View {
   readonly internStrings?: boolean;
 }
 
-/** Told of what metrics and people want to know. */
+/** Hooks for metrics and logs. */
 export interface InformerObserver extends WatchObserver {
   handlerFailed?(event: { readonly kind: string; readonly error: unknown }): void;
   /** Once per object, until it is sound again. */
@@ -128,19 +128,19 @@ export class Informer {
     this.#reflector.poke();
   }
 
-  /** Adds a handler and tells it what is there; returns how to take it off again. */
+  /** Adds a handler and gives it what is there; returns how to take it off again. */
   addHandler(handler: InformerHandler): () => void {
     this.#handlers.add(handler);
     for (const object of this.#store.list())
-      this.#tell(handler, { type: "added", isInitial: true, new: object });
+      this.#deliver(handler, { type: "added", isInitial: true, new: object });
     return () => {
       this.#handlers.delete(handler);
     };
   }
 
   /**
-   * The store answers with this object until the watch tells of it. One that the selectors leave out and that is not there
-   * would stay until the next bookmark: the watch never tells of it.
+   * The store answers with this object until the watch delivers it. One that the selectors leave out and that is not there
+   * would stay until the next bookmark: the watch never delivers it.
    */
   noteWrite(object: KubeObject): void {
     if (!this.#mayMatch(object) && this.#store.get(object.metadata) === undefined) return;
@@ -219,10 +219,10 @@ export class Informer {
   #publish(change: Change<KubeObject> | undefined): void {
     if (change === undefined || this.#handlers.size === 0) return;
     const event = eventOf(change, this.#isReplacing);
-    for (const handler of this.#handlers) this.#tell(handler, event);
+    for (const handler of this.#handlers) this.#deliver(handler, event);
   }
 
-  #tell(handler: InformerHandler, event: InformerEvent): void {
+  #deliver(handler: InformerHandler, event: InformerEvent): void {
     try {
       handler(event);
     } catch (error) {

@@ -21,7 +21,7 @@ import {
 import { createdLease, type LeaseWriter, releasedLease, renewedLease, takenLease } from "./lease-content.ts";
 import { type Lease, leases } from "./lease.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface LeaseObserver {
   leaseHeld?(event: { readonly lease: string; readonly isHeld: boolean }): void;
   /** A renewal without a look at the lease did not go through; the lease had to be read. */

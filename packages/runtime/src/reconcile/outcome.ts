@@ -8,7 +8,7 @@ export type Outcome =
   /** Only a change of the spec, or of what it depends on, can help; with `retryAfterMs` we try again all the same. */
   | { readonly kind: "stalled"; readonly why: Why; readonly retryAfterMs?: number };
 
-/** What a user is told. */
+/** What users see. */
 export interface Why {
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
@@ -25,8 +25,8 @@ export interface Verdict<Action> {
   /** For so long actions are begun; what is left is up to the next reconcile, which the outcome has to bring (default: no limit). */
   readonly beginWithinMs?: number;
   /**
-   * A step on the way to something worth telling. The reconcile decides again at once, on the world as it is then and with this
-   * status taken for granted; only what it comes to in the end is written. What lasts longer than a moment is told all the same.
+   * An intermediate step. The reconcile decides again at once, on the world as it is then and with this
+   * status taken for granted; only what it comes to in the end is written. What lasts longer than 3 s is reported all the same.
    */
   readonly isInterim?: boolean;
   /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
@@ -67,7 +67,7 @@ export interface ConditionUpdate {
 /** How a clean-up stands: an outcome, and what the status says meanwhile. */
 export type CleanUpEnd = Pick<Verdict<never>, "outcome" | "status" | "conditions">;
 
-/** Everything is as declared. Looks again by itself only when told after how long. */
+/** Everything is as declared. Looks again by itself only when given a delay. */
 export function settled(recheckAfterMs?: number): Outcome {
   return recheckAfterMs === undefined ? { kind: "settled" } : { kind: "settled", recheckAfterMs };
 }
@@ -82,7 +82,7 @@ export function held(why: Why): Outcome {
   return { kind: "held", why };
 }
 
-/** The declaration cannot be carried out as it stands. Tries again by itself only when told after how long. */
+/** The declaration cannot be carried out as it stands. Tries again by itself only when given a delay. */
 export function stalled(why: Why, retryAfterMs?: number): Outcome {
   return retryAfterMs === undefined ? { kind: "stalled", why } : { kind: "stalled", why, retryAfterMs };
 }

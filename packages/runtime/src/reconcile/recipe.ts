@@ -41,7 +41,7 @@ export interface Context {
   /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
-   * An object of a kind in `follows`, and word of its changes: each brings this object back. Holds until a later reconcile no
+   * An object of a kind in `follows`, and notifications of its changes: each brings this object back. Holds until a later reconcile no
    * longer asks for it. Undefined while there is none; its creation counts as a change.
    */
   follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
@@ -73,7 +73,7 @@ export interface Tracked<O extends KubeObject = KubeObject> {
   readonly isForbidden: boolean;
 }
 
-/** Tells users what happened to the object of the reconcile. Never fails and never waits. */
+/** Reports to users what happened to the object of the reconcile. Never fails and never waits. */
 export interface ReconcileEvents {
   record(event: ReconcileEvent): void;
 }

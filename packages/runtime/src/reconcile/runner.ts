@@ -91,7 +91,7 @@ function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd 
   };
 }
 
-/** The object as it will be once that is told. Conditions are the runtime's: no recipe decides upon them. */
+/** The object as it will be once that is reported. Conditions are the runtime's: no recipe decides upon them. */
 function withStatus<Obj extends KubeObject>(object: Obj, { status }: CleanUpEnd): Obj {
   return status === undefined ? object : { ...object, status };
 }

@@ -79,7 +79,7 @@ export class StatusWriter<O extends KubeObject> {
   }
 }
 
-/** What is there now, in the generation that was worked on: whoever changed the spec meanwhile must not be told it is done. */
+/** What is there now, in the generation that was worked on: who changed the spec meanwhile must not read that it is done. */
 function asOf<O extends KubeObject>({ metadata: { generation } }: O, fresh: O): O {
   return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }

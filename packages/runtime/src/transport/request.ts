@@ -15,7 +15,7 @@ export interface ApiRequest {
   /** Name, value, name, value … in addition to what every request has. */
   readonly headers?: readonly string[];
   readonly signal?: AbortSignal;
-  /** Told the status of the answer, when it is a good one. */
+  /** Called with the status of a successful answer. */
   readonly onStatus?: (status: number) => void;
   /** Over all attempts (default: 30 s). */
   readonly timeoutMs?: number;

@@ -52,9 +52,9 @@ export interface TransportOptions {
   readonly system: System;
   /** Name in the server's logs (default: `quartermaster`). */
   readonly userAgent?: string;
-  /** Told of every attempt; must not throw. */
+  /** Called for every attempt; must not throw. */
   readonly observe?: (observation: Observation) => void;
-  /** Told before each further attempt. */
+  /** Called before each further attempt. */
   readonly observeRetry?: (retry: Retry) => void;
 }
 

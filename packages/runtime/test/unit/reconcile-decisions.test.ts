@@ -134,7 +134,7 @@ describe("an object that the server refused", () => {
     { cause: 'Invalid value: {"a":"s3cret"}: no', want: "spec.a: Invalid value." },
     { cause: "Required value: say which", want: "spec.a: Required value: say which." },
     { cause: "", want: "spec.a: FieldValueInvalid." },
-  ])("is told by field and demand, without the value: $cause", ({ cause, want }) => {
+  ])("is reported by field and demand, without the value: $cause", ({ cause, want }) => {
     expect(refusal(`it is invalid: spec.a: ${cause}`, [cause])).toBe(`apply Role ns/system:a: 422 ${want}`);
   });
 

@@ -116,13 +116,13 @@ async function count({
 }
 
 describe("an interim verdict", () => {
-  test("is followed by the next at once, with its status taken for granted; the last one is told", async () => {
+  test("is followed by the next at once, with its status taken for granted; the last one is reported", async () => {
     const { end, performed } = await count({ goal: 3 });
     expect(performed).toEqual([1, 2, 3]);
     expect(end).toEqual({ stage: "active", outcome: settled(), status: { count: 3 } });
   });
 
-  test("is told after a while, and what comes next is left to the next reconcile", async () => {
+  test("is reported after a while, and what comes next is left to the next reconcile", async () => {
     const { end, performed } = await count({ goal: 9, stepMs: 2_000 });
     expect(performed).toEqual([1, 2]);
     expect(end).toEqual({ stage: "active", outcome: again, status: { count: 2 } });
@@ -134,7 +134,7 @@ describe("an interim verdict", () => {
     expect(end.outcome).toEqual(settled());
   });
 
-  test("is told at once when somebody has changed the object", async () => {
+  test("is reported at once when somebody has changed the object", async () => {
     const { end, performed } = await count({ goal: 3, isLatest: false });
     expect(performed).toEqual([1]);
     expect(end.status).toEqual({ count: 1 });

@@ -33,7 +33,7 @@ export interface FaultProxyOptions {
 
 /**
  * An HTTPS proxy in front of the API server that does harm on command. Identity passes through it as a bearer token; use
- * `access` with the token of whoever is under test.
+ * `access` with the token of the identity under test.
  */
 export interface FaultProxy extends AsyncDisposable {
   readonly access: { readonly server: string; readonly caPem: string };
