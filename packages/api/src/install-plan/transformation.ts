@@ -10,8 +10,14 @@ const from = cel(
     apiVersion: z.string().min(1).max(317),
     kind: z.string().min(1).max(63),
     namespace: z.string().max(63).optional(),
-    names: atomicList(z.string().min(1).max(253)).min(1).max(50).optional(),
-    labelSelector: labelSelector.optional(),
+    names: atomicList(z.string().min(1).max(253))
+      .min(1)
+      .max(50)
+      .optional()
+      .describe("Read as the plan's account, which needs `get` on them."),
+    labelSelector: labelSelector
+      .optional()
+      .describe("Evaluated as the plan's account, which needs `list`; so does fieldSelector."),
     fieldSelector: z.string().min(1).max(1024).optional(),
     allowUnowned: z.boolean().default(false).describe("Also delete objects that no plan of ours made."),
     maxMatches: int32()

@@ -40,6 +40,12 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   if (hasStarted(seen.plan) || first === undefined) return undefined;
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  if (first.reason === "PermissionsMissing")
+    return answer(seen, now, {
+      phase: "Forbidden",
+      message: why.message,
+      outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+    });
   const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
   // A Secret is not watched: that it was mended is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);

@@ -34,6 +34,7 @@ export function clearanceFrom(
   const actions = findings.map(actionOf);
   const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
   const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
+  const unreadable = transformed.flatMap((each) => each.unreadable);
   const jobIssues = jobRuns.flatMap((dryRun) => (dryRun.kind === "issue" ? [dryRun.issue] : []));
   const deletes = [
     ...transformed.flatMap(({ matches }) => matches),
@@ -41,7 +42,11 @@ export function clearanceFrom(
   ].map(identityOf);
   return {
     issues: [...findings.flatMap(issuesOf), ...jobIssues, ...transformationIssues],
-    missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
+    missingRights: [
+      // A review lists what the reads were refused for; where it does not, the refusal itself counts.
+      ...(missingRights.length === 0 ? unreadable : missingRights),
+      ...findings.flatMap(escalationsOf),
+    ],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
     actions,

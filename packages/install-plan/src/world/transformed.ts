@@ -8,6 +8,7 @@ import {
   type KubeObject,
 } from "@quartermaster/runtime";
 
+import { asAccount } from "../account.ts";
 import { protectionOf, staysBecause } from "../cleanup/protection.ts";
 import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
@@ -16,7 +17,6 @@ import type { Content } from "../manifest/content.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
-import { unwatchable } from "./member-stores.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 import { type Family, standingOf } from "./standing.ts";
 
@@ -28,6 +28,8 @@ export interface Transformed {
   readonly matches: readonly KubeObject[];
   /** Those that it selects and that stay because of what others have in them, each with the reason. */
   readonly kept: readonly string[];
+  /** Permissions that the account lacks to read what is selected; nothing is known of it then. */
+  readonly unreadable: readonly Right[];
 }
 
 /** What reading them needs. */
@@ -37,33 +39,61 @@ export interface TransformedParts {
   readonly ctx: Context;
 }
 
-/** Reads what the transformations select: before the first write, where exclusive ones act, and at the end. */
+/**
+ * Reads what the transformations select: before the first write, where exclusive ones act, and at the end. Read as the plan's
+ * account: a selector that the operator evaluates with its own permissions would show the author what there is elsewhere.
+ */
 export async function readTransformed(
   plan: InstallPlan,
   content: Content,
   parts: TransformedParts,
 ): Promise<readonly Transformed[]> {
-  const { transformations = [], stages } = plan.spec;
-  const stageIndex = stageIndexOf(plan);
-  const isDue =
-    !hasStarted(plan) || (!isInstalled(plan) && (stageIndex === 0 || stageIndex >= stages.length));
-  if (transformations.length === 0 || !isDue) return [];
+  const { transformations = [] } = plan.spec;
+  if (transformations.length === 0 || !isDue(plan, content)) return [];
   const members = new Set<string>(content.members.map(({ key }) => key));
   const found: Transformed[] = [];
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
-    if (kind === undefined) continue;
-    const objects = await selected(rule, plan, { kind, client: parts.ctx.client }).catch(hiddenOf(kind));
-    const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
-    found.push({ rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })) });
+    if (kind !== undefined) found.push(await readRule({ rule, kind, members }, plan, parts));
   }
   return found;
 }
 
-function hiddenOf(kind: Kind): (error: unknown) => never {
-  return (error) => {
-    throw classify(error) === "forbidden" ? unwatchable([kind]) : error;
-  };
+/** Nothing is read for a plan that says something wrong before its first write: it stops anyhow. */
+function isDue(plan: InstallPlan, { issues, unresolved }: Content): boolean {
+  if (!hasStarted(plan)) return issues.length + unresolved.length === 0;
+  const stageIndex = stageIndexOf(plan);
+  return !isInstalled(plan) && (stageIndex === 0 || stageIndex >= plan.spec.stages.length);
+}
+
+interface RuleParts {
+  readonly rule: Transformation;
+  readonly kind: Kind;
+  /** Keys of the plan's members: they are never taken away. */
+  readonly members: ReadonlySet<string>;
+}
+
+async function readRule(
+  { rule, kind, members }: RuleParts,
+  plan: InstallPlan,
+  parts: TransformedParts,
+): Promise<Transformed> {
+  const client = asAccount(parts.ctx.client, plan);
+  const objects = await unlessForbidden(async () => await selected(rule, plan, { kind, client }));
+  if (objects === undefined)
+    return { rule, kind, matches: [], kept: [], unreadable: readingRights(rule, plan, kind) };
+  const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
+  return { rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })), unreadable: [] };
+}
+
+/** Undefined where the account may not read. */
+async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (classify(error) === "forbidden") return undefined;
+    throw error;
+  }
 }
 
 /** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
@@ -83,6 +113,11 @@ async function withoutProtected(
     return reason === undefined ? [] : [staysBecause(identityOf(object), reason)];
   });
   return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
+}
+
+/** Whether the account could read what it selects. */
+export function isReadable({ unreadable }: Transformed): boolean {
+  return unreadable.length === 0;
 }
 
 /** What forbids a transformation: it takes more than it may, or what nobody allowed it to take. */
@@ -111,17 +146,40 @@ export function transformationIssues({ rule, matches }: Transformed, family: Fam
   });
 }
 
-/** The right to delete what transformations select. */
-export function transformationRights(transformed: readonly Transformed[]): readonly Right[] {
-  return transformed.flatMap(({ kind, matches }) =>
-    matches.map(({ metadata: { namespace, name } }) => ({
+/** The permissions to read what transformations select, and to delete it. */
+export function transformationRights(
+  transformed: readonly Transformed[],
+  plan: InstallPlan,
+): readonly Right[] {
+  return transformed.flatMap(({ rule, kind, matches }) => [
+    ...readingRights(rule, plan, kind),
+    ...matches.map(({ metadata: { namespace, name } }) => ({
       verb: "delete",
       group: kind.group,
       resource: kind.plural,
       ...(namespace === undefined ? {} : { namespace }),
       name,
     })),
-  );
+  ]);
+}
+
+/** By name alone `get` is enough; a selector needs `list`. */
+function readingRights({ from }: Transformation, plan: InstallPlan, kind: Kind): readonly Right[] {
+  const place = { group: kind.group, resource: kind.plural, ...placeOf(from, plan, kind) };
+  if (!isByNameOnly(from)) return [{ verb: "list", ...place }];
+  return (from.names ?? []).map((name) => ({ verb: "get", ...place, name }));
+}
+
+function isByNameOnly({ labelSelector, fieldSelector }: Transformation["from"]): boolean {
+  return labelSelector === undefined && fieldSelector === undefined;
+}
+
+function placeOf(
+  { namespace }: Transformation["from"],
+  { metadata }: InstallPlan,
+  { scope }: Kind,
+): { readonly namespace?: string } {
+  return scope === "Cluster" ? {} : { namespace: namespace ?? metadata.namespace ?? "" };
 }
 
 interface Selection {
@@ -131,14 +189,12 @@ interface Selection {
 
 async function selected(
   { from }: Transformation,
-  { metadata }: InstallPlan,
+  plan: InstallPlan,
   { kind, client }: Selection,
 ): Promise<readonly KubeObject[]> {
-  const namespace = kind.scope === "Cluster" ? undefined : (from.namespace ?? metadata.namespace ?? "");
-  const place = namespace === undefined ? {} : { namespace };
-  const { names, labelSelector, fieldSelector } = from;
-  const isByNameOnly = labelSelector === undefined && fieldSelector === undefined;
-  if (names === undefined || !isByNameOnly) return await listed(from, place, { kind, client });
+  const place = placeOf(from, plan, kind);
+  const { names } = from;
+  if (names === undefined || !isByNameOnly(from)) return await listed(from, place, { kind, client });
   const found = await Promise.all(names.map(async (name) => await client.find(kind, { name, ...place })));
   return found.filter((object) => object !== undefined);
 }
