@@ -9,7 +9,11 @@ const from = cel(
   z.strictObject({
     apiVersion: z.string().min(1).max(317),
     kind: z.string().min(1).max(63),
-    namespace: z.string().max(63).optional(),
+    namespace: z
+      .string()
+      .max(63)
+      .optional()
+      .describe("(default: the plan's namespace). Empty means the same. Another one needs scope: Cluster."),
     names: atomicList(z.string().min(1).max(253))
       .min(1)
       .max(50)

@@ -54,7 +54,8 @@ export async function readTransformed(
   const found: Transformed[] = [];
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
-    if (kind !== undefined) found.push(await readRule({ rule, kind, members }, plan, parts));
+    if (kind !== undefined && placeOf(rule.from, plan, kind) !== undefined)
+      found.push(await readRule({ rule, kind, members }, plan, parts));
   }
   return found;
 }
@@ -174,12 +175,19 @@ function isByNameOnly({ labelSelector, fieldSelector }: Transformation["from"]):
   return labelSelector === undefined && fieldSelector === undefined;
 }
 
-function placeOf(
-  { namespace }: Transformation["from"],
-  { metadata }: InstallPlan,
-  { scope }: Kind,
-): { readonly namespace?: string } {
-  return scope === "Cluster" ? {} : { namespace: namespace ?? metadata.namespace ?? "" };
+/**
+ * Where a transformation looks. An empty namespace means the plan's own, as in manifests: to the server it would mean all
+ * namespaces. A plan of scope Namespace looks nowhere else, whatever its fields say; undefined where it may not look at all.
+ */
+export function placeOf(
+  { namespace = "" }: Pick<Transformation["from"], "namespace">,
+  { metadata, spec }: InstallPlan,
+  { scope }: Pick<Kind, "scope">,
+): { readonly namespace?: string } | undefined {
+  const home = metadata.namespace ?? "";
+  const wanted = namespace === "" ? home : namespace;
+  if (spec.scope === "Namespace" && (scope === "Cluster" || wanted !== home)) return undefined;
+  return scope === "Cluster" ? {} : { namespace: wanted };
 }
 
 interface Selection {
@@ -193,6 +201,7 @@ async function selected(
   { kind, client }: Selection,
 ): Promise<readonly KubeObject[]> {
   const place = placeOf(from, plan, kind);
+  if (place === undefined) return [];
   const { names } = from;
   if (names === undefined || !isByNameOnly(from)) return await listed(from, place, { kind, client });
   const found = await Promise.all(names.map(async (name) => await client.find(kind, { name, ...place })));
