@@ -28,7 +28,9 @@ const from = cel(
       .min(1)
       .max(500)
       .default(50)
-      .describe("More matches than this stop the plan instead of deleting."),
+      .describe(
+        "More matches than this stop the plan instead of deleting; so do more than 500 in all transformations of a plan.",
+      ),
   }),
   {
     rule: "has(self.names) || has(self.labelSelector) || has(self.fieldSelector)",

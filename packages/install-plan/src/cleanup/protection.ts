@@ -70,7 +70,7 @@ async function foreignIn(
   { isForeign, ctx, discovery }: Search,
 ): Promise<KubeObject | "hidden" | undefined> {
   try {
-    for await (const object of ctx.client.list(kind, { namespace }))
+    for await (const object of ctx.client.list(kind, { namespace, isMetadataOnly: true }))
       if (isForeign(object) && !isOfTheCluster(object)) return object;
     return undefined;
   } catch (error) {
@@ -109,7 +109,7 @@ async function objectsOfOthers(
   const kind = version === undefined ? undefined : definedKind(crd, version);
   if (kind === undefined) return undefined;
   try {
-    for await (const object of ctx.client.list(kind))
+    for await (const object of ctx.client.list(kind, { isMetadataOnly: true }))
       if (isForeign(object)) return `${object.metadata.name} and perhaps others are not the plan's`;
     return undefined;
   } catch (error) {

@@ -59,7 +59,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const account = await readAccount(plan, ctx);
   const isUsable = account.kind === "present";
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
-  const issues = transformed.flatMap((each) => transformationIssues(each, family));
+  const issues = transformationIssues(transformed, family);
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });

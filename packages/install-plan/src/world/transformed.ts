@@ -1,22 +1,19 @@
 import type { InstallPlan } from "@quartermaster/api";
-import {
-  classify,
-  type Client,
-  type Context,
-  type Discovery,
-  type Kind,
-  type KubeObject,
-} from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import { protectionOf, staysBecause } from "../cleanup/protection.ts";
-import { describeIdentity, identityKey, identityOf } from "../identity.ts";
+import { describeIdentity, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
+import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { findAsAccount } from "./find-as-account.ts";
+import { customResourceDefinitions } from "./kinds.ts";
+import { isByNameOnly, selected } from "./selected.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 import { type Family, standingOf } from "./standing.ts";
 
@@ -54,10 +51,20 @@ export async function readTransformed(
   const found: Transformed[] = [];
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
-    if (kind !== undefined && placeOf(rule.from, plan, kind) !== undefined)
-      found.push(await readRule({ rule, kind, members }, plan, parts));
+    const place = kind === undefined ? undefined : placeOf(rule.from, plan, kind);
+    if (kind === undefined || place === undefined) continue;
+    found.push(await readRule({ rule, kind, place, members }, plan, parts));
+    // Nothing is taken away then, so that nobody has to know of more.
+    if (countOf(found) > matchesLimit) break;
   }
   return found;
+}
+
+/** Objects that the transformations of one plan may select in all: what is fixed at the start has to fit into a status. */
+const matchesLimit = 500;
+
+function countOf(transformed: readonly Transformed[]): number {
+  return transformed.reduce((sum, { matches, kept }) => sum + matches.length + kept.length, 0);
 }
 
 /** Nothing is read for a plan that says something wrong before its first write: it stops anyhow. */
@@ -70,21 +77,23 @@ function isDue(plan: InstallPlan, { issues, unresolved }: Content): boolean {
 interface RuleParts {
   readonly rule: Transformation;
   readonly kind: Kind;
+  readonly place: { readonly namespace?: string };
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
 }
 
 async function readRule(
-  { rule, kind, members }: RuleParts,
+  { rule, kind, place, members }: RuleParts,
   plan: InstallPlan,
   parts: TransformedParts,
 ): Promise<Transformed> {
   const client = asAccount(parts.ctx.client, plan);
-  const objects = await unlessForbidden(async () => await selected(rule, plan, { kind, client }));
+  const objects = await unlessForbidden(
+    async () => await selected(rule.from, { kind, client, place, members }),
+  );
   if (objects === undefined)
     return { rule, kind, matches: [], kept: [], unreadable: readingRights(rule, plan, kind) };
-  const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
-  return { rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })), unreadable: [] };
+  return { rule, kind, ...(await withoutProtected(objects, plan, { rule, parts })), unreadable: [] };
 }
 
 /** Undefined where the account may not read. */
@@ -105,9 +114,12 @@ async function withoutProtected(
 ): Promise<Pick<Transformed, "matches" | "kept">> {
   if (objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
-  const reasons = await inBatches(objects, 8, async (live) => {
-    const entry = { identity: identityOf(live), lifecycle };
-    return await protectionOf({ entry, live, plan }, parts.ctx, parts.discovery);
+  const reasons = await inBatches(objects, 8, async (match) => {
+    const identity = identityOf(match);
+    // Which objects a definition defines stands in its spec.
+    const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
+    if (live === undefined) return "it cannot be seen whether others have objects of its kind";
+    return await protectionOf({ entry: { identity, lifecycle }, live, plan }, parts.ctx, parts.discovery);
   });
   const kept = objects.flatMap((object, index) => {
     const reason = reasons[index];
@@ -116,13 +128,31 @@ async function withoutProtected(
   return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
 }
 
+/** The whole definition; undefined where the account may not get it. */
+async function definitionOf(
+  { metadata: { name } }: KubeObject,
+  plan: InstallPlan,
+  { ctx }: TransformedParts,
+): Promise<KubeObject | undefined> {
+  const account = asAccount(ctx.client, plan);
+  const found = await findAsAccount(account, customResourceDefinitions, { name });
+  return found === "unknown" ? undefined : found;
+}
+
 /** Whether the account could read what it selects. */
 export function isReadable({ unreadable }: Transformed): boolean {
   return unreadable.length === 0;
 }
 
-/** What forbids a transformation: it takes more than it may, or what nobody allowed it to take. */
-export function transformationIssues({ rule, matches }: Transformed, family: Family): readonly Issue[] {
+/** What forbids the transformations of a plan: they take more than they may, or what nobody allowed them to take. */
+export function transformationIssues(transformed: readonly Transformed[], family: Family): readonly Issue[] {
+  const issues = transformed.flatMap((each) => issuesOf(each, family));
+  if (countOf(transformed) <= matchesLimit) return issues;
+  const message = `The transformations select more than ${matchesLimit} objects in all; narrow them or split the plan.`;
+  return [{ reason: "InvalidTransformation", field: "spec.transformations", message }, ...issues];
+}
+
+function issuesOf({ rule, matches }: Transformed, family: Family): readonly Issue[] {
   const field = `spec.transformations[${rule.name}].from`;
   const { maxMatches, allowUnowned } = rule.from;
   if (matches.length > maxMatches) {
@@ -171,10 +201,6 @@ function readingRights({ from }: Transformation, plan: InstallPlan, kind: Kind):
   return (from.names ?? []).map((name) => ({ verb: "get", ...place, name }));
 }
 
-function isByNameOnly({ labelSelector, fieldSelector }: Transformation["from"]): boolean {
-  return labelSelector === undefined && fieldSelector === undefined;
-}
-
 /**
  * Where a transformation looks. An empty namespace means the plan's own, as in manifests: to the server it would mean all
  * namespaces. A plan of scope Namespace looks nowhere else, whatever its fields say; undefined where it may not look at all.
@@ -188,41 +214,4 @@ export function placeOf(
   const wanted = namespace === "" ? home : namespace;
   if (spec.scope === "Namespace" && (scope === "Cluster" || wanted !== home)) return undefined;
   return scope === "Cluster" ? {} : { namespace: wanted };
-}
-
-interface Selection {
-  readonly kind: Kind;
-  readonly client: Client;
-}
-
-async function selected(
-  { from }: Transformation,
-  plan: InstallPlan,
-  { kind, client }: Selection,
-): Promise<readonly KubeObject[]> {
-  const place = placeOf(from, plan, kind);
-  if (place === undefined) return [];
-  const { names } = from;
-  if (names === undefined || !isByNameOnly(from)) return await listed(from, place, { kind, client });
-  const found = await Promise.all(names.map(async (name) => await client.find(kind, { name, ...place })));
-  return found.filter((object) => object !== undefined);
-}
-
-/** What is named and selected has to be both: each narrows the other. */
-async function listed(
-  { names, labelSelector, fieldSelector, maxMatches }: Transformation["from"],
-  place: { readonly namespace?: string },
-  { kind, client }: Selection,
-): Promise<readonly KubeObject[]> {
-  const objects: KubeObject[] = [];
-  const selectors = {
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-  };
-  for await (const object of client.list(kind, { ...place, ...selectors })) {
-    if (names === undefined || names.includes(object.metadata.name)) objects.push(object);
-    // One more than allowed says enough.
-    if (objects.length > maxMatches + 500) break;
-  }
-  return objects;
 }
