@@ -198,12 +198,17 @@ function detailOf(view: MemberView, seen: Seen): Detail {
     object: member.identity,
     state,
     action: detailAction(view, seen),
-    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
+    ...(live?.metadata.uid === undefined || isOfOthers(view) ? {} : { uid: live.metadata.uid }),
     reason: why.reason,
     message: why.message.slice(0, 256),
     ...(otherManager === undefined || standing.kind !== "mine" ? {} : { otherManager }),
     ...(fields.length === 0 || trouble !== undefined ? {} : { fields }),
   };
+}
+
+/** Nothing of an object is shown that is not the plan's. */
+function isOfOthers({ standing: { kind } }: MemberView): boolean {
+  return kind === "foreign" || kind === "unowned";
 }
 
 /** Why an object is not ready, in one word and one sentence. */

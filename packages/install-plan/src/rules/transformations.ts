@@ -1,6 +1,8 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { staysBecause } from "../cleanup/protection.ts";
 import { opensGate } from "../health/index.ts";
+import { identityOf } from "../identity.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { stageIndexOf } from "../progress.ts";
@@ -57,7 +59,9 @@ function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean 
 export function keptByTransformations({ plan, transformed }: Seen): readonly PlanAction[] {
   return protectedWarning(
     plan,
-    transformed.flatMap(({ kept }) => kept),
+    transformed.flatMap(({ kept }) =>
+      kept.map(({ live, protectedBy }) => staysBecause(identityOf(live), protectedBy)),
+    ),
   );
 }
 

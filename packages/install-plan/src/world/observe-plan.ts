@@ -249,7 +249,6 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
     further: [...transformationRights(base.transformed, plan), ...leftoverRights(base.leftovers)],
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
-    operator: ctx.client,
     signal: ctx.signal,
   });
   const elapsedMs = memory.elapsedMs("clearance", nowMs);
@@ -257,7 +256,8 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const parties = { account, operator: ctx.client };
   const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
   const isAllowed = missingRights.length === 0 && base.transformed.every(isReadable);
-  const findings = isAllowed ? await askServer(question) : members.map((member) => ({ view: member }));
+  // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
+  const findings = isAllowed ? await askServer(question) : [];
   const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
   const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");

@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
-import { protectionOf, staysBecause } from "../cleanup/protection.ts";
+import { protectionOf } from "../cleanup/protection.ts";
 import { describeIdentity, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
@@ -23,10 +23,16 @@ export interface Transformed {
   readonly kind: Kind;
   /** Live objects that it selects and that are no members of the plan. */
   readonly matches: readonly KubeObject[];
-  /** Those that it selects and that stay because of what others have in them, each with the reason. */
-  readonly kept: readonly string[];
+  /** Those that it selects and that stay because of what others have in them. */
+  readonly kept: readonly Kept[];
   /** Permissions that the account lacks to read what is selected; nothing is known of it then. */
   readonly unreadable: readonly Right[];
+}
+
+/** An object that stays although a transformation selects it. */
+export interface Kept {
+  readonly live: KubeObject;
+  readonly protectedBy: string;
 }
 
 /** What reading them needs. */
@@ -114,16 +120,21 @@ async function withoutProtected(
 ): Promise<Pick<Transformed, "matches" | "kept">> {
   if (objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
+  const account = asAccount(parts.ctx.client, plan);
   const reasons = await inBatches(objects, 8, async (match) => {
     const identity = identityOf(match);
     // Which objects a definition defines stands in its spec.
     const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
     if (live === undefined) return "it cannot be seen whether others have objects of its kind";
-    return await protectionOf({ entry: { identity, lifecycle }, live, plan }, parts.ctx, parts.discovery);
+    return await protectionOf(
+      { entry: { identity, lifecycle }, live, plan, account },
+      parts.ctx,
+      parts.discovery,
+    );
   });
   const kept = objects.flatMap((object, index) => {
     const reason = reasons[index];
-    return reason === undefined ? [] : [staysBecause(identityOf(object), reason)];
+    return reason === undefined ? [] : [{ live: object, protectedBy: reason }];
   });
   return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
 }
@@ -182,9 +193,10 @@ export function transformationRights(
   transformed: readonly Transformed[],
   plan: InstallPlan,
 ): readonly Right[] {
-  return transformed.flatMap(({ rule, kind, matches }) => [
+  return transformed.flatMap(({ rule, kind, matches, kept }) => [
     ...readingRights(rule, plan, kind),
-    ...matches.map(({ metadata: { namespace, name } }) => ({
+    // Also for what stays: who may not delete it need not know that others have something in it.
+    ...[...matches, ...kept.map(({ live }) => live)].map(({ metadata: { namespace, name } }) => ({
       verb: "delete",
       group: kind.group,
       resource: kind.plural,

@@ -85,7 +85,13 @@ describe("how much transformations may select", () => {
       kind: "ConfigMap",
       metadata: { name: `m-${index}`, namespace: "ns" },
     }));
-    return { rule, kind, matches, kept: Array.from({ length: kept }, () => "stays"), unreadable: [] };
+    return {
+      rule,
+      kind,
+      matches,
+      kept: matches.slice(0, kept).map((live) => ({ live, protectedBy: "it holds data" })),
+      unreadable: [],
+    };
   }
 
   test.each([
