@@ -2,7 +2,7 @@ import { waiting } from "@quartermaster/runtime";
 
 import { staysBecause } from "../cleanup/protection.ts";
 import { opensGate } from "../health/index.ts";
-import { identityOf } from "../identity.ts";
+import { describeIdentity, identityOf } from "../identity.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { stageIndexOf } from "../progress.ts";
@@ -63,6 +63,17 @@ export function keptByTransformations({ plan, transformed }: Seen): readonly Pla
       kept.map(({ live, protectedBy }) => staysBecause(identityOf(live), protectedBy)),
     ),
   );
+}
+
+/** What transformations select now and did not when the plan started: nobody has previewed that. */
+export function lateMatches({ plan, transformed }: Seen): readonly PlanAction[] {
+  const warnings = transformed.flatMap(({ rule, late }) =>
+    late.map(
+      (object) =>
+        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it stays.`,
+    ),
+  );
+  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotPreviewed", warnings }];
 }
 
 function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {

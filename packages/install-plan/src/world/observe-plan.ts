@@ -7,7 +7,14 @@ import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
+import {
+  attemptOf,
+  hasStarted,
+  isBoundByApproval,
+  isInstalled,
+  stageIndexOf,
+  stageLastedMs,
+} from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
@@ -161,6 +168,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       return hasStatus && group.includes(".") && !ofKubernetes.test(group);
     },
     health,
+    ...(isBoundByApproval(plan) ? { adoptable: new Set(plan.status?.pinned?.adoptions) } : {}),
   };
   return (member) => memberView(member, facts);
 }

@@ -1,9 +1,10 @@
-import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
+import type { Client, Kind, KubeObject, ListOptions } from "@quartermaster/runtime";
 
 import { identityKey, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import { objectAnnotation, planIdLabel } from "../marks.ts";
+import { metadataTrace } from "./live-trace.ts";
 
 /** How a selection is read. The client speaks as the plan's account. */
 export interface Selection {
@@ -12,16 +13,24 @@ export interface Selection {
   readonly place: { readonly namespace?: string };
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
+  /** Uids of what may be deleted, once the plan has started; undefined before. */
+  readonly pinned?: ReadonlySet<string>;
+}
+
+/** A selected object, with a trace that changes when it does. */
+export interface Selected extends KubeObject {
+  readonly trace: string;
 }
 
 /**
  * The objects that a transformation selects, without members of the plan: at most one more than its maxMatches, which says
- * enough. Metadata only, and of that only what decides: 500 objects have to fit into memory whatever they hold.
+ * enough; once the plan has started, those that are pinned and a few others to report. Metadata only, and of that only what
+ * decides: 500 objects have to fit into memory whatever they hold.
  */
 export async function selected(
   from: Transformation["from"],
   selection: Selection,
-): Promise<readonly KubeObject[]> {
+): Promise<readonly Selected[]> {
   const { kind, client, place } = selection;
   const { names } = from;
   if (names === undefined || !isByNameOnly(from)) return await listed(from, selection);
@@ -42,31 +51,45 @@ export function isByNameOnly({ labelSelector, fieldSelector }: Transformation["f
 }
 
 /** What is named and selected has to be both: each narrows the other. */
-async function listed(
-  { names, labelSelector, fieldSelector, maxMatches }: Transformation["from"],
-  selection: Selection,
-): Promise<readonly KubeObject[]> {
-  const { kind, client, place } = selection;
+async function listed(from: Transformation["from"], selection: Selection): Promise<readonly Selected[]> {
+  const { kind, client, place, pinned } = selection;
   const isWanted = isOutside(selection);
-  const objects: KubeObject[] = [];
-  const selectors = {
+  const found: Selected[] = [];
+  const late: Selected[] = [];
+  for await (const object of client.list(kind, { ...place, ...selectorsOf(from), isMetadataOnly: true })) {
+    if (!isNamed(object, from) || !isWanted(object)) continue;
+    const isPinned = pinned === undefined || pinned.has(object.metadata.uid ?? "");
+    if (isPinned) found.push(cut(object));
+    else if (late.length < lateLimit) late.push(cut(object));
+    if (pinned === undefined && found.length > from.maxMatches) break;
+  }
+  return [...found, ...late];
+}
+
+function isNamed({ metadata }: KubeObject, { names }: Transformation["from"]): boolean {
+  return names === undefined || names.includes(metadata.name);
+}
+
+function selectorsOf({
+  labelSelector,
+  fieldSelector,
+}: Transformation["from"]): Pick<ListOptions, "labelSelector" | "fieldSelector"> {
+  return {
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
-  for await (const object of client.list(kind, { ...place, ...selectors, isMetadataOnly: true })) {
-    const isNamed = names === undefined || names.includes(object.metadata.name);
-    if (isNamed && isWanted(object)) objects.push(cut(object));
-    if (objects.length > maxMatches) break;
-  }
-  return objects;
 }
+
+/** Later matches are only reported, however many there are. */
+const lateLimit = 20;
 
 function isOutside({ members }: Selection): (object: KubeObject) => boolean {
   return (object) => !members.has(identityKey(identityOf(object)));
 }
 
 /** Labels, annotations and managed fields of others may be as large as the server lets them be. */
-function cut({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+function cut(object: KubeObject): Selected {
+  const { apiVersion, kind, metadata } = object;
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   const controllers = metadata.ownerReferences?.filter(({ controller }) => controller === true) ?? [];
   const kept = {
@@ -80,7 +103,7 @@ function cut({ apiVersion, kind, metadata }: KubeObject): KubeObject {
     ownerReferences: controllers.length === 0 ? undefined : controllers,
   };
   const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  return { apiVersion, kind, metadata: { name, ...present } };
+  return { apiVersion, kind, metadata: { name, ...present }, trace: metadataTrace(object) };
 }
 
 function only(

@@ -13,7 +13,7 @@ import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { findAsAccount } from "./find-as-account.ts";
 import { customResourceDefinitions } from "./kinds.ts";
-import { isByNameOnly, selected } from "./selected.ts";
+import { isByNameOnly, type Selected, selected } from "./selected.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 import { type Family, standingOf } from "./standing.ts";
 
@@ -21,8 +21,10 @@ import { type Family, standingOf } from "./standing.ts";
 export interface Transformed {
   readonly rule: Transformation;
   readonly kind: Kind;
-  /** Live objects that it selects and that are no members of the plan. */
-  readonly matches: readonly KubeObject[];
+  /** Live objects that it selects and that are no members of the plan; once the plan has started, those that it started with. */
+  readonly matches: readonly Selected[];
+  /** Some of those that it selects since the plan has started: they are left alone. */
+  readonly late: readonly Selected[];
   /** Those that it selects and that stay because of what others have in them. */
   readonly kept: readonly Kept[];
   /** Permissions that the account lacks to read what is selected; nothing is known of it then. */
@@ -61,7 +63,7 @@ export async function readTransformed(
     if (kind === undefined || place === undefined) continue;
     found.push(await readRule({ rule, kind, place, members }, plan, parts));
     // Nothing is taken away then, so that nobody has to know of more.
-    if (countOf(found) > matchesLimit) break;
+    if (!hasStarted(plan) && countOf(found) > matchesLimit) break;
   }
   return found;
 }
@@ -94,12 +96,22 @@ async function readRule(
   parts: TransformedParts,
 ): Promise<Transformed> {
   const client = asAccount(parts.ctx.client, plan);
+  const pinned = hasStarted(plan) ? new Set(plan.status?.pinned?.deletions) : undefined;
   const objects = await unlessForbidden(
-    async () => await selected(rule.from, { kind, client, place, members }),
+    async () => await selected(rule.from, { kind, client, place, members, ...(pinned && { pinned }) }),
   );
   if (objects === undefined)
-    return { rule, kind, matches: [], kept: [], unreadable: readingRights(rule, plan, kind) };
-  return { rule, kind, ...(await withoutProtected(objects, plan, { rule, parts })), unreadable: [] };
+    return { rule, kind, matches: [], kept: [], late: [], unreadable: readingRights(rule, plan, kind) };
+  const { matches, kept } = await withoutProtected(objects, plan, { rule, parts });
+  const isMeant = ({ metadata }: KubeObject): boolean => pinned?.has(metadata.uid ?? "") ?? true;
+  return {
+    rule,
+    kind,
+    kept,
+    matches: matches.filter(isMeant),
+    late: matches.filter((object) => !isMeant(object)),
+    unreadable: [],
+  };
 }
 
 /** Undefined where the account may not read. */
@@ -114,11 +126,11 @@ async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined
 
 /** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
 async function withoutProtected(
-  objects: readonly KubeObject[],
+  objects: readonly Selected[],
   plan: InstallPlan,
   { rule, parts }: { readonly rule: Transformation; readonly parts: TransformedParts },
 ): Promise<Pick<Transformed, "matches" | "kept">> {
-  if (objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
+  if (!hasStarted(plan) && objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
   const account = asAccount(parts.ctx.client, plan);
   const reasons = await inBatches(objects, 8, async (match) => {
@@ -158,7 +170,7 @@ export function isReadable({ unreadable }: Transformed): boolean {
 /** What forbids the transformations of a plan: they take more than they may, or what nobody allowed them to take. */
 export function transformationIssues(transformed: readonly Transformed[], family: Family): readonly Issue[] {
   const issues = transformed.flatMap((each) => issuesOf(each, family));
-  if (countOf(transformed) <= matchesLimit) return issues;
+  if (hasStarted(family.plan) || countOf(transformed) <= matchesLimit) return issues;
   const message = `The transformations select more than ${matchesLimit} objects in all; narrow them or split the plan.`;
   return [{ reason: "InvalidTransformation", field: "spec.transformations", message }, ...issues];
 }

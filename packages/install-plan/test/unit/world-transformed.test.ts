@@ -84,12 +84,14 @@ describe("how much transformations may select", () => {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: `m-${index}`, namespace: "ns" },
+      trace: "",
     }));
     return {
       rule,
       kind,
       matches,
       kept: matches.slice(0, kept).map((live) => ({ live, protectedBy: "it holds data" })),
+      late: [],
       unreadable: [],
     };
   }
