@@ -153,9 +153,14 @@ function superseded({ replacement: { successor } }: Seen): Claim {
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 
-/** Everything that is wrong with the plan, as far as it is known. */
+/**
+ * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * every permission that the plan needs in them.
+ */
 export function issuesOf({ content, replacement, clearance }: Seen): readonly Issue[] {
-  return [...content.issues, ...replacement.issues, ...(clearance?.issues ?? [])];
+  const isAllowed = clearance?.missingRights.length === 0;
+  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
+  return [...own, ...replacement.issues, ...(clearance?.issues ?? [])];
 }
 
 /** All issues in one text: where, which field, what. */

@@ -212,12 +212,12 @@ async function lookUpAbsent(
   });
 }
 
-/** The server is asked only about what is sound in itself. */
+/** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
 function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
-    content.issues.length === 0 &&
+    content.issues.every(({ reason }) => reason === "NamespaceMissing") &&
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
@@ -263,7 +263,8 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const mayTrustAbsence = plan.spec.approval === "Automatic";
   const parties = { account, operator: ctx.client };
   const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
-  const isAllowed = missingRights.length === 0 && base.transformed.every(isReadable);
+  const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
+  const isAllowed = missingRights.length === 0 && isSound;
   // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
   const findings = isAllowed ? await askServer(question) : [];
   const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];

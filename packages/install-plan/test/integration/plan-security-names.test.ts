@@ -44,6 +44,22 @@ describe("what the account may not read is not shown", () => {
     await bystanderInstalls(bench);
   });
 
+  test("[security/98] a powerless account is not told which namespaces there are", async () => {
+    await using bench = await setUpWorkbench();
+    const mallory = await letMalloryIn(bench);
+    const found: unknown[] = [];
+    for (const [name, namespace] of Object.entries({ there: "default", absent: canary })) {
+      const resources = [inline(aConfigMap({ name: "c", namespace }))];
+      await mallory.create(mallory.plan(name, [{ name: "s", resources }], { scope: "Cluster" }));
+      const { status } = await bench.until(name, ({ phase }) => phase === "Forbidden" || phase === "Invalid");
+      const { phase, message, details, conditions = [] } = status ?? {};
+      const told = conditions.map(({ type, reason, message: words }) => [type, reason, words]);
+      found.push(JSON.parse(JSON.stringify([phase, message, details, told]).replaceAll(namespace, "X")));
+    }
+    expect(found[0]).toEqual(found[1]);
+    await bystanderInstalls(bench);
+  });
+
   test("[security/98] a namespace that is kept does not tell the names of what others have in it", async () => {
     const owns = ["create", "get", "patch", "delete"];
     await using bench = await setUpWorkbench({
