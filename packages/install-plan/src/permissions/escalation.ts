@@ -104,14 +104,27 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
   const { namespace } = member.identity;
   const place = namespace === undefined ? {} : { namespace };
   const role = roleRefOf(member);
-  const resource = role.kind === "Role" ? "roles" : "clusterroles";
-  const waivedBy = { verb: "bind", group: rbacGroup, resource, ...place, name: role.name };
+  const waivedBy = bindingRight(member);
   if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
   // The server cannot check a role that is not there and then asks for the right to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
   const lacking = isThere ? uncoveredRights(rules, rulesIn(reviews, place), namespace) : [waivedBy];
   return { member, lacking, waivedBy };
+}
+
+/** The permission to bind the role that a binding refers to, in the binding's place. */
+export function bindingRight(member: Member): Right {
+  const { namespace } = member.identity;
+  const role = roleRefOf(member);
+  const resource = role.kind === "Role" ? "roles" : "clusterroles";
+  return {
+    verb: "bind",
+    group: rbacGroup,
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    name: role.name,
+  };
 }
 
 function roleRefOf({ manifest, identity: { namespace } }: Member): RoleRef {

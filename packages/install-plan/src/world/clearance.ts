@@ -2,6 +2,7 @@ import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
+import { bindingRight } from "../permissions/escalation.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { deletedOf } from "./leftovers.ts";
@@ -118,10 +119,9 @@ function lateArrival({ stage, index, identity }: Member): Issue {
 function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
   if (dryRun?.kind !== "missingRight") return [];
   const { identity } = view.member;
-  const isBinding = identity.kind.endsWith("Binding");
-  return [
-    rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase()),
-  ];
+  // What is missing is the permission on the role, which the plan names itself.
+  if (identity.kind.endsWith("Binding")) return [bindingRight(view.member)];
+  return [rightFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
 }
 
 function rightFor({ identity }: Member, verb: string, resource: string): Right {
