@@ -1,6 +1,7 @@
 import { hasStarted } from "./progress.ts";
 import { allMatters, type Matter } from "./waiting-room.ts";
 import type { Seen } from "./world/seen.ts";
+import { isReadable } from "./world/transformed.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */
 export function mattersOf(seen: Seen): readonly Matter[] {
@@ -10,8 +11,10 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, unwatchable, clearance, members, setbacks }) =>
+  rights: ({ account, unwatchable, clearance, members, setbacks, content, transformed }) =>
     unwatchable.length > 0 ||
+    content.unresolved.some(({ reason }) => reason === "PermissionsMissing") ||
+    !transformed.every(isReadable) ||
     account.kind !== "present" ||
     (clearance?.missingRights.length ?? 0) > 0 ||
     setbacks.some(({ kind }) => kind === "forbidden") ||

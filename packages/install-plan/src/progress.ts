@@ -14,6 +14,11 @@ export function isInstalled({ status }: InstallPlan): boolean {
   return status?.finishedAt !== undefined;
 }
 
+/** It is being carried out after a manual approval, which covers what its preview showed and nothing else. */
+export function isBoundByApproval(plan: InstallPlan): boolean {
+  return plan.spec.approval === "Manual" && hasStarted(plan) && !isInstalled(plan);
+}
+
 /** It failed and has given back what it took over from other plans. */
 export function isRolledBack(plan: InstallPlan): boolean {
   const { replaces = [] } = plan.status ?? {};

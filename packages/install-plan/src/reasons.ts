@@ -1,6 +1,7 @@
 /** Every reason that a plan's conditions and events can give. docs/guides/troubleshooting.md says what to do about each. */
 export const reasons = {
   resolved: "Resolved",
+  secretMissing: "SecretMissing",
   validated: "Validated",
   notChecked: "NotChecked",
   authorized: "Authorized",

@@ -127,6 +127,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
   ["AuthorizationLost", "grant whoever made the plan the right to impersonate its account again"],
+  ["PermissionsMissing", "grant the service account what is missing; the plan goes on by itself"],
   ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
   ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],
   ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 
+import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
@@ -63,10 +64,11 @@ async function withProtection(
   { plan, ctx, discovery, staying }: Question,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
+  const account = asAccount(ctx.client, plan);
   return await inBatches(remaining, 8, async (entry) => {
     const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
     const protectedBy = isNext
-      ? await protectionOf({ entry, live: entry.live, plan, staying }, ctx, discovery)
+      ? await protectionOf({ entry, live: entry.live, plan, account, staying }, ctx, discovery)
       : undefined;
     return protectedBy === undefined ? entry : { ...entry, protectedBy };
   });

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
+import { reasons as planReasons } from "../reasons.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
 import { flattenList } from "./flatten-list.ts";
@@ -106,7 +107,8 @@ function resolveReference(
 }
 
 const reasons = {
-  missing: "SecretMissing",
+  missing: planReasons.secretMissing,
+  unreadable: planReasons.permissionsMissing,
   invalid: "ManifestInvalid",
   changed: "ContentChanged",
 } as const satisfies Record<Exclude<Resolved["kind"], "ok">, Unresolved["reason"]>;

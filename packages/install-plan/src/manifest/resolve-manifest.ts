@@ -17,11 +17,11 @@ export interface ManifestSecret {
 /** The object that a ResourceManifest holds, or why there is none. Messages never quote content. */
 export type Resolved =
   | { readonly kind: "ok"; readonly value: unknown }
-  | { readonly kind: "missing" | "invalid" | "changed"; readonly message: string };
+  | { readonly kind: "missing" | "unreadable" | "invalid" | "changed"; readonly message: string };
 
 /**
  * Unpacks a ResourceManifest and proves that it holds what its digest says. `missing` means that the Secret or its key is not
- * there yet. Memory stays bounded whatever the data claims to be.
+ * there yet, `unreadable` that the reader may not get it. Memory stays bounded whatever the data claims to be.
  */
 export function resolveManifest(
   { metadata: { name }, spec }: ResourceManifest,

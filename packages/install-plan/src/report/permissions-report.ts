@@ -1,7 +1,13 @@
 import { timestampOf } from "@quartermaster/runtime";
 
+import { describeRight, type Right } from "../permissions/rights.ts";
 import type { PlanStatus } from "../progress.ts";
 import type { Seen } from "../world/seen.ts";
+
+/** What the plan's account may not do, as one sentence. */
+export function describeLacking({ plan }: Pick<Seen, "plan">, missing: readonly Right[]): string {
+  return `Service account ${plan.spec.serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`;
+}
 
 const missingLimit = 200;
 

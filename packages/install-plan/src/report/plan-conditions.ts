@@ -1,5 +1,6 @@
-import type { Claim } from "@quartermaster/runtime";
+import { type Claim, unreachable } from "@quartermaster/runtime";
 
+import { approvalOf } from "../approval.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { describeRight } from "../permissions/rights.ts";
@@ -7,7 +8,6 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
-import { previewOf } from "./preview.ts";
 import { whyUnusable } from "./unusable-account.ts";
 import { describeUnwatchable } from "./unwatchable.ts";
 
@@ -91,23 +91,23 @@ function authorized({ account, unwatchable, clearance, plan, members, setbacks }
 }
 
 function approved(seen: Seen): Claim {
-  const { plan } = seen;
-  const { approval, approved: isApproved } = plan.spec;
-  if (approval === "Automatic")
-    return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
-  if (hasStarted(plan) || (isApproved && isForPresentPreview(seen)))
-    return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
-  const message = isApproved
-    ? "Another preview was approved than the present one; spec.approvedPreview has to name its digest."
-    : "The preview waits for spec.approved.";
-  return claim("Approved", ["False", reasons.awaitingApproval, message]);
-}
-
-/** Without a fresh preview it is held against the last one. */
-function isForPresentPreview(seen: Seen): boolean {
-  const { approvedPreview } = seen.plan.spec;
-  const digest = previewOf(seen)?.digest ?? seen.plan.status?.preview?.digest;
-  return approvedPreview === undefined || approvedPreview === digest;
+  const approval = approvalOf(seen);
+  switch (approval) {
+    case "automatic":
+      return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
+    case "given":
+      return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
+    case "missing":
+      return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
+    case "outdated":
+      return claim("Approved", [
+        "False",
+        reasons.awaitingApproval,
+        "Another preview was approved than the present one; spec.approvedPreview has to name its digest.",
+      ]);
+    default:
+      return unreachable(approval);
+  }
 }
 
 function applied({ plan, members, content, replacement: { successor } }: Seen): Claim {
@@ -153,9 +153,14 @@ function superseded({ replacement: { successor } }: Seen): Claim {
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 
-/** Everything that is wrong with the plan, as far as it is known. */
+/**
+ * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * every permission that the plan needs in them.
+ */
 export function issuesOf({ content, replacement, clearance }: Seen): readonly Issue[] {
-  return [...content.issues, ...replacement.issues, ...(clearance?.issues ?? [])];
+  const isAllowed = clearance?.missingRights.length === 0;
+  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
+  return [...own, ...replacement.issues, ...(clearance?.issues ?? [])];
 }
 
 /** All issues in one text: where, which field, what. */

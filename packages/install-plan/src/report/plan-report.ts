@@ -1,5 +1,6 @@
 import { type Claim, timestampOf } from "@quartermaster/runtime";
 
+import { coveredPreview } from "../approval.ts";
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
 import { describeIdentity, identityKey } from "../identity.ts";
@@ -55,6 +56,8 @@ export function reportOn(
     contentDigest,
     replaces,
     replacedBy,
+    approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
+    pinned: isInstalled(seen.plan) ? undefined : before.pinned,
     namespaces: isUnderWay(seen, progress) ? seen.homes : undefined,
   });
   const status = dropUndefined({
@@ -77,6 +80,11 @@ export function reportOn(
 /** Before the first write nothing is settled; once installed, objects belong where they are. */
 function isUnderWay({ plan, homes }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
   return homes.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
+}
+
+/** An approval that names its preview needs no memory of it. */
+function bareApproval(seen: Seen): string | undefined {
+  return seen.plan.spec.approvedPreview === undefined ? coveredPreview(seen) : undefined;
 }
 
 /** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
@@ -198,12 +206,17 @@ function detailOf(view: MemberView, seen: Seen): Detail {
     object: member.identity,
     state,
     action: detailAction(view, seen),
-    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
+    ...(live?.metadata.uid === undefined || isOfOthers(view) ? {} : { uid: live.metadata.uid }),
     reason: why.reason,
     message: why.message.slice(0, 256),
     ...(otherManager === undefined || standing.kind !== "mine" ? {} : { otherManager }),
     ...(fields.length === 0 || trouble !== undefined ? {} : { fields }),
   };
+}
+
+/** Nothing of an object is shown that is not the plan's. */
+function isOfOthers({ standing: { kind } }: MemberView): boolean {
+  return kind === "foreign" || kind === "unowned";
 }
 
 /** Why an object is not ready, in one word and one sentence. */

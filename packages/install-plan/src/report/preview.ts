@@ -5,7 +5,7 @@ const detailLimit = 100;
 type Preview = NonNullable<PlanStatus["preview"]>;
 
 /** What would be done, once the server was asked about all of it; undefined before. */
-export function previewOf({ clearance, members }: Seen): Preview | undefined {
+export function previewOf({ clearance, members }: Pick<Seen, "clearance" | "members">): Preview | undefined {
   if (clearance === undefined || clearance.missingRights.length > 0 || clearance.undecided.length > 0)
     return undefined;
   const { actions, digest } = clearance;

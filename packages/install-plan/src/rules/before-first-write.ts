@@ -1,5 +1,6 @@
 import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
+import { approvalOf } from "../approval.ts";
 import type { Issue, IssueReason } from "../issue.ts";
 import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
@@ -40,6 +41,12 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   if (hasStarted(seen.plan) || first === undefined) return undefined;
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  if (first.reason === "PermissionsMissing")
+    return answer(seen, now, {
+      phase: "Forbidden",
+      message: why.message,
+      outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+    });
   const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
   // A Secret is not watched: that it was mended is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
@@ -120,16 +127,14 @@ function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
 }
 
-/** An approval that names a preview holds for exactly what that preview showed. */
+/** An approval covers exactly what its preview showed; see `coveredPreview`. */
 function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, clearance } = seen;
-  if (hasStarted(plan) || plan.spec.approval === "Automatic") return undefined;
-  const { approved, approvedPreview } = plan.spec;
-  const isForThis = approvedPreview === undefined || approvedPreview === clearance?.digest;
-  if (approved && isForThis) return undefined;
-  const message = approved
-    ? "The cluster has changed since the preview that was approved; look at the new one and approve that."
-    : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
+  const approval = approvalOf(seen);
+  if (approval === "automatic" || approval === "given") return undefined;
+  const message =
+    approval === "outdated"
+      ? "The cluster has changed since the preview that was approved; look at the new one and set spec.approvedPreview to its digest."
+      : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
   const why = because(reasons.awaitingApproval, message);
   return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
 }
@@ -177,9 +182,23 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
       revision: replacement.revision,
       serviceAccountUid: account.uid,
       contentDigest: content.digest,
+      ...pinnedFrom(seen),
     },
     outcome: waiting(why, atOnceMs),
   });
+}
+
+/** Written down before anything is done: what the preview did not show is neither deleted nor, once approved by hand, adopted. */
+function pinnedFrom({ plan, transformed, clearance }: Seen): Pick<PlanStatus, "pinned"> {
+  const deletions = transformed.flatMap(({ matches }) => matches.map(({ metadata }) => metadata.uid ?? ""));
+  const adoptions = plan.spec.approval === "Manual" ? (clearance?.adopts ?? []) : [];
+  if (deletions.length + adoptions.length === 0) return {};
+  return {
+    pinned: {
+      ...(deletions.length === 0 ? {} : { deletions: [...new Set(deletions)] }),
+      ...(adoptions.length === 0 ? {} : { adoptions: [...adoptions] }),
+    },
+  };
 }
 
 function claims({ plan, manifests }: Seen): readonly PlanAction[] {

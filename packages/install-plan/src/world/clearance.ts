@@ -2,9 +2,11 @@ import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
+import { bindingRight } from "../permissions/escalation.ts";
 import type { Right } from "../permissions/rights.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { deletedOf } from "./leftovers.ts";
+import { liveTrace } from "./live-trace.ts";
 import { previewAction } from "./preview-action.ts";
 import type { Clearance, MemberView, PreviewAction, Seen } from "./seen.ts";
 
@@ -19,7 +21,10 @@ export interface MemberFinding {
 }
 
 /** What is known besides the answers about members. */
-export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformationIssues" | "leftovers"> {
+export interface ClearanceFacts extends Pick<
+  Seen,
+  "plan" | "transformed" | "transformationIssues" | "leftovers"
+> {
   /** What the server says to the jobs' templates. */
   readonly jobRuns: readonly DryRun[];
   readonly missingRights: readonly Right[];
@@ -27,31 +32,53 @@ export interface ClearanceFacts extends Pick<Seen, "transformed" | "transformati
 }
 
 /** All answers together, as one decision needs them. */
-export function clearanceFrom(
-  findings: readonly MemberFinding[],
-  { missingRights, elapsedMs, transformed, transformationIssues, leftovers, jobRuns }: ClearanceFacts,
-): Clearance {
+export function clearanceFrom(findings: readonly MemberFinding[], facts: ClearanceFacts): Clearance {
+  const { missingRights, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
+  const isManual = facts.plan.spec.approval === "Manual";
   const actions = findings.map(actionOf);
   const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
   const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
+  const unreadable = transformed.flatMap((each) => each.unreadable);
   const jobIssues = jobRuns.flatMap((dryRun) => (dryRun.kind === "issue" ? [dryRun.issue] : []));
-  const deletes = [
+  const deletions = [
     ...transformed.flatMap(({ matches }) => matches),
-    ...deletedOf(leftovers).map(({ live }) => live),
-  ].map(identityOf);
+    ...deletedOf(leftovers).map(({ live }) => ({ ...live, trace: liveTrace(live) })),
+  ];
+  const adopts = findings.flatMap(({ view }, index) =>
+    actions[index] === "adopt" ? (view.live?.metadata.uid ?? []) : [],
+  );
   return {
-    issues: [...findings.flatMap(issuesOf), ...jobIssues, ...transformationIssues],
-    missingRights: [...missingRights, ...findings.flatMap(escalationsOf)],
+    issues: [
+      ...findings.flatMap(issuesOf),
+      ...jobIssues,
+      ...transformationIssues,
+      ...(isManual ? adoptionIssues(adopts.length) : []),
+    ],
+    missingRights: [
+      // A review lists what the reads were refused for; where it does not, the refusal itself counts.
+      ...(missingRights.length === 0 ? unreadable : missingRights),
+      ...findings.flatMap(escalationsOf),
+    ],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
     actions,
-    deletes,
+    adopts,
+    deletes: deletions.map(identityOf),
     digest: digestOf([
       ...findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop")),
-      ...deletes.map((identity) => identityKey(identity)),
+      ...deletions.map((object) => [identityKey(identityOf(object)), object.trace]),
     ]),
     elapsedMs,
   };
+}
+
+/** What an approval lets a plan adopt is fixed in its status, which has room for so many. */
+const adoptionLimit = 500;
+
+function adoptionIssues(count: number): readonly Issue[] {
+  if (count <= adoptionLimit) return [];
+  const message = `The plan adopts ${count} objects; with approval: Manual ${adoptionLimit} are the most, split it into several plans.`;
+  return [{ reason: "InvalidManifest", message }];
 }
 
 function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): PreviewAction {
@@ -67,7 +94,8 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
-  const { member, standing } = view;
+  const { member, standing, isUnapproved } = view;
+  if (isUnapproved === true) return [lateArrival(member)];
   const owner =
     standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
   const remedy =
@@ -83,13 +111,17 @@ export function collisionOf(view: MemberView): readonly Issue[] {
   ];
 }
 
+function lateArrival({ stage, index, identity }: Member): Issue {
+  const message = `${describeIdentity(identity)} was not there in this form when the plan was approved; remove it, or approve a new plan that adopts it.`;
+  return { reason: "Collision", stage, index, object: identity, message };
+}
+
 function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
   if (dryRun?.kind !== "missingRight") return [];
   const { identity } = view.member;
-  const isBinding = identity.kind.endsWith("Binding");
-  return [
-    rightFor(view.member, isBinding ? "bind" : "escalate", view.kind?.plural ?? identity.kind.toLowerCase()),
-  ];
+  // What is missing is the permission on the role, which the plan names itself.
+  if (identity.kind.endsWith("Binding")) return [bindingRight(view.member)];
+  return [rightFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
 }
 
 function rightFor({ identity }: Member, verb: string, resource: string): Right {
@@ -105,5 +137,5 @@ function rightFor({ identity }: Member, verb: string, resource: string): Right {
 
 /** What an approval is given for: which object, as it stands, becomes what. */
 function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
-  return [member.key, member.digest, action, live?.metadata.uid ?? "", live?.metadata.generation ?? 0];
+  return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
 }

@@ -29,11 +29,11 @@ export class ContentReader {
     const known = this.#readings.get(uid);
     const before = known?.resolved ?? new Map<string, Resolved>();
     const unknown = [...manifests.values()].filter((manifest) => !before.has(manifest?.metadata.uid ?? ""));
-    const held = await secretsFor(unknown, ctx);
+    const held = await secretsFor(unknown, plan, ctx);
     const present = namespacesIn(ctx);
     // A manifest cannot change, only go and come back as another.
     const versions = [...manifests.values()].map((manifest) => manifest?.metadata.uid);
-    const secretVersions = [...held.values()].map(({ metadata }) => metadata.resourceVersion).join(",");
+    const secretVersions = [...held.values()].map(versionOf).join(",");
     const inputs = [generation, kinds, present.join(","), ...versions, secretVersions];
     if (known !== undefined && isSame(known.inputs, inputs)) return known.content;
     const resolved = new Map<string, Resolved>();
@@ -41,7 +41,7 @@ export class ContentReader {
       manifestOf: (name) => manifests.get(name),
       resolve: (manifest) => {
         const { uid: version = "" } = manifest.metadata;
-        const found = before.get(version) ?? resolveManifest(manifest, (name) => held.get(name));
+        const found = before.get(version) ?? resolveHeld(manifest, held, plan);
         if (found.kind === "ok") resolved.set(version, found);
         return found;
       },
@@ -58,17 +58,31 @@ export class ContentReader {
   }
 }
 
+type Held = ReadonlyMap<string, ManifestSecretObject | "forbidden">;
+
+function versionOf(held: ManifestSecretObject | "forbidden"): string | undefined {
+  return held === "forbidden" ? held : held.metadata.resourceVersion;
+}
+
+function resolveHeld(manifest: ResourceManifest, held: Held, { spec }: InstallPlan): Resolved {
+  const name = manifest.spec.secretKeyRef?.name;
+  const secret = name === undefined ? undefined : held.get(name);
+  if (secret !== "forbidden") return resolveManifest(manifest, () => secret);
+  const message = `ResourceManifest ${manifest.metadata.name}: service account ${spec.serviceAccountName} may not get Secret ${name}`;
+  return { kind: "unreadable", message };
+}
+
 /** The Secrets that hold some of the manifests, by name. */
 async function secretsFor(
   manifests: readonly (ResourceManifest | undefined)[],
+  plan: InstallPlan,
   ctx: Context,
-): Promise<ReadonlyMap<string, ManifestSecretObject>> {
-  const found = new Map<string, ManifestSecretObject>();
+): Promise<Held> {
+  const found = new Map<string, ManifestSecretObject | "forbidden">();
   for (const manifest of manifests) {
     const ref = manifest?.spec.secretKeyRef;
-    if (manifest === undefined || ref === undefined) continue;
-    const { namespace = "" } = manifest.metadata;
-    const secret = await findManifestSecret(ctx.client, { namespace, name: ref.name }, ctx.signal);
+    if (ref === undefined) continue;
+    const secret = await findManifestSecret(plan, ref.name, ctx);
     if (secret !== undefined) found.set(ref.name, secret);
   }
   return found;

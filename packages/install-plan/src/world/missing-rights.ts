@@ -4,7 +4,7 @@ import type { Client } from "@quartermaster/runtime";
 import { inBatches } from "../in-batches.ts";
 import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
-import { boundRoles, escalations, type RoleRef } from "../permissions/escalation.ts";
+import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
 import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
 import { describeRight, neededRights, type Right, sortRights } from "../permissions/rights.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type RulesReviews,
   wholeCluster,
 } from "../permissions/rules-review.ts";
+import { findAsAccount } from "./find-as-account.ts";
 import { accessKinds } from "./kinds.ts";
 import type { Replacement } from "./replacement.ts";
 
@@ -26,8 +27,6 @@ export interface RightsQuestion {
   readonly pluralOf: (member: Member) => string | undefined;
   /** Speaks as the account. */
   readonly client: Client;
-  /** Speaks as the operator; reads only. */
-  readonly operator: Client;
   readonly signal: AbortSignal;
 }
 
@@ -57,11 +56,11 @@ export async function lackingRights(question: RightsQuestion): Promise<readonly 
 
 /** What roles and bindings of the plan would give beyond what the account holds. */
 async function escalationRights(
-  { members, operator, client, signal }: RightsQuestion,
+  { members, client, signal }: RightsQuestion,
   reviews: RulesReviews,
 ): Promise<readonly Right[]> {
   const bound = boundRoles(members);
-  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, operator));
+  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, client));
   const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
   const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
   // A list that is incomplete may hide the right that lifts the check.
@@ -72,10 +71,12 @@ async function escalationRights(
     .flatMap(({ lacking }) => lacking);
 }
 
-async function rulesOf(role: RoleRef, operator: Client): Promise<unknown> {
+/** As the account: what a role gives is shown as missing permissions, one by one. */
+async function rulesOf(role: RoleRef, account: Client): Promise<unknown> {
   const kind = accessKinds.find((known) => known.kind === role.kind);
   if (kind === undefined) return undefined;
-  const found = await operator.find(kind, role);
+  const found = await findAsAccount(account, kind, role);
+  if (found === "unknown") return unreadable;
   return found === undefined ? undefined : (fieldOf(found, "rules") ?? []);
 }
 

@@ -1,12 +1,5 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
-import {
-  classify,
-  type Context,
-  type Discovery,
-  type Kind,
-  type KubeObject,
-  type System,
-} from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, type Kind, type System } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
@@ -14,12 +7,20 @@ import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
+import {
+  attemptOf,
+  hasStarted,
+  isBoundByApproval,
+  isInstalled,
+  stageIndexOf,
+  stageLastedMs,
+} from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { findAsAccount } from "./find-as-account.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
@@ -34,7 +35,7 @@ import { nearIn, readServedContent } from "./served-content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
-import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
+import { isReadable, readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
 /** What observing needs besides the pass. */
@@ -63,8 +64,9 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   await lookUpAbsent(content.members, { plan, isOver, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = await readAccount(plan, ctx);
-  const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
-  const issues = transformed.flatMap((each) => transformationIssues(each, family));
+  const isUsable = account.kind === "present";
+  const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
+  const issues = transformationIssues(transformed, family);
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
@@ -166,6 +168,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       return hasStatus && group.includes(".") && !ofKubernetes.test(group);
     },
     health,
+    ...(isBoundByApproval(plan) ? { adoptable: new Set(plan.status?.pinned?.adoptions) } : {}),
   };
   return (member) => memberView(member, facts);
 }
@@ -183,7 +186,7 @@ const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authen
 
 /**
  * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
- * before may be gone: both have to be read. A sure absence is remembered until the object is seen again.
+ * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
  */
 async function lookUpAbsent(
   members: readonly Member[],
@@ -191,6 +194,7 @@ async function lookUpAbsent(
 ): Promise<void> {
   const { plan, isOver, memory, stores, kinds, ctx } = parts;
   if (isOver) return;
+  const account = asAccount(ctx.client, plan);
   const unseen = members.flatMap((member) => {
     const kind = kindIn(kinds, member.identity);
     if (kind === undefined || !stores.isWatched(kind)) return [];
@@ -203,31 +207,17 @@ async function lookUpAbsent(
     return isWorthALook ? [{ member, kind }] : [];
   });
   await inBatches(unseen, 16, async ({ member, kind }) => {
-    const found = await findServed(ctx, kind, member);
-    if (found !== "notServed") memory.sightings.set(member.key, found);
+    const found = await findAsAccount(account, kind, member.identity);
+    if (found !== "unknown") memory.sightings.set(member.key, found);
   });
 }
 
-/** The kind may have gone with its CRD since discovery was read: then nothing is sure. */
-async function findServed(
-  ctx: Context,
-  kind: Kind,
-  { identity }: Member,
-): Promise<KubeObject | undefined | "notServed"> {
-  try {
-    return await ctx.client.find(kind, identity);
-  } catch (error) {
-    if (classify(error) === "notFound") return "notServed";
-    throw error;
-  }
-}
-
-/** The server is asked only about what is sound in itself. */
+/** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
 function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
-    content.issues.length === 0 &&
+    content.issues.every(({ reason }) => reason === "NamespaceMissing") &&
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
@@ -264,18 +254,19 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
     plan,
     members: content.members,
     replacement,
-    further: [...transformationRights(base.transformed), ...leftoverRights(base.leftovers)],
+    further: [...transformationRights(base.transformed, plan), ...leftoverRights(base.leftovers)],
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
-    operator: ctx.client,
     signal: ctx.signal,
   });
   const elapsedMs = memory.elapsedMs("clearance", nowMs);
   const mayTrustAbsence = plan.spec.approval === "Automatic";
   const parties = { account, operator: ctx.client };
   const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
-  const isAllowed = missingRights.length === 0;
-  const findings = isAllowed ? await askServer(question) : members.map((member) => ({ view: member }));
+  const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
+  const isAllowed = missingRights.length === 0 && isSound;
+  // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
+  const findings = isAllowed ? await askServer(question) : [];
   const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
   const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");

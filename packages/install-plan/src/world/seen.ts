@@ -63,6 +63,8 @@ export interface MemberView {
   readonly contest?: Contest;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
   readonly isOver?: true;
+  /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
+  readonly isUnapproved?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: string;
 }
@@ -96,6 +98,8 @@ export interface Clearance {
   /** Questions that could not be answered just now. */
   readonly undecided: readonly string[];
   readonly retryAfterMs: number;
+  /** Uids of the objects that would be adopted. */
+  readonly adopts: readonly string[];
   /** Objects that would be deleted at the end. */
   readonly deletes: readonly Identity[];
   /** For each member in order. */

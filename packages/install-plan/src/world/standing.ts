@@ -33,7 +33,12 @@ export function standingOf(live: KubeObject | undefined, family: Family): Standi
   if (mark === planId(plan.metadata)) return { kind: "mine" };
   if (heirOf.has(mark)) return { kind: "inherited" };
   const owner = living.get(mark);
-  return owner === undefined ? unmarked(live) : { kind: "foreign", owner: `plan ${owner}` };
+  return owner === undefined ? unmarked(live) : { kind: "foreign", owner: describePlan(owner, plan) };
+}
+
+/** Who works in a namespace knows its plans. Those of others are not named: who may read the status may not read them. */
+function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPlan): string {
+  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan of another namespace";
 }
 
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */

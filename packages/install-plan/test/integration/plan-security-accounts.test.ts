@@ -195,28 +195,43 @@ async function mayImpersonate({ client, namespace, account }: Workbench, user: s
 }
 
 describe("what an account cannot do, a plan cannot do", () => {
-  test("[security/6] a binding to cluster-admin is refused before anything of the plan is written", async () => {
-    const bindings = {
-      apiGroups: ["rbac.authorization.k8s.io"],
-      resources: ["clusterrolebindings"],
-      verbs: ["*"],
-    };
-    await using bench = await setUpWorkbench({ rules: [allOfConfigMaps], clusterRules: [bindings] });
-    const name = `${bench.namespace}-owner`;
-    const binding = {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-      subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
-    };
-    const mark = await bench.audit.mark();
-    const resources = [configMap("before"), inline(binding)];
-    await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
-    const { status } = await bench.inPhase("p", "Forbidden");
-    expect(status?.permissions?.missing).toContainEqual({ verb: "*", group: "*", resource: "*" });
-    expect(await bench.writes(mark)).toEqual([]);
-  });
+  const group = "rbac.authorization.k8s.io";
+  test.each([
+    { name: "may read", verbs: ["get"], want: { verb: "*", group: "*", resource: "*" } },
+    {
+      name: "may not read",
+      verbs: ["delete"],
+      want: { verb: "bind", group, resource: "clusterroles", name: "cluster-admin" },
+    },
+  ])(
+    "[security/6] a binding to cluster-admin, which the account $name, is refused before anything of the plan is written",
+    async ({ verbs, want }) => {
+      const bindings = {
+        apiGroups: ["rbac.authorization.k8s.io"],
+        resources: ["clusterrolebindings"],
+        verbs: ["*"],
+      };
+      const clusterRoles = { apiGroups: [group], resources: ["clusterroles"], verbs };
+      await using bench = await setUpWorkbench({
+        rules: [allOfConfigMaps],
+        clusterRules: [bindings, clusterRoles],
+      });
+      const name = `${bench.namespace}-owner`;
+      const binding = {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
+      };
+      const mark = await bench.audit.mark();
+      const resources = [configMap("before"), inline(binding)];
+      await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
+      const { status } = await bench.inPhase("p", "Forbidden");
+      expect(status?.permissions?.missing).toContainEqual(want);
+      expect(await bench.writes(mark)).toEqual([]);
+    },
+  );
 
   test("[security/10] an object in the namespace of another tenant is named as what is missing", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps] });

@@ -11,7 +11,7 @@ type Policy = KubeObject & { readonly spec: object };
 /** Puts a shipped file of admission policies in force, for the namespace of the workbench only. */
 export async function enforcePolicy(
   bench: Workbench,
-  file: "installplan-service-account.yaml" | "installplan-author.yaml",
+  file: "installplan-service-account.yaml" | "installplan-author.yaml" | "installplan-approval.yaml",
 ): Promise<void> {
   const url = new URL(`../../../../config/policy/${file}`, import.meta.url);
   const documents = parseAllDocuments(await readFile(url, "utf8"));
