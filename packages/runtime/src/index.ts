@@ -21,7 +21,12 @@ export type { ClusterConfig, Impersonation } from "./config/cluster-config.ts";
 export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
 export { mappedFrom } from "./controller/controller-definition.ts";
-export type { ControllerDefinition, MappedSource, Source } from "./controller/controller-definition.ts";
+export type {
+  ControllerDefinition,
+  MappedSource,
+  Source,
+  WokenRef,
+} from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
 export type { Controller } from "./controller/define-controller.ts";
 export type { Predicate } from "./controller/predicate.ts";

@@ -76,8 +76,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     };
     this.#passes = new Passes(settings);
     this.#sources.wire({
-      enqueue: (key, priority) => {
-        this.#queue.add(key, { priority });
+      enqueue: (key, priority, afterMs = 0) => {
+        this.#queue.add(key, { priority, afterMs });
       },
       references,
       onGone: (object) => {

@@ -15,7 +15,7 @@ type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, n
 
 /** Where events lead. */
 export interface SourceWiring<Obj extends KubeObject> {
-  readonly enqueue: (key: ObjectKey, priority: Priority) => void;
+  readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly references: ReferenceTracker;
   /** An object of the controller's own kind is gone. */
   readonly onGone: (object: Obj) => void;
@@ -80,7 +80,7 @@ export class SourceSet<Obj extends KubeObject> {
       this.#handleOf(source).addHandler((event) => {
         if (!passes(mapped, event)) return;
         for (const object of statesOf(event))
-          for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event));
+          for (const ref of refsOf(object)) enqueue(keyOf(ref), priorityOf(event), ref.afterMs);
       });
     }
     for (const source of follows) {
