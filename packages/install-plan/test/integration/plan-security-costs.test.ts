@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { inBatches } from "../../src/in-batches.ts";
 import { conditionOf } from "../support/conditions.ts";
+import { coreRule } from "../support/grants.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
@@ -27,5 +28,20 @@ describe("what a hostile plan costs", () => {
     const { user, system } = process.threadCpuUsage(before);
     // The test's own work included. One walk along every path through twelve such plans takes longer.
     expect((user + system) / 1e6).toBeLessThan(20);
+  });
+
+  test("[security/91] an expression that makes its own work is too expensive and delays nobody", async () => {
+    await using bench = await setUpWorkbench();
+    const mallory = await letMalloryIn(bench, { accountRules: [coreRule("configmaps", "*")] });
+    const letters = (letter: string): string => `'${letter.repeat(1_000)}'`;
+    const expression = `${letters("a")}.replace('a', ${letters("b")}).replace('b', ${letters("c")}) == ''`;
+    const readiness = { mode: "Checks", checks: [{ cel: { expression } }] };
+    const resources = [{ ...configMap("c"), readiness }];
+    await mallory.create(mallory.plan("p", [{ name: "s", resources }]));
+    const { status } = await bench.until("p", ({ details = [] }) =>
+      details.some(({ reason }) => reason === "ExpressionTooExpensive"),
+    );
+    expect(status?.phase).toBe("Applying");
+    await bystanderInstalls(bench);
   });
 });
