@@ -32,12 +32,14 @@ export async function runOperator(
   settings: Settings,
   { system, stop, log = createLog({ level: settings.logLevel }) }: Surroundings,
 ): Promise<void> {
-  const { kubeconfigPath, context, metricsPort, metricsHost } = settings;
+  const { kubeconfigPath, context, insecureSkipTlsVerify, metricsPort, metricsHost } = settings;
   const config = await loadConfig({
     system,
+    insecureSkipTlsVerify,
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     ...(context === undefined ? {} : { context }),
   });
+  if (config.tls.insecure) log.warn("tls verification is switched off", { server: config.server });
   const metrics = operatorMetrics(settings, system);
   const { observe, observeRetry, telemetry } = metrics;
   await using transport = createTransport({ config, system, userAgent, observe, observeRetry });

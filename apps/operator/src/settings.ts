@@ -7,6 +7,8 @@ export interface Settings {
   /** As kubectl finds it unless told. */
   readonly kubeconfigPath?: string;
   readonly context?: string;
+  /** Any certificate of the API server will do. */
+  readonly insecureSkipTlsVerify: boolean;
   /** Only plans of this namespace; all unless told. */
   readonly watchNamespace?: string;
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
@@ -35,6 +37,10 @@ const options = {
     about: "file with the cluster's address; as kubectl finds it unless told",
   },
   context: { variable: "QM_CONTEXT", about: "context of the kubeconfig; the current one unless told" },
+  "insecure-skip-tls-verify": {
+    variable: "QM_INSECURE_SKIP_TLS_VERIFY",
+    about: "true or false: accept any certificate of the API server (default: false)",
+  },
   "watch-namespace": {
     variable: "QM_WATCH_NAMESPACE",
     about: "only plans of this namespace; all unless told",
@@ -70,6 +76,10 @@ const namespaceName = z
 const shape = z.object({
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
+  "insecure-skip-tls-verify": z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
   "watch-namespace": namespaceName.optional(),
   "metrics-port": wholeNumber.pipe(z.number().int().min(0).max(65_535)).default(8080),
   "metrics-host": z.string().optional(),
@@ -101,6 +111,7 @@ export function readSettings(
     ...optional("leaseNamespace", data["lease-namespace"]),
     ...optional("identity", data.identity),
     ...optional("metricsHost", data["metrics-host"]),
+    insecureSkipTlsVerify: data["insecure-skip-tls-verify"],
     metricsPort: data["metrics-port"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,
@@ -116,10 +127,13 @@ function said(value: string | undefined): string | undefined {
 /** The flags as a table for people. */
 export function describeSettings(): string {
   const lines = Object.entries(options).map(
-    ([name, { variable, about }]) => `  --${name.padEnd(18)} ${variable.padEnd(20)} ${about}`,
+    ([name, { variable, about }]) => `  --${name.padEnd(24)} ${variable.padEnd(27)} ${about}`,
   );
   return ["Usage: quartermaster-operator [flags]", "", ...lines, ""].join("\n");
 }
+
+/** Flags that may stand alone. */
+const switches: ReadonlySet<string> = new Set(["--insecure-skip-tls-verify"]);
 
 interface Flags {
   readonly values: Readonly<Record<string, string | undefined>>;
@@ -130,7 +144,7 @@ function readFlags(args: readonly string[]): Flags {
   const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
   try {
     const { values } = parseArgs({
-      args: [...args],
+      args: args.map((word) => (switches.has(word) ? `${word}=true` : word)),
       options: { ...known, help: { type: "boolean", short: "h" } },
     });
     const { help = false, ...texts } = values;

@@ -167,14 +167,9 @@ function forget(plan: InstallPlan, { plansById, memories, contents, room }: Offi
 function planWatches({ system, discovery, room, memories }: Office): readonly MappedSource[] {
   const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
   return [
-    mappedFrom(
-      installPlan.kind,
-      ({ metadata: { namespace, name } }) =>
-        room
-          .stir("plans", system.monotonicMs())
-          .filter((ref) => ref.namespace === namespace && ref.name !== name),
-      { changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)] },
-    ),
+    mappedFrom(installPlan.kind, ({ metadata }) => room.stirNear("plans", metadata, system.monotonicMs()), {
+      changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)],
+    }),
     mappedFrom(
       installPlan.kind,
       (plan) => {

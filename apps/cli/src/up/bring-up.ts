@@ -33,6 +33,7 @@ export async function bringUp(words: readonly string[], context: CommandContext)
 async function furnish(folder: string, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const kubectl = kubectlIn(folder);
+  // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyFolders(kubectl, ["crd", "rbac"]);
   const [kubeconfigPath] = await Promise.all([operatorKubeconfig(folder, kubectl), kindsServed(kubectl)]);
   const operator = runBeside(folder, {

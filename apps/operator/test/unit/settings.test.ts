@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
 
 const defaults: Settings = {
+  insecureSkipTlsVerify: false,
   metricsPort: 8080,
   logLevel: "info",
   concurrency: 4,
@@ -25,6 +26,11 @@ const cases: readonly Case[] = [
     name: "flags",
     args: ["--kubeconfig", "/k", "--metrics-port=0", "--concurrency", "8", "--log-level", "debug"],
     want: { ...defaults, kubeconfigPath: "/k", metricsPort: 0, concurrency: 8, logLevel: "debug" },
+  },
+  {
+    name: "a flag that stands alone",
+    args: ["--insecure-skip-tls-verify", "--context", "mine"],
+    want: { ...defaults, insecureSkipTlsVerify: true, context: "mine" },
   },
   {
     name: "environment",

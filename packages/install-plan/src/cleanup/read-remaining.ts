@@ -78,10 +78,11 @@ async function withProtection(
 function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
   const siblings = siblingsOf(plan, ctx);
   const { predecessors, successor } = replacementOf(plan, siblings);
+  const heir = successor === undefined ? undefined : siblings.planNamed(successor.name);
   // Pending: given back after a failure, but perhaps not taken yet.
   const returning = predecessors
     .filter(({ state }) => state === "Releasing" || state === "Pending")
     .flatMap((before) => before.plan ?? []);
-  const heirs = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
+  const heirs = heir === undefined || heir.metadata.uid !== successor?.uid ? [] : [heir];
   return [...heirs, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }

@@ -135,10 +135,20 @@ function onlyIssues(issues: readonly Issue[]): PlanItems {
 
 function issuesOf(place: Place, object: unknown): readonly Issue[] {
   const title = `${textOf(object, "kind") ?? "object"} ${textOf(fieldOf(object, "metadata"), "name") ?? "without name"}`;
-  return objectFaults(object).map(({ field, message }) =>
+  return faultsOf(object).map(({ field, message }) =>
     issueAt(place, { field, message: `${title.slice(0, 320)}: ${field} ${message}` }),
   );
 }
+
+/** Many references may lead to one manifest: it is looked at once. */
+function faultsOf(object: unknown): ReturnType<typeof objectFaults> {
+  if (!isJsonObject(object)) return objectFaults(object);
+  const faults = known.get(object) ?? objectFaults(object);
+  known.set(object, faults);
+  return faults;
+}
+
+const known = new WeakMap<JsonObject, ReturnType<typeof objectFaults>>();
 
 function issueAt(
   { stage, index }: Place,

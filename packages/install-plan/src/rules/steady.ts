@@ -121,11 +121,16 @@ function standing(seen: Seen, now: Date): PlanVerdict {
 }
 
 function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
-  const warnings = replacement.late.map(
-    (name) => `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
-  );
+  const warnings = replacement.late
+    .slice(0, lateComersShown)
+    .map(
+      (name) =>
+        `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
+    );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
+
+const lateComersShown = 10;
 
 /** Beyond the limit nobody goes back to them. */
 function forgotten({ plan, replacement }: Seen): readonly PlanAction[] {

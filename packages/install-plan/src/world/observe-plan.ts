@@ -1,5 +1,12 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
-import { classify, type Context, type Discovery, type Kind, type System } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  defineIndex,
+  type Discovery,
+  type Kind,
+  type System,
+} from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
@@ -174,12 +181,14 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
 }
 
 function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Family {
-  const plans = ctx.store(installPlan.kind).list();
-  const living = new Map(
-    plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
-  );
+  const store = ctx.store(installPlan.kind);
+  const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+  const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
   return { plan, heirOf, living };
 }
+
+/** Only objects with marks of another plan ask for it: no reconcile walks over all plans of the cluster. */
+const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
 const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;

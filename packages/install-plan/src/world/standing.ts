@@ -21,7 +21,7 @@ export interface Family {
   /** Ids of plans whose objects this one takes over. */
   readonly heirOf: ReadonlySet<string>;
   /** All plans there are, by id: namespace and name. */
-  readonly living: ReadonlyMap<string, string>;
+  readonly living: Pick<ReadonlyMap<string, string>, "get">;
 }
 
 /** Judges by the marks on the object; a label without the proof that goes with it is no more than a label. */

@@ -13,6 +13,20 @@ describe("plans that wait for a change in the cluster", () => {
   });
 
   test.each([
+    { name: "a few plans of the namespace are woken at once", count: 20, want: 0 },
+    { name: "a hundred are woken together a second later", count: 100, want: 1_000 },
+    { name: "any number is woken within half a minute", count: 10_000, want: 30_000 },
+  ])("$name", ({ count, want }) => {
+    const room = new WaitingRoom();
+    room.settle({ namespace: "elsewhere", name: "p0" }, ["plans"]);
+    room.settle({ namespace: "a", name: "changed" }, ["plans"]);
+    for (let at = 0; at < count; at += 1) room.settle({ namespace: "a", name: `p${at}` }, ["plans"]);
+    const woken = room.stirNear("plans", { namespace: "a", name: "changed" }, 0);
+    expect(woken).toHaveLength(count);
+    expect(woken[0]).toEqual({ namespace: "a", name: "p0", afterMs: want });
+  });
+
+  test.each([
     { name: "nothing is restless before anything happened", stirredAtMs: undefined, nowMs: 0, want: [] },
     { name: "what has just happened may not show yet", stirredAtMs: 1_000, nowMs: 1_500, want: ["rights"] },
     { name: "what happened a while ago shows", stirredAtMs: 1_000, nowMs: 4_000, want: [] },
