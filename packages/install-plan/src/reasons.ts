@@ -28,6 +28,7 @@ export const reasons = {
   inForce: "InForce",
   serviceAccountMissing: "ServiceAccountMissing",
   serviceAccountReplaced: "ServiceAccountReplaced",
+  authorUnknown: "AuthorUnknown",
   authorizationLost: "AuthorizationLost",
   notOptedIn: "NotOptedIn",
   kindNotReadable: "KindNotReadable",

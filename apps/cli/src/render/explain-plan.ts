@@ -126,6 +126,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
+  ["AuthorUnknown", "create the plan again with the policies of config/policy in force"],
   ["AuthorizationLost", "grant whoever made the plan the right to impersonate its account again"],
   ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
   ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],

@@ -21,6 +21,12 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
         reason: reasons.notOptedIn,
         message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
       };
+    case "authorUnknown":
+      return {
+        reason: reasons.authorUnknown,
+        message:
+          "The author of the plan is unknown: annotation install.quartermaster.dev/author-groups cannot be read; create the plan again.",
+      };
     case "disowned":
       return {
         reason: reasons.authorizationLost,

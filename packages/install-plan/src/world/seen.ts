@@ -75,6 +75,8 @@ export type AccountView =
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "beyondUs"; readonly uid: string }
+  /** It cannot be read who made the plan. */
+  | { readonly kind: "authorUnknown"; readonly uid: string }
   /** Whoever made the plan may no longer act as it. */
   | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
 
