@@ -10,7 +10,8 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, unwatchable, clearance, members, setbacks }) =>
+  rights: ({ account, takeover, unwatchable, clearance, members, setbacks }) =>
+    (takeover?.missing.length ?? 0) > 0 ||
     unwatchable.length > 0 ||
     account.kind !== "present" ||
     (clearance?.missingRights.length ?? 0) > 0 ||

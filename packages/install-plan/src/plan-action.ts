@@ -33,7 +33,7 @@ export type PlanAction =
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
-      readonly reason: "ContentAdjusted" | "NotReplaced" | "Protected";
+      readonly reason: "ContentAdjusted" | "NotReplaced" | "NotForgotten" | "Protected";
       readonly warnings: readonly string[];
     }
   /** Tells metrics how long a stage took. */

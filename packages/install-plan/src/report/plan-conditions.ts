@@ -7,6 +7,7 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { whyNoTakeover } from "./forbidden-takeover.ts";
 import { previewOf } from "./preview.ts";
 import { whyUnusable } from "./unusable-account.ts";
 import { describeUnwatchable } from "./unwatchable.ts";
@@ -62,12 +63,15 @@ function validated(seen: Seen): Claim {
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized({ account, unwatchable, clearance, plan, members, setbacks }: Seen): Claim {
+function authorized(seen: Seen): Claim {
+  const { account, unwatchable, clearance, plan, members, setbacks } = seen;
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
     return claim("Authorized", ["False", reason, message]);
   }
+  const noTakeover = whyNoTakeover(seen);
+  if (noTakeover !== undefined) return claim("Authorized", ["False", noTakeover.reason, noTakeover.message]);
   if (unwatchable.length > 0)
     return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
   const missing = clearance?.missingRights ?? [];

@@ -127,12 +127,19 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
 
-/** Beyond the limit nobody goes back to them. */
-function forgotten({ plan, replacement }: Seen): readonly PlanAction[] {
-  return replacement.history
-    .slice(plan.spec.historyLimit)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((past) => ({ kind: "forgetPlan", past }));
+/** Those beyond the limit that may be deleted; the others stay, and that is reported. */
+function forgotten({ plan, takeover }: Seen): readonly PlanAction[] {
+  const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
+  const warnings = kept.map(
+    ({ metadata: { name } }) =>
+      `Plan ${name} is beyond historyLimit and stays: ${subject} may not delete it.`,
+  );
+  return [
+    ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),
+    ...(warnings.length === 0
+      ? []
+      : [{ kind: "warn" as const, plan, reason: "NotForgotten" as const, warnings }]),
+  ];
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */

@@ -14,12 +14,13 @@ import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
+import { attemptOf, hasStarted, isInstalled } from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { retryInMs, stageElapsedMs } from "./elapsed-times.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
@@ -28,12 +29,13 @@ import { leftoverRights, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
-import { type Replacement, replacementOf } from "./replacement.ts";
+import type { Replacement } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
 import { nearIn, readServedContent } from "./served-content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
+import { authorizedReplacement } from "./takeover.ts";
 import { readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
@@ -51,7 +53,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   memory.recallHomes(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
-  const replacement = replacementOf(plan, siblingsOf(plan, ctx));
+  const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
   const marker: Marker = { plan, revision: replacement.revision };
   const isNear = nearIn(plan);
   const [near, far] = [content.members.filter(isNear), content.members.filter((member) => !isNear(member))];
@@ -76,6 +78,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     account,
     unwatchable: [...stores.forbidden, ...unwatchable],
     replacement,
+    takeover,
     transformed,
     transformationIssues: issues,
     leftovers,
@@ -118,6 +121,7 @@ type Base = Pick<
   | "account"
   | "unwatchable"
   | "replacement"
+  | "takeover"
   | "transformed"
   | "transformationIssues"
   | "leftovers"
@@ -223,7 +227,7 @@ async function findServed(
 }
 
 /** The server is asked only about what is sound in itself. */
-function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
+function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
@@ -231,6 +235,8 @@ function canAsk({ plan, content, account, replacement, unwatchable }: Base): boo
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
+    // A preview would show what another author's plan holds.
+    (takeover?.missing ?? []).length === 0 &&
     account.kind === "present"
   );
 }
@@ -280,18 +286,4 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");
   return clearance;
-}
-
-function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, system: System): number {
-  if (!hasStarted(plan) || isInstalled(plan)) return 0;
-  const matter = `stage/${attemptOf(plan)}/${stageIndexOf(plan)}`;
-  return memory.elapsedMs(matter, system.monotonicMs(), stageLastedMs(plan, system.wallMs()));
-}
-
-function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
-  if (plan.status?.phase !== "Failed") return 0;
-  const { initialSeconds, maxSeconds } = plan.spec.retry;
-  const attempt = attemptOf(plan);
-  const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
-  return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
 }

@@ -14,6 +14,7 @@ import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Standing } from "./standing.ts";
+import type { Takeover } from "./takeover.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
@@ -29,6 +30,8 @@ export interface Seen {
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
   readonly replacement: Replacement;
+  /** What the plan may do to other plans; undefined stands for no other plans. */
+  readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly clearance?: Clearance;
   /** What transformations select, where it matters now, and what forbids to take it. */
