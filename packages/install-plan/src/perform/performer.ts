@@ -4,6 +4,7 @@ import { classify, type Context, unreachable } from "@quartermaster/runtime";
 import { asAccount } from "../account.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { verbsOfActions } from "../plan-observer.ts";
+import { progressFields } from "../progress.ts";
 import { jobs } from "../world/kinds.ts";
 import { applyMember, type ApplyParts } from "./apply-member.ts";
 import { jobObject } from "./job-object.ts";
@@ -43,6 +44,9 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       return;
     case "forgetPlan":
       await unlessChanged(async () => await forgetPlan(action, ctx));
+      return;
+    case "dropProgress":
+      await unlessChanged(async () => await dropProgress(action, ctx));
       return;
     case "warn":
       warn(action, ctx, parts);
@@ -111,6 +115,17 @@ async function forgetPlan({ past: { metadata } }: Of<"forgetPlan">, ctx: Context
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
+  });
+}
+
+/** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */
+async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Context): Promise<void> {
+  const { uid } = metadata;
+  const status = Object.fromEntries(progressFields.map((field) => [field, null]));
+  await ctx.client.patch(installPlan.kind, metadata, {
+    patch: { kind: "merge", body: { metadata: { uid }, status } },
+    subresource: "status",
+    isMetadataEnough: true,
   });
 }
 

@@ -43,16 +43,11 @@ export function reportOn(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
   const before = seen.plan.status ?? {};
-  const { startedAt, finishedAt, stage, stageStartedAt, revision, contentDigest, replaces, replacedBy } =
-    before;
+  const { revision, replaces, replacedBy } = before;
   const lasting = dropUndefined({
-    startedAt,
-    finishedAt,
-    stage,
-    stageStartedAt,
+    ...madeProgress(seen),
     revision,
     serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
-    contentDigest,
     replaces,
     replacedBy,
     namespaces: isUnderWay(seen, progress) ? seen.homes : undefined,
@@ -72,6 +67,13 @@ export function reportOn(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
   return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
+function madeProgress({ plan }: Seen): Partial<PlanStatus> {
+  if (!hasStarted(plan)) return {};
+  const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
+  return dropUndefined({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
 }
 
 /** Before the first write nothing is settled; once installed, objects belong where they are. */

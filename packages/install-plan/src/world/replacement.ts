@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
 import { planId, type PlanRef } from "../marks.ts";
+import { hasStarted } from "../progress.ts";
 import { replacementIssues } from "./replacement-issues.ts";
 import { fixedSet, leadsTo, namedBy, planNamed, wantedBy } from "./replacement-wishes.ts";
 
@@ -50,7 +51,7 @@ export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[
   return {
     predecessors,
     ...(successor === undefined ? {} : { successor }),
-    issues: plan.status?.startedAt === undefined ? replacementIssues(plan, others) : [],
+    issues: hasStarted(plan) ? [] : replacementIssues(plan, others),
     late: lateFor(plan, others),
     heirOf: heirOf(plan, predecessors, others),
     history: historyOf(plan, others),
@@ -79,11 +80,12 @@ function predecessorOf(name: string, plan: InstallPlan, others: readonly Install
 }
 
 /** One that never wrote, is over, is leaving, or has named the heir, or another that the heir replaces, as its successor. */
-function hasLetGo({ metadata, status }: InstallPlan, heir: InstallPlan): boolean {
-  if (status?.startedAt === undefined || status.phase === "Superseded") return true;
+function hasLetGo(plan: InstallPlan, heir: InstallPlan): boolean {
+  const { metadata, status } = plan;
+  if (!hasStarted(plan) || status?.phase === "Superseded") return true;
   if (metadata.deletionTimestamp !== undefined) return true;
   const heirs = [heir.metadata.uid, ...(heir.status?.replaces ?? []).map(({ uid }) => uid)];
-  return status.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
+  return status?.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
 }
 
 function successorOf(plan: InstallPlan, others: readonly InstallPlan[]): Successor | undefined {

@@ -94,11 +94,7 @@ function isUnconfirmedClaim({ metadata, status }: InstallPlan, plan: InstallPlan
 
 /** It says what it replaces in its spec only: once its status says so, it has been asked. */
 function isWish(other: InstallPlan): boolean {
-  return (
-    other.spec.replaces !== undefined &&
-    other.status?.replaces === undefined &&
-    other.status?.startedAt === undefined
-  );
+  return other.spec.replaces !== undefined && other.status?.replaces === undefined && !hasStarted(other);
 }
 
 async function withoutClaim(
