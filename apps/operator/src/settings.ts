@@ -19,6 +19,8 @@ export interface Settings {
   readonly identity?: string;
   /** Plans worked on at the same time. */
   readonly concurrency: number;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
   readonly isHelpWanted: boolean;
 }
 
@@ -54,6 +56,10 @@ const options = {
     about: "name of this replica in the lease, e.g. its pod; random unless told",
   },
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
+  "require-author": {
+    variable: "QM_REQUIRE_AUTHOR",
+    about: "true or false: do nothing for plans whose author is not recorded (default: false)",
+  },
 } as const;
 
 /** Digits alone: `0x10` and `1e3` are slips, not numbers. */
@@ -77,6 +83,10 @@ const shape = z.object({
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
   concurrency: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
+  "require-author": z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -104,6 +114,7 @@ export function readSettings(
     metricsPort: data["metrics-port"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,
+    requireAuthor: data["require-author"],
     isHelpWanted: flags.isHelpWanted,
   };
 }
@@ -130,7 +141,7 @@ function readFlags(args: readonly string[]): Flags {
   const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
   try {
     const { values } = parseArgs({
-      args: [...args],
+      args: args.map((word) => (word === "--require-author" ? "--require-author=true" : word)),
       options: { ...known, help: { type: "boolean", short: "h" } },
     });
     const { help = false, ...texts } = values;

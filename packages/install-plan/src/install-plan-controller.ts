@@ -45,6 +45,8 @@ export interface InstallPlanOptions {
   readonly namespace?: string;
   /** Plans worked on at the same time; 4 unless told. */
   readonly concurrency?: number;
+  /** Nothing is done for plans whose author is not recorded (default: false). */
+  readonly requireAuthor?: boolean;
   /** For metrics. */
   readonly observer?: PlanObserver;
 }
@@ -63,11 +65,13 @@ export function installPlanController({
   discovery,
   namespace,
   concurrency = 4,
+  requireAuthor = false,
   observer = {},
 }: InstallPlanOptions): Controller {
   const office: Office = {
     system,
     discovery,
+    requireAuthor,
     observer,
     memories: new PlanMemories(),
     contents: new ContentReader(),
@@ -93,6 +97,7 @@ export function installPlanController({
 interface Office {
   readonly system: System;
   readonly discovery: Discovery;
+  readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;

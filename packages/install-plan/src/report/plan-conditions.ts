@@ -1,5 +1,6 @@
 import type { Claim } from "@quartermaster/runtime";
 
+import { authorOf } from "../author.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { describeRight } from "../permissions/rights.ts";
@@ -87,11 +88,10 @@ function authorized(seen: Seen): Claim {
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (clearance === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
-  return claim("Authorized", [
-    "True",
-    reasons.authorized,
-    `Service account ${serviceAccountName} has every right that is needed.`,
-  ]);
+  const words = `Service account ${serviceAccountName} has every right that is needed`;
+  return authorOf(plan) === undefined
+    ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
+    : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
 }
 
 function approved(seen: Seen): Claim {

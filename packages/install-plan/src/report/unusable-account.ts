@@ -24,8 +24,9 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
     case "authorUnknown":
       return {
         reason: reasons.authorUnknown,
-        message:
-          "The author of the plan is unknown: annotation install.quartermaster.dev/author-groups cannot be read; create the plan again.",
+        message: account.isRecorded
+          ? "The groups of the plan's author cannot be read; create the plan again."
+          : "No author of the plan is recorded, and the operator requires one; apply config/policy and create the plan again.",
       };
     case "disowned":
       return {

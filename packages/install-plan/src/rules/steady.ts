@@ -128,7 +128,8 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
 }
 
 /** Those beyond the limit that may be deleted; the others stay, and that is reported. */
-function forgotten({ plan, takeover }: Seen): readonly PlanAction[] {
+function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
+  if (account.kind !== "present") return [];
   const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
   const warnings = kept.map(
     ({ metadata: { name } }) =>

@@ -7,7 +7,11 @@ import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
 /** The account that a plan names: there, the one it was, and still at the disposal of whoever made the plan. */
-export async function readAccount(plan: InstallPlan, ctx: Context): Promise<AccountView> {
+export async function readAccount(
+  plan: InstallPlan,
+  ctx: Context,
+  { requireAuthor }: { readonly requireAuthor: boolean },
+): Promise<AccountView> {
   const { status } = plan;
   const found = ctx.follow(serviceAccounts, accountOf(plan));
   if (found === undefined) return { kind: "missing" };
@@ -15,8 +19,9 @@ export async function readAccount(plan: InstallPlan, ctx: Context): Promise<Acco
   const pinned = status?.serviceAccountUid;
   if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
   const author = authorOf(plan);
-  if (author === "unreadable") return { kind: "authorUnknown", uid };
-  // Without the policy nobody has noted an author, and the right to make plans is all there is.
+  if (author === "unreadable") return { kind: "authorUnknown", uid, isRecorded: true };
+  if (author === undefined && requireAuthor) return { kind: "authorUnknown", uid, isRecorded: false };
+  // Without the policy no author is recorded, and the permission to make plans is all there is.
   if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
   return { kind: "disowned", uid, author: author.user };
 }

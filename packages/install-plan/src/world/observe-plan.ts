@@ -45,6 +45,8 @@ export interface ObserverParts {
   readonly discovery: Discovery;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
 }
 
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
@@ -64,7 +66,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const view = viewer({ plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, isOver, memory, stores, kinds, ctx });
   const members = content.members.map(view);
-  const account = await readAccount(plan, ctx);
+  const account = await readAccount(plan, ctx, parts);
   const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
   const issues = transformed.flatMap((each) => transformationIssues(each, family));
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });

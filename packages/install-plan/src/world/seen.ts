@@ -78,8 +78,8 @@ export type AccountView =
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "beyondUs"; readonly uid: string }
-  /** It cannot be read who made the plan. */
-  | { readonly kind: "authorUnknown"; readonly uid: string }
+  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
+  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
   /** Whoever made the plan may no longer act as it. */
   | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
 

@@ -126,6 +126,7 @@ describe("whoever made a plan has to keep the right to its account", () => {
   test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-author.yaml");
+    await enforcePolicy(bench, "installplan-author-record.yaml");
     const { api, adminAccess, namespace, account } = bench;
     const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const author = await makeIdentity(api, adminAccess, {

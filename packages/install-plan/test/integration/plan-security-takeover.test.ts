@@ -45,7 +45,7 @@ describe("taking over from a plan needs the permission to delete it", () => {
 
   test("[security/96] the recorded author counts, however much the account of the plan may do", async () => {
     await using bench = await setUpWorkbench();
-    await enforcePolicy(bench, "installplan-author.yaml");
+    await enforcePolicy(bench, "installplan-author-record.yaml");
     const mallory = await letMalloryIn(bench, { accountRules: [deletesPlans] });
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("c")] }], { approval: "Manual" }));
     const { metadata } = await bench.inPhase("a", "AwaitingApproval");

@@ -8,7 +8,11 @@ import type { Workbench } from "./workbench.ts";
 
 type Policy = KubeObject & { readonly spec: object };
 
-type PolicyFile = "installplan-service-account.yaml" | "installplan-author.yaml" | "status.yaml";
+type PolicyFile =
+  | "installplan-service-account.yaml"
+  | "installplan-author.yaml"
+  | "installplan-author-record.yaml"
+  | "status.yaml";
 
 /** Puts a shipped file of admission policies in force, for the namespace of the workbench only. */
 export async function enforcePolicy(bench: Workbench, file: PolicyFile): Promise<void> {
