@@ -1,3 +1,4 @@
+import type { InstallPlan } from "@quartermaster/api";
 import type { Claim } from "@quartermaster/runtime";
 
 import { authorOf } from "../author.ts";
@@ -88,7 +89,11 @@ function authorized(seen: Seen): Claim {
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (clearance === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
-  const words = `Service account ${serviceAccountName} has every right that is needed`;
+  return allAuthorized(plan);
+}
+
+function allAuthorized(plan: InstallPlan): Claim {
+  const words = `Service account ${plan.spec.serviceAccountName} has every right that is needed`;
   return authorOf(plan) === undefined
     ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
     : claim("Authorized", ["True", reasons.authorized, `${words}.`]);

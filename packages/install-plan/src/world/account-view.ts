@@ -18,6 +18,19 @@ export async function readAccount(
   const { uid = "" } = found.metadata;
   const pinned = status?.serviceAccountUid;
   if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
+  return await vouchedFor(plan, uid, { ctx, requireAuthor });
+}
+
+interface Vouching {
+  readonly ctx: Context;
+  readonly requireAuthor: boolean;
+}
+
+async function vouchedFor(
+  plan: InstallPlan,
+  uid: string,
+  { ctx, requireAuthor }: Vouching,
+): Promise<AccountView> {
   const author = authorOf(plan);
   if (author === "unreadable") return { kind: "authorUnknown", uid, isRecorded: true };
   if (author === undefined && requireAuthor) return { kind: "authorUnknown", uid, isRecorded: false };
