@@ -99,13 +99,14 @@ interface ControllerParts {
 }
 
 function controllersFor(
-  { watchNamespace, concurrency }: Settings,
+  { watchNamespace, concurrency, requireAuthor }: Settings,
   { transport, system, observer }: ControllerParts,
 ): readonly Controller[] {
   return installPlanControllers({
     system,
     discovery: new Discovery(transport, system),
     concurrency,
+    requireAuthor,
     observer,
     ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
   });

@@ -21,6 +21,8 @@ export interface Settings {
   readonly identity?: string;
   /** Plans worked on at the same time. */
   readonly concurrency: number;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
   readonly isHelpWanted: boolean;
 }
 
@@ -60,6 +62,10 @@ const options = {
     about: "name of this replica in the lease, e.g. its pod; random unless told",
   },
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
+  "require-author": {
+    variable: "QM_REQUIRE_AUTHOR",
+    about: "true or false: do nothing for plans whose author is not recorded (default: false)",
+  },
 } as const;
 
 /** Digits alone: `0x10` and `1e3` are slips, not numbers. */
@@ -87,6 +93,10 @@ const shape = z.object({
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
   concurrency: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
+  "require-author": z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -115,6 +125,7 @@ export function readSettings(
     metricsPort: data["metrics-port"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,
+    requireAuthor: data["require-author"],
     isHelpWanted: flags.isHelpWanted,
   };
 }
@@ -133,7 +144,7 @@ export function describeSettings(): string {
 }
 
 /** Flags that may stand alone. */
-const switches: ReadonlySet<string> = new Set(["--insecure-skip-tls-verify"]);
+const switches: ReadonlySet<string> = new Set(["--insecure-skip-tls-verify", "--require-author"]);
 
 interface Flags {
   readonly values: Readonly<Record<string, string | undefined>>;

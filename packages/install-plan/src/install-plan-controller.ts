@@ -16,7 +16,7 @@ import {
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
-import { markOn, planId } from "./marks.ts";
+import { claimedMark, planId } from "./marks.ts";
 import { mattersOf } from "./matters.ts";
 import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
@@ -45,6 +45,8 @@ export interface InstallPlanOptions {
   readonly namespace?: string;
   /** Plans worked on at the same time; 4 unless told. */
   readonly concurrency?: number;
+  /** Nothing is done for plans whose author is not recorded (default: false). */
+  readonly requireAuthor?: boolean;
   /** For metrics. */
   readonly observer?: PlanObserver;
 }
@@ -63,11 +65,13 @@ export function installPlanController({
   discovery,
   namespace,
   concurrency = 4,
+  requireAuthor = false,
   observer = {},
 }: InstallPlanOptions): Controller {
   const office: Office = {
     system,
     discovery,
+    requireAuthor,
     observer,
     memories: new PlanMemories(),
     contents: new ContentReader(),
@@ -80,7 +84,7 @@ export function installPlanController({
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     tracks: (object) => {
-      const plan = office.plansById.get(markOn(object) ?? "");
+      const plan = office.plansById.get(claimedMark(object) ?? "");
       return plan === undefined ? [] : [plan];
     },
     reads: [storageClasses],
@@ -93,6 +97,7 @@ export function installPlanController({
 interface Office {
   readonly system: System;
   readonly discovery: Discovery;
+  readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;

@@ -11,7 +11,8 @@ export function mattersOf(seen: Seen): readonly Matter[] {
 const tests: Readonly<Record<Matter, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  rights: ({ account, unwatchable, clearance, members, setbacks, content, transformed }) =>
+  rights: ({ account, takeover, unwatchable, clearance, members, setbacks, content, transformed }) =>
+    (takeover?.missing.length ?? 0) > 0 ||
     unwatchable.length > 0 ||
     content.unresolved.some(({ reason }) => reason === "PermissionsMissing") ||
     !transformed.every(isReadable) ||

@@ -33,11 +33,13 @@ export type PlanAction =
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
-      readonly reason: "ContentAdjusted" | "NotReplaced" | "Protected" | "NotPreviewed";
+      readonly reason: "ContentAdjusted" | "NotReplaced" | "NotForgotten" | "NotPreviewed" | "Protected";
       readonly warnings: readonly string[];
     }
   /** Tells metrics how long a stage took. */
   | { readonly kind: "tellStage"; readonly tookMs: number }
+  /** Takes progress out of the status of a plan that has not started: somebody else wrote it there. */
+  | { readonly kind: "dropProgress"; readonly plan: InstallPlan }
   /** What went wrong before is tried anew. */
   | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
 

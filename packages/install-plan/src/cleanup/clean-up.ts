@@ -8,7 +8,15 @@ import { deletionLastedMs, hasStarted } from "../progress.ts";
 import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./decide-deletion.ts";
-import { orphaned, type Plight, unauthorized, underWay, unread, unseen } from "./deletion-report.ts";
+import {
+  accountReplaced,
+  orphaned,
+  type Plight,
+  unauthorized,
+  underWay,
+  unread,
+  unseen,
+} from "./deletion-report.ts";
 import { endRunningJobs } from "./end-jobs.ts";
 import {
   type CleanUpParts,
@@ -74,7 +82,7 @@ async function takeStep(
 ): Promise<Outcome | CleanUpEnd | undefined> {
   const { plan, step, remaining } = plight;
   const fault = accountFault(plan, ctx);
-  if (fault !== undefined) return refused(plight, fault, ctx);
+  if (fault !== undefined) return withoutAccount(plight, fault, ctx);
   const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
   const [refusal] = refusals;
   if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(plight, refusal.said);
@@ -106,10 +114,13 @@ function ownsNothing(plan: InstallPlan): boolean {
   return !hasStarted(plan) || plan.status?.phase === "Superseded";
 }
 
-function refused(plight: Plight, refusal: string, ctx: Context): Outcome | CleanUpEnd {
-  return isLettingGo(plight.plan, ctx)
-    ? letGo(plight.remaining, refusal, ctx)
-    : unauthorized(plight, refusal);
+function withoutAccount(plight: Plight, fault: AccountFault, ctx: Context): Outcome | CleanUpEnd {
+  const { plan, remaining } = plight;
+  const { serviceAccountName } = plan.spec;
+  const isMissing = fault === "missing";
+  const said = `${serviceAccountName} ${isMissing ? "does not exist" : "was deleted and created again"}`;
+  if (isLettingGo(plan, ctx)) return letGo(remaining, said, ctx);
+  return isMissing ? unauthorized(plight, said) : accountReplaced(plight);
 }
 
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
@@ -159,10 +170,15 @@ function isHeldBySilence(plan: InstallPlan, { ctx, parts }: Hands): boolean {
   return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
-/** Without its account a plan can delete nothing. */
-function accountFault({ metadata, spec }: InstallPlan, ctx: Context): string | undefined {
+type AccountFault = "missing" | "replaced";
+
+/** Only the account that was vouched for counts, by uid: another one of its name may have other permissions. */
+function accountFault({ metadata, spec, status }: InstallPlan, ctx: Context): AccountFault | undefined {
   const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
-  return ctx.follow(serviceAccounts, ref) === undefined ? `${ref.name} does not exist` : undefined;
+  const found = ctx.follow(serviceAccounts, ref);
+  if (found === undefined) return "missing";
+  const pinned = status?.serviceAccountUid;
+  return pinned === undefined || pinned === found.metadata.uid ? undefined : "replaced";
 }
 
 /** Does all that can be done now, and tells what the account lacked a right for. */

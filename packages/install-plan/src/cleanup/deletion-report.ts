@@ -54,6 +54,14 @@ export function unauthorized(plight: Plight, why: string): CleanUpEnd {
   return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
 
+/** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
+export function accountReplaced(plight: Plight): CleanUpEnd {
+  const { serviceAccountName } = plight.plan.spec;
+  const message = `Service account ${serviceAccountName} was deleted and created again, and nothing is deleted as the new one: delete what is left yourself, or set deletion.ifUnauthorized: Orphan to leave it.`;
+  const found = { reason: reasons.serviceAccountReplaced, message };
+  return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
+}
+
 /** Nobody can say what is left until the operator may look. */
 export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
   const found = { reason: reasons.deletionBlocked, message: `${why}.` };

@@ -1,6 +1,8 @@
+import type { InstallPlan } from "@quartermaster/api";
 import { type Claim, unreachable } from "@quartermaster/runtime";
 
 import { approvalOf } from "../approval.ts";
+import { authorOf } from "../author.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { describeRight } from "../permissions/rights.ts";
@@ -8,6 +10,7 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
+import { whyNoTakeover } from "./forbidden-takeover.ts";
 import { whyUnusable } from "./unusable-account.ts";
 import { describeUnwatchable } from "./unwatchable.ts";
 
@@ -62,12 +65,15 @@ function validated(seen: Seen): Claim {
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized({ account, unwatchable, clearance, plan, members, setbacks }: Seen): Claim {
+function authorized(seen: Seen): Claim {
+  const { account, unwatchable, clearance, plan, members, setbacks } = seen;
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
     return claim("Authorized", ["False", reason, message]);
   }
+  const noTakeover = whyNoTakeover(seen);
+  if (noTakeover !== undefined) return claim("Authorized", ["False", noTakeover.reason, noTakeover.message]);
   if (unwatchable.length > 0)
     return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
   const missing = clearance?.missingRights ?? [];
@@ -83,11 +89,14 @@ function authorized({ account, unwatchable, clearance, plan, members, setbacks }
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (clearance === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
-  return claim("Authorized", [
-    "True",
-    reasons.authorized,
-    `Service account ${serviceAccountName} has every right that is needed.`,
-  ]);
+  return allAuthorized(plan);
+}
+
+function allAuthorized(plan: InstallPlan): Claim {
+  const words = `Service account ${plan.spec.serviceAccountName} has every right that is needed`;
+  return authorOf(plan) === undefined
+    ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
+    : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
 }
 
 function approved(seen: Seen): Claim {

@@ -44,16 +44,11 @@ export function reportOn(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
   const before = seen.plan.status ?? {};
-  const { startedAt, finishedAt, stage, stageStartedAt, revision, contentDigest, replaces, replacedBy } =
-    before;
+  const { revision, replaces, replacedBy } = before;
   const lasting = dropUndefined({
-    startedAt,
-    finishedAt,
-    stage,
-    stageStartedAt,
+    ...madeProgress(seen),
     revision,
     serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
-    contentDigest,
     replaces,
     replacedBy,
     approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
@@ -75,6 +70,13 @@ export function reportOn(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
   return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
+function madeProgress({ plan }: Seen): Partial<PlanStatus> {
+  if (!hasStarted(plan)) return {};
+  const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
+  return dropUndefined({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
 }
 
 /** Before the first write nothing is settled; once installed, objects belong where they are. */
@@ -181,7 +183,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             index,
             object,
             state: "Waiting" as const,
-            ...(reason === "Collision" ? { action: "conflict" as const } : {}),
+            ...(reason === "Collision" || reason === "NameTaken" ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
             ...(field === undefined ? {} : { fields: [field] }),
@@ -228,6 +230,11 @@ export function whyOf({ member, state, trouble, standing, health, drift, blocked
   if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
   if (standing.kind === "foreign")
     return { reason: reasons.collision, message: `${name} belongs to ${standing.owner}.` };
+  if (standing.kind === "unowned" && standing.isForged === true)
+    return {
+      reason: reasons.nameTaken,
+      message: `${name} bears labels of this plan that the plan did not set.`,
+    };
   if (state === "Missing") return { reason: reasons.missing, message: `${name} is not there.` };
   if (state === "Drifted")
     return {

@@ -6,6 +6,7 @@ import { describeRight } from "../permissions/rights.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
+import { whyNoTakeover } from "../report/forbidden-takeover.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import { describeUnwatchable } from "../report/unwatchable.ts";
@@ -27,6 +28,7 @@ export const beforeFirstWrite: readonly PlanRule[] = [
   { name: "manifestsMissing", answer: manifestsMissing },
   { name: "contentInvalid", answer: contentInvalid },
   { name: "accountMissing", answer: accountMissing },
+  { name: "takeoverForbidden", answer: takeoverForbidden },
   { name: "kindsUnwatchable", answer: kindsUnwatchable },
   { name: "rightsMissing", answer: rightsMissing },
   { name: "serverUndecided", answer: serverUndecided },
@@ -76,6 +78,18 @@ function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
+    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+  });
+}
+
+/** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
+function takeoverForbidden(seen: Seen, now: Date): PlanVerdict | undefined {
+  const why = whyNoTakeover(seen);
+  if (why === undefined) return undefined;
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    progress: { replaces: undefined },
     outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
   });
 }

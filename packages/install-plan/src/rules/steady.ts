@@ -80,19 +80,21 @@ function restUntilMs({ trouble }: MemberView, seen: Seen): number {
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift, isOver }: MemberView): boolean {
-  switch (kind) {
+function isRepairWanted({ member: { lifecycle }, standing, drift, isOver }: MemberView): boolean {
+  switch (standing.kind) {
     case "absent":
       return lifecycle.recreate && isOver !== true;
     case "inherited":
       return true;
     case "mine":
       return lifecycle.revert !== "Off" && hasDrifted(drift);
+    // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
+      return standing.isForged === true && lifecycle.adoption !== "Never";
     case "foreign":
       return false;
     default:
-      return unreachable(kind);
+      return unreachable(standing);
   }
 }
 
@@ -132,12 +134,20 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
 
 const lateComersShown = 10;
 
-/** Beyond the limit nobody goes back to them. */
-function forgotten({ plan, replacement }: Seen): readonly PlanAction[] {
-  return replacement.history
-    .slice(plan.spec.historyLimit)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((past) => ({ kind: "forgetPlan", past }));
+/** Those beyond the limit that may be deleted; the others stay, and that is reported. */
+function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
+  if (account.kind !== "present") return [];
+  const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
+  const warnings = kept.map(
+    ({ metadata: { name } }) =>
+      `Plan ${name} is beyond historyLimit and stays: ${subject} may not delete it.`,
+  );
+  return [
+    ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),
+    ...(warnings.length === 0
+      ? []
+      : [{ kind: "warn" as const, plan, reason: "NotForgotten" as const, warnings }]),
+  ];
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */

@@ -154,10 +154,7 @@ function versionOf(held: ManifestSecretObject | "forbidden"): string | undefined
   return held === "forbidden" ? held : held.metadata.resourceVersion;
 }
 
-function resolveHeld(
-  manifest: ResourceManifest,
-  { plan, held, total }: Omit<Resolving, "found">,
-): Resolved {
+function resolveHeld(manifest: ResourceManifest, { plan, held, total }: Omit<Resolving, "found">): Resolved {
   const name = manifest.spec.secretKeyRef?.name;
   const secret = name === undefined ? undefined : held.get(name);
   if (secret !== "forbidden") return resolveManifest(manifest, () => secret, total);

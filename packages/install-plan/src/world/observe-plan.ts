@@ -14,19 +14,13 @@ import { kindFinder } from "../manifest/read-content.ts";
 import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import {
-  attemptOf,
-  hasStarted,
-  isBoundByApproval,
-  isInstalled,
-  stageIndexOf,
-  stageLastedMs,
-} from "../progress.ts";
+import { attemptOf, hasStarted, isBoundByApproval, isInstalled } from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { retryInMs, stageElapsedMs } from "./elapsed-times.ts";
 import { findAsAccount } from "./find-as-account.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { askAboutJobs } from "./job-check.ts";
@@ -36,12 +30,14 @@ import { leftoverRights, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
-import { type Replacement, replacementOf } from "./replacement.ts";
+import { isOwnJob } from "./own-job.ts";
+import type { Replacement } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
 import { nearIn, readServedContent } from "./served-content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
 import type { Family } from "./standing.ts";
+import { authorizedReplacement } from "./takeover.ts";
 import { isReadable, readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
 import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
@@ -51,6 +47,8 @@ export interface ObserverParts {
   readonly discovery: Discovery;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
 }
 
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
@@ -59,7 +57,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   memory.recallHomes(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
-  const replacement = replacementOf(plan, siblingsOf(plan, ctx));
+  const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
   const marker: Marker = { plan, revision: replacement.revision };
   const isNear = nearIn(plan);
   const [near, far] = [content.members.filter(isNear), content.members.filter((member) => !isNear(member))];
@@ -70,7 +68,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const view = viewer({ plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx });
   await lookUpAbsent(content.members, { plan, isOver, memory, stores, kinds, ctx });
   const members = content.members.map(view);
-  const account = await readAccount(plan, ctx);
+  const account = await readAccount(plan, ctx, parts);
   const isUsable = account.kind === "present";
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
   const issues = transformationIssues(transformed, family);
@@ -85,6 +83,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     account,
     unwatchable: [...stores.forbidden, ...unwatchable],
     replacement,
+    takeover,
     transformed,
     transformationIssues: issues,
     leftovers,
@@ -113,7 +112,10 @@ function jobsOf(
   return jobViews({
     plan,
     planAttempt: attemptOf(plan),
-    find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
+    find: (name) => {
+      const found = stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name });
+      return found !== undefined && isOwnJob(found, plan) ? found : undefined;
+    },
     elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
   });
 }
@@ -127,6 +129,7 @@ type Base = Pick<
   | "account"
   | "unwatchable"
   | "replacement"
+  | "takeover"
   | "transformed"
   | "transformationIssues"
   | "leftovers"
@@ -222,7 +225,7 @@ async function lookUpAbsent(
 }
 
 /** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
-function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
+function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
@@ -230,6 +233,8 @@ function canAsk({ plan, content, account, replacement, unwatchable }: Base): boo
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
+    // A preview would show what another author's plan holds.
+    (takeover?.missing ?? []).length === 0 &&
     account.kind === "present"
   );
 }
@@ -280,18 +285,4 @@ async function readClearance(base: Base, { ctx, memory, view, kinds }: Clearance
   const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
   if (clearance.undecided.length === 0) memory.restart("clearance");
   return clearance;
-}
-
-function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, system: System): number {
-  if (!hasStarted(plan) || isInstalled(plan)) return 0;
-  const matter = `stage/${attemptOf(plan)}/${stageIndexOf(plan)}`;
-  return memory.elapsedMs(matter, system.monotonicMs(), stageLastedMs(plan, system.wallMs()));
-}
-
-function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
-  if (plan.status?.phase !== "Failed") return 0;
-  const { initialSeconds, maxSeconds } = plan.spec.retry;
-  const attempt = attemptOf(plan);
-  const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
-  return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
 }

@@ -12,6 +12,16 @@ export function fixedSet(plan: InstallPlan): Entries | undefined {
   return plan.status?.replaces ?? (hasStarted(plan) ? [] : undefined);
 }
 
+/** Plans that are not listened to, because their authors may not ask for what they ask. */
+export interface Muted {
+  /** Slots of plans whose `spec.replaces` does not count. */
+  readonly wishes: Pick<SlotSet, "has">;
+  /** Uids of plans whose `status.replaces` does not count. */
+  readonly claims: ReadonlySet<string>;
+}
+
+const nobody: Muted = { wishes: new SlotSet(), claims: new Set() };
+
 /** A selector in `spec.replaces`, for all plans that have the same one. */
 export interface PlanSelector {
   readonly requirements: readonly LabelRequirement[];
@@ -39,6 +49,8 @@ export class PlanGraph {
   /** Superseded plans by the uid of the one that replaced them. */
   readonly #ancestors = new Map<string, Set<number>>();
 
+  #muted: Muted = nobody;
+
   constructor(plans: readonly InstallPlan[] = []) {
     for (const plan of plans) this.put(plan);
   }
@@ -51,6 +63,32 @@ export class PlanGraph {
   /** All selectors that some plan has. */
   get selectors(): Iterable<PlanSelector> {
     return this.#selectors.values();
+  }
+
+  get plans(): Iterable<InstallPlan> {
+    return this.#plans.values();
+  }
+
+  /** What `look` finds when nobody listens to some of the plans. */
+  without<T>(muted: Muted, look: () => T): T {
+    this.#muted = muted;
+    try {
+      return look();
+    } finally {
+      this.#muted = nobody;
+    }
+  }
+
+  /** What a plan names in its spec; nothing when nobody listens to it. */
+  namesIn({ metadata, spec }: InstallPlan): readonly string[] {
+    return this.#muted.wishes.has(this.slotOf(metadata.name))
+      ? []
+      : (spec.replaces?.plans ?? []).map(({ name }) => name);
+  }
+
+  /** The plans that have a selector, but for those nobody listens to. */
+  sourcesOf({ sources }: PlanSelector): readonly number[] {
+    return [...sources].filter((slot) => !this.#muted.wishes.has(slot));
   }
 
   /** Takes over what has changed. Objects of stores are never edited: the same object has not changed. */
@@ -95,13 +133,14 @@ export class PlanGraph {
     return slot === undefined ? undefined : this.#plans.get(slot);
   }
 
-  selectorOf({ spec }: InstallPlan): PlanSelector | undefined {
+  selectorOf({ metadata, spec }: InstallPlan): PlanSelector | undefined {
+    if (this.#muted.wishes.has(this.slotOf(metadata.name))) return undefined;
     return this.#selectors.get(spec.replaces?.selector ?? "");
   }
 
   /** Plans without a fixed set that name this one in their spec. */
-  namersOf(slot: number): Iterable<number> {
-    return this.#namers.get(this.nameAt(slot)) ?? [];
+  namersOf(slot: number): readonly number[] {
+    return [...(this.#namers.get(this.nameAt(slot)) ?? [])].filter((namer) => !this.#muted.wishes.has(namer));
   }
 
   /** Plans whose status names this one as a predecessor. */
@@ -111,7 +150,9 @@ export class PlanGraph {
 
   /** Plans whose status names the uid as a predecessor. */
   claimantsOf(uid: string | undefined): readonly InstallPlan[] {
-    return this.#plansOf(this.#claimants.get(uid ?? ""));
+    return this.#plansOf(this.#claimants.get(uid ?? "")).filter(
+      ({ metadata }) => !this.#muted.claims.has(metadata.uid ?? ""),
+    );
   }
 
   /** Superseded plans that name the uid as the one that replaced them. */

@@ -9,7 +9,7 @@ export const replacesLimit = 50;
 
 /** What a plan says that it replaces, by name and by selector. A selector does not reach plans that are over. */
 export function namedBy(plan: InstallPlan, graph: PlanGraph): readonly string[] {
-  const names = (plan.spec.replaces?.plans ?? []).map(({ name }) => name);
+  const names = graph.namesIn(plan);
   const matched = graph.selectorOf(plan)?.matched ?? new SlotSet();
   const matches = [...matched.values()]
     .map((slot) => graph.nameAt(slot))
@@ -150,7 +150,7 @@ function naming(slot: number, graph: PlanGraph, selectors: Set<PlanSelector>): r
   for (const selector of selectors) {
     if (!selector.matched.has(slot)) continue;
     selectors.delete(selector);
-    for (const source of selector.sources) if (isOpen(graph.planAt(source))) found.push(source);
+    for (const source of graph.sourcesOf(selector)) if (isOpen(graph.planAt(source))) found.push(source);
   }
   return found;
 }
@@ -164,7 +164,7 @@ function namingHolders(slot: number, graph: PlanGraph, selectors: Set<PlanSelect
 }
 
 function* namedSlots(plan: InstallPlan, graph: PlanGraph, without: SlotSet): Generator<number> {
-  for (const { name } of plan.spec.replaces?.plans ?? []) yield graph.slotOf(name);
+  for (const name of graph.namesIn(plan)) yield graph.slotOf(name);
   const own = graph.slotOf(plan.metadata.name);
   for (const slot of graph.selectorOf(plan)?.matched.values(without) ?? []) if (slot !== own) yield slot;
 }

@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
 import { planId, type PlanRef } from "../marks.ts";
+import { hasStarted } from "../progress.ts";
 import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import { replacementIssues } from "./replacement-issues.ts";
 import { leadingTo, namedBy, replacesLimit, wantedBy } from "./replacement-wishes.ts";
@@ -54,7 +55,7 @@ export function replacementOf(plan: InstallPlan, siblings: PlanGraph | readonly 
   return {
     predecessors,
     ...(successor === undefined ? {} : { successor }),
-    issues: plan.status?.startedAt === undefined ? replacementIssues(plan, graph) : [],
+    issues: hasStarted(plan) ? [] : replacementIssues(plan, graph),
     late: lateFor(plan, graph),
     heirOf: heirOf(plan, predecessors, graph),
     history: historyOf(plan, graph),
@@ -87,11 +88,12 @@ function otherNamed(name: string, plan: InstallPlan, graph: PlanGraph): InstallP
 }
 
 /** One that never wrote, is over, is leaving, or has named the heir, or another that the heir replaces, as its successor. */
-function hasLetGo({ metadata, status }: InstallPlan, heir: InstallPlan): boolean {
-  if (status?.startedAt === undefined || status.phase === "Superseded") return true;
+function hasLetGo(plan: InstallPlan, heir: InstallPlan): boolean {
+  const { metadata, status } = plan;
+  if (!hasStarted(plan) || status?.phase === "Superseded") return true;
   if (metadata.deletionTimestamp !== undefined) return true;
   const heirs = [heir.metadata.uid, ...(heir.status?.replaces ?? []).map(({ uid }) => uid)];
-  return status.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
+  return status?.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
 }
 
 function successorOf(plan: InstallPlan, graph: PlanGraph): Successor | undefined {

@@ -14,6 +14,7 @@ import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Standing } from "./standing.ts";
+import type { Takeover } from "./takeover.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
@@ -29,6 +30,8 @@ export interface Seen {
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
   readonly replacement: Replacement;
+  /** What the plan may do to other plans; undefined stands for no other plans. */
+  readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly clearance?: Clearance;
   /** What transformations select, where it matters now, and what forbids to take it. */
@@ -77,6 +80,8 @@ export type AccountView =
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "beyondUs"; readonly uid: string }
+  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
+  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
   /** Whoever made the plan may no longer act as it. */
   | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
 

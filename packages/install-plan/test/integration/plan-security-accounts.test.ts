@@ -7,6 +7,7 @@ import { conditionOf } from "../support/conditions.ts";
 import { connect } from "../support/connection.ts";
 import { coreRule } from "../support/grants.ts";
 import { configMaps, roles, serviceAccounts } from "../support/kinds.ts";
+import { bystanderInstalls } from "../support/mallory.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
 import { enforcePolicy } from "../support/policy.ts";
 import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -122,10 +123,40 @@ describe("an account is the one that it was", () => {
   });
 });
 
+describe("clean-up acts as the account that was vouched for", () => {
+  test("[security/101] nothing is deleted as an account that was created again under its name", async () => {
+    await using bench = await setUpWorkbench();
+    const { namespace, account, client } = bench;
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
+    await bench.installed("p");
+    const ref = { namespace, name: account };
+    const pinned = (await bench.read("p")).status?.serviceAccountUid;
+    await client.delete(serviceAccounts, ref);
+    await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: ref });
+    await bench.until("p", (now) => conditionOf(now, "Authorized")?.reason === "ServiceAccountReplaced");
+    const mark = await bench.audit.mark();
+    await bench.deletePlan("p");
+    const { status } = await bench.until(
+      "p",
+      (now) => conditionOf(now, "Stalled")?.reason === "ServiceAccountReplaced" && now.phase === "Deleting",
+    );
+    await bystanderInstalls(bench);
+    expect(conditionOf(status, "DeletionBlocked")?.message).toContain("deletion.ifUnauthorized: Orphan");
+    expect(status?.serviceAccountUid).toBe(pinned);
+    expect((await bench.writes(mark)).filter(({ verb }) => verb === "delete")).toEqual([]);
+    // What is left goes by hand, and then the plan.
+    await client.delete(configMaps, { namespace, name: "c" });
+    await eventually(
+      async () => (await client.find(installPlan.kind, { namespace, name: "p" })) === undefined,
+    );
+  });
+});
+
 describe("whoever made a plan has to keep the right to its account", () => {
   test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-author.yaml");
+    await enforcePolicy(bench, "installplan-author-record.yaml");
     const { api, adminAccess, namespace, account } = bench;
     const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const author = await makeIdentity(api, adminAccess, {
