@@ -83,7 +83,8 @@ export function expandedSize(pattern: string): number {
   return sums.reduce((sum, each) => sum + each, 0);
 }
 
-const tokens = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/gu;
+/** A class without an end reaches to the end of the pattern, so that no part of it is looked at again; RE2 refuses it. */
+const tokens = /\\.|\[\^?\]?[^\]\\]*(?:\\.[^\]\\]*)*\]?|\{\d+(?:,\d*)?\}|[\s\S]/gu;
 
 function repeats(token: string): number {
   const counts = token.slice(1, -1).split(",");
