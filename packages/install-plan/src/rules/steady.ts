@@ -80,8 +80,8 @@ function restUntilMs({ trouble }: MemberView, seen: Seen): number {
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, standing, drift, isOver }: MemberView): boolean {
-  switch (standing.kind) {
+function isRepairWanted({ member: { lifecycle }, drift, isOver, ...view }: MemberView): boolean {
+  switch (view.standing.kind) {
     case "absent":
       return lifecycle.recreate && isOver !== true;
     case "inherited":
@@ -90,11 +90,11 @@ function isRepairWanted({ member: { lifecycle }, standing, drift, isOver }: Memb
       return lifecycle.revert !== "Off" && hasDrifted(drift);
     // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
-      return standing.isForged === true && lifecycle.adoption !== "Never";
+      return view.standing.isForged === true && lifecycle.adoption !== "Never";
     case "foreign":
       return false;
     default:
-      return unreachable(standing);
+      return unreachable(view.standing);
   }
 }
 

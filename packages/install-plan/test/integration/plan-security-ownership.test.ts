@@ -40,6 +40,14 @@ async function dataOf({ client, namespace }: Workbench): Promise<unknown> {
   return found.data;
 }
 
+function ownedBy(
+  { apiVersion, kind, metadata: { name, uid = "" } }: InstallPlan,
+  object: KubeObject,
+): KubeObject {
+  const ownerReferences = [{ apiVersion, kind, name, uid }];
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+}
+
 describe("labels alone prove no ownership", () => {
   test.each([
     { name: "created", how: "create" as const },
@@ -95,10 +103,7 @@ describe("labels alone prove no ownership", () => {
       const plan = await bench.create(bench.plan("p", [stage], { retry: { initialSeconds: 1 } }));
       const { status: before } = await bench.until("p", ({ states }) => states?.[0] === "P");
       const bare = aJob({ name: before?.jobs?.[0]?.jobName ?? "", namespace });
-      const { apiVersion, kind, metadata } = plan;
-      const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "" }];
-      const forged = forgedFor(plan, bare);
-      const squatted = isForged ? { ...forged, metadata: { ...forged.metadata, ownerReferences } } : bare;
+      const squatted: KubeObject = isForged ? ownedBy(plan, forgedFor(plan, bare)) : bare;
       const { metadata: theirs } = await mallory.client.create(jobs, squatted);
       await eventually(async () => {
         const { status } = await client.get(jobs, theirs);
