@@ -16,7 +16,7 @@ import {
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
-import { markOn, planId } from "./marks.ts";
+import { claimedMark, planId } from "./marks.ts";
 import { mattersOf } from "./matters.ts";
 import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
@@ -84,7 +84,7 @@ export function installPlanController({
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     tracks: (object) => {
-      const plan = office.plansById.get(markOn(object) ?? "");
+      const plan = office.plansById.get(claimedMark(object) ?? "");
       return plan === undefined ? [] : [plan];
     },
     reads: [storageClasses],

@@ -36,6 +36,7 @@ export const reasons = {
   forbidden: "Forbidden",
   rejected: "Rejected",
   collision: "Collision",
+  nameTaken: "NameTaken",
   resourceFailed: "ResourceFailed",
   stageTimeout: "StageTimeout",
   timeout: "Timeout",

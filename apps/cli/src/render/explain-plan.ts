@@ -123,6 +123,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
     "the account was deleted and made anew, so it is not trusted: apply a new plan that replaces this one",
   ],
   ["Collision", "remove the object that is in the way, or set lifecycle.adoption in a new plan"],
+  ["NameTaken", "find out who made the object, and delete it"],
   ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],

@@ -2,12 +2,15 @@ import { installPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, unreachable } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
+import { jobFieldManager } from "../marks.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { verbsOfActions } from "../plan-observer.ts";
 import { progressFields } from "../progress.ts";
 import { jobs } from "../world/kinds.ts";
+import { isOwnJob } from "../world/own-job.ts";
 import { applyMember, type ApplyParts } from "./apply-member.ts";
 import { jobObject } from "./job-object.ts";
+import { NameTakenError } from "./name-taken.ts";
 import { releasePatch } from "./release.ts";
 
 /** Carries out one action. What the server refuses is remembered for the next pass; what may pass by itself, too. */
@@ -29,12 +32,7 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       await unlessChanged(async () => await release(action, ctx));
       return;
     case "createJob":
-      await unlessThere(
-        async () =>
-          await asAccount(ctx.client, action.plan).create(jobs, jobObject(action), {
-            fieldManager: "quartermaster",
-          }),
-      );
+      await createJob(action, ctx);
       return;
     case "deleteJob":
       await unlessChanged(async () => await deleteJob(action, ctx));
@@ -156,11 +154,17 @@ async function unlessChanged(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** There already: ours, from before a crash, because nobody else makes this name. */
-async function unlessThere(write: () => Promise<unknown>): Promise<void> {
+/** There already: ours, from before a crash, or somebody's who foresaw the name. */
+async function createJob(action: Of<"createJob">, ctx: Context): Promise<void> {
+  const account = asAccount(ctx.client, action.plan);
+  const object = jobObject(action);
   try {
-    await write();
+    await account.create(jobs, object, { fieldManager: jobFieldManager });
   } catch (error) {
     if (classify(error) !== "alreadyExists") throw error;
+    const found = await account.find(jobs, object.metadata);
+    if (found === undefined || isOwnJob(found, action.plan)) return;
+    const name = `Job ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+    throw new NameTakenError(`${name} exists and was not made by this plan; delete it.`, { cause: error });
   }
 }

@@ -175,7 +175,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             index,
             object,
             state: "Waiting" as const,
-            ...(reason === "Collision" ? { action: "conflict" as const } : {}),
+            ...(reason === "Collision" || reason === "NameTaken" ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
             ...(field === undefined ? {} : { fields: [field] }),
@@ -217,6 +217,11 @@ export function whyOf({ member, state, trouble, standing, health, drift, blocked
   if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
   if (standing.kind === "foreign")
     return { reason: reasons.collision, message: `${name} belongs to ${standing.owner}.` };
+  if (standing.kind === "unowned" && standing.isForged === true)
+    return {
+      reason: reasons.nameTaken,
+      message: `${name} bears labels of this plan that the plan did not set.`,
+    };
   if (state === "Missing") return { reason: reasons.missing, message: `${name} is not there.` };
   if (state === "Drifted")
     return {

@@ -77,7 +77,7 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
     .filter(({ member, blockedBy }) => member.stageIndex <= stageIndex && blockedBy === undefined)
     .flatMap(collisionOf);
   if (collision === undefined) return undefined;
-  return tryAgainLater(seen, now, because(reasons.collision, collision.message));
+  return tryAgainLater(seen, now, because(collision.reason, collision.message));
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {

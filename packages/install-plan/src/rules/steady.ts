@@ -80,19 +80,21 @@ function restUntilMs({ trouble }: MemberView, seen: Seen): number {
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, standing: { kind }, drift, isOver }: MemberView): boolean {
-  switch (kind) {
+function isRepairWanted({ member: { lifecycle }, drift, isOver, ...view }: MemberView): boolean {
+  switch (view.standing.kind) {
     case "absent":
       return lifecycle.recreate && isOver !== true;
     case "inherited":
       return true;
     case "mine":
       return lifecycle.revert !== "Off" && hasDrifted(drift);
+    // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
+      return view.standing.isForged === true && lifecycle.adoption !== "Never";
     case "foreign":
       return false;
     default:
-      return unreachable(kind);
+      return unreachable(view.standing);
   }
 }
 

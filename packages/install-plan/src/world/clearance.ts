@@ -68,13 +68,16 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, standing } = view;
-  const owner =
-    standing.kind === "foreign" ? `belongs to ${standing.owner}` : "exists already and is nobody's";
+  const isForged = standing.kind === "unowned" && standing.isForged === true;
+  const nobodys = isForged
+    ? "bears labels of this plan that the plan did not set"
+    : "exists already and is nobody's";
+  const owner = standing.kind === "foreign" ? `belongs to ${standing.owner}` : nobodys;
   const remedy =
     standing.kind === "foreign" ? "adoption: Always takes it over" : "adoption: IfUnowned takes it over";
   return [
     {
-      reason: "Collision",
+      reason: isForged ? "NameTaken" : "Collision",
       stage: member.stage,
       index: member.index,
       object: member.identity,

@@ -29,6 +29,7 @@ import { leftoverRights, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingRights } from "./missing-rights.ts";
+import { isOwnJob } from "./own-job.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Clearance, MemberView, Seen } from "./seen.ts";
 import { nearIn, readServedContent } from "./served-content.ts";
@@ -109,7 +110,10 @@ function jobsOf(
   return jobViews({
     plan,
     planAttempt: attemptOf(plan),
-    find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
+    find: (name) => {
+      const found = stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name });
+      return found !== undefined && isOwnJob(found, plan) ? found : undefined;
+    },
     elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
   });
 }
