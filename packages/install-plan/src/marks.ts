@@ -92,11 +92,19 @@ export function isMarkedBy(object: KubeObject, plan: PlanRef): boolean {
 }
 
 /** A write of ours owns the label or, where somebody has written the label too, the annotation. */
-function ownsMarks({ metadata }: KubeObject): boolean {
+function ownsMarks(object: KubeObject): boolean {
+  return ownershipProof(object).length > 0;
+}
+
+/** What of the object's managed fields proves that its marks are ours, and nothing else of them; empty without a proof. */
+export function ownershipProof({ metadata }: KubeObject): readonly object[] {
   const entries: readonly unknown[] = metadata.managedFields ?? [];
-  return entries.some(
-    (entry) => isOurWrite(entry) && markPaths.some((path) => valueAt(entry, path) !== undefined),
-  );
+  return entries.filter(isOurWrite).flatMap((entry) => {
+    const [path] = markPaths.filter((each) => valueAt(entry, each) !== undefined);
+    if (path === undefined) return [];
+    const fields = path.toReversed().reduce<object>((inner, key) => ({ [key]: inner }), {});
+    return [{ manager: textAt(entry, "manager"), operation: textAt(entry, "operation"), ...fields }];
+  });
 }
 
 const markPaths: readonly (readonly string[])[] = [

@@ -3,7 +3,7 @@ import type { Client, Kind, KubeObject, ListOptions } from "@quartermaster/runti
 import { identityKey, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
-import { objectAnnotation, planIdLabel } from "../marks.ts";
+import { objectAnnotation, ownershipProof, planIdLabel } from "../marks.ts";
 import { metadataTrace } from "./live-trace.ts";
 
 /** How a selection is read. The client speaks as the plan's account. */
@@ -101,6 +101,7 @@ function cut(object: KubeObject): Selected {
     labels: only(planIdLabel, metadata.labels),
     annotations: only(objectAnnotation, metadata.annotations),
     ownerReferences: controllers.length === 0 ? undefined : controllers,
+    managedFields: ownershipProof(object),
   };
   const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   return { apiVersion, kind, metadata: { name, ...present }, trace: metadataTrace(object) };
