@@ -40,7 +40,7 @@ cases: $(installed) ## show which acceptance cases the last test run met
 bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
 
-image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where, dist/image unless told
+image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image)
 	@npm run --silent image -- $(ARGS)
 
 soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 s of random operations, every crash at every write

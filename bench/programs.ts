@@ -8,7 +8,7 @@ import { bundleProgram } from "@quartermaster/tools/bundle";
 /** A program in Go: the folder below bench/peers pins its versions, the package says which program. */
 export interface GoProgram {
   readonly name: string;
-  /** The module's own unless told. */
+  /** Default: the module's own. */
   readonly package?: string;
 }
 

@@ -18,7 +18,7 @@ export interface BenchOptions {
   readonly isCold: boolean;
   /** Smaller sizes and fewer rounds. */
   readonly isQuick: boolean;
-  /** How long the idle row of the runtime looks on; 1 unless told. */
+  /** How long the idle row of the runtime looks on (default: 1). */
   readonly idleMinutes: number;
   /** Parts of a section to run; all when empty. */
   readonly only: readonly string[];

@@ -4,7 +4,7 @@ export function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** One finished piece of work, as the benchmark is told. */
+/** One finished piece of work, as the benchmark is reported. */
 export interface Lap {
   readonly wallMs: number;
   readonly cpuMs: number;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What a contestant is told by the benchmark, as its first argument in JSON. */
+/** What a contestant is reported by the benchmark, as its first argument in JSON. */
 export interface Settings {
   readonly server: string;
   readonly caPem: string;

@@ -12,7 +12,7 @@ manager.start();
 
 const lap = await timed(async () => {
   const handle = manager.informers.acquire({ kind: plural === "pods" ? pods : copies, namespace });
-  await handle.settled;
+  await handle.synced;
   if (handle.store.size !== count) throw new Error(`${handle.store.size} objects instead of ${count}`);
 });
 say("lap", lap);

@@ -34,7 +34,7 @@ let resyncs = 0;
 async function resync(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await using handle = manager.informers.acquire({ kind: pods, namespace });
-    await handle.settled;
+    await handle.synced;
     if (handle.store.size !== count) throw new Error(`${handle.store.size} objects instead of ${count}`);
     resyncs += 1;
   }

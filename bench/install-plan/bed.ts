@@ -39,7 +39,7 @@ export interface PlanBed extends AsyncDisposable {
 
 const repository = join(import.meta.dirname, "../..");
 
-/** Starts a control plane whose every request is audited, and the operator with the rights that we ship. */
+/** Starts a control plane whose every request is audited, and the operator with the permissions that we ship. */
 export async function makePlanBed(options: BenchOptions): Promise<PlanBed> {
   const [helm = "", kapp = ""] = goPeers.map(buildGoProgram);
   const program = await bundleOperator();

@@ -48,12 +48,14 @@ export async function benchDrift(bed: PlanBed): Promise<readonly Row[]> {
 async function disturb(
   { client }: PlanBed,
   { name, namespace = "" }: { readonly name: string; readonly namespace?: string },
-  right: string,
+  permission: string,
 ): Promise<number> {
   const ref = { name, namespace };
   const body = { data: { text: "changed" } };
   await client.patch(configMaps, ref, { patch: { kind: "merge", body }, fieldManager: "somebody" });
   const startedMs = performance.now();
-  await eventually(async () => (await client.get(configMaps, ref)).data?.["text"] === right, { everyMs: 2 });
+  await eventually(async () => (await client.get(configMaps, ref)).data?.["text"] === permission, {
+    everyMs: 2,
+  });
   return performance.now() - startedMs;
 }

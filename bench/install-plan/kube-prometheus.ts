@@ -117,7 +117,7 @@ async function endOf(ready: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-/** kubectl has to be told the order: definitions and namespaces, a wait, the rest. */
+/** kubectl has to be reported the order: definitions and namespaces, a wait, the rest. */
 async function kubectlRound(bed: PlanBed): Promise<Lap> {
   const files = splitBundle(bed);
   const laps = [

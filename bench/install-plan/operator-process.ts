@@ -8,7 +8,7 @@ import { type ProcessUsage, usageOf } from "../process-usage.ts";
 import { operatorFlags } from "../runtime/contestant.ts";
 import { tie } from "../tied-child.ts";
 
-/** The operator in a process of its own, with the rights that we ship. */
+/** The operator in a process of its own, with the permissions that we ship. */
 export class OperatorProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #gone: Promise<unknown>;

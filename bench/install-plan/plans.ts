@@ -2,7 +2,7 @@ import { installPlan, type InstallPlan } from "@quartermaster/api";
 import type { Client, KubeObject, ObjectRef, ReadStore } from "@quartermaster/runtime";
 import { eventually } from "@quartermaster/testkit";
 
-/** A ConfigMap as it stands in files and plans. */
+/** A ConfigMap as written in files and plans. */
 export interface SmallObject extends KubeObject {
   readonly data: Readonly<Record<string, string>>;
 }

@@ -22,7 +22,7 @@ export async function requestsSince(audit: AuditLog, mark: AuditMark, agent: str
   return counts;
 }
 
-/** Writes of the plan itself, its status among them, are told apart from those of its objects. */
+/** Writes of the plan itself, its status among them, are reported apart from those of its objects. */
 function wordFor({ verb, path, resource }: AuditEntry): string {
   if (resource === "installplans") return `${verb} plan`;
   return path.includes("dryRun=") ? `${verb} (dry run)` : verb;

@@ -11,7 +11,7 @@ export const steps: readonly Step[] = [
   {
     name: "lint and dependency rule",
     script: "check:lint",
-    remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/rooms.ts",
+    remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/packages.ts",
   },
   {
     name: "types",

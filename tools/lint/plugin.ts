@@ -3,17 +3,17 @@ import { documentedExports } from "./rules/documented-exports.ts";
 import { fileName } from "./rules/file-name.ts";
 import { noEmptyCatch } from "./rules/no-empty-catch.ts";
 import { plainModules } from "./rules/plain-modules.ts";
-import { systemRoom } from "./rules/system-room.ts";
+import { systemAccess } from "./rules/system-access.ts";
 
 // oxlint-disable-next-line import/no-default-export -- oxlint takes a plugin from the default export only
 export default {
-  meta: { name: "house" },
+  meta: { name: "qm" },
   rules: {
     "dependency-direction": dependencyDirection,
     "documented-exports": documentedExports,
     "file-name": fileName,
     "no-empty-catch": noEmptyCatch,
     "plain-modules": plainModules,
-    "system-room": systemRoom,
+    "system-access": systemAccess,
   },
 };

@@ -1,4 +1,4 @@
-const systemRooms = [
+const systemFolders = [
   /^(?:packages|apps)\/[^/]+\/src\/system\//,
   /^(?:packages|apps)\/[^/]+\/test\//,
   /^packages\/testkit\//,
@@ -24,9 +24,9 @@ const importedNames = new Map<string, ReadonlySet<string>>([
   ["process", new Set(["env", "hrtime"])],
 ]);
 
-/** Whether the file may reach clock, timers, randomness, ids and environment directly: system rooms, tests and their kit, tools, benchmarks. */
+/** Whether the file may reach clock, timers, randomness, ids and environment directly: system folders, tests and their kit, tools, benchmarks. */
 export function mayAccessSystem(file: string): boolean {
-  return systemRooms.some((room) => room.test(file));
+  return systemFolders.some((rule) => rule.test(file));
 }
 
 /** Whether `object.property` reaches one of them. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { findImportBreach } from "../lint/import-breach.ts";
-import { rooms } from "../lint/rooms.ts";
+import { packages } from "../lint/packages.ts";
 
 const plan = "packages/install-plan/src/rules.ts";
 const planTest = "packages/install-plan/test/unit/rules.test.ts";
@@ -43,7 +43,7 @@ const kept = [
   { name: "a foreign package", given: { file: plan, specifier: "yaml" } },
   { name: "a built-in module", given: { file: plan, specifier: "node:fs" } },
   {
-    name: "a package whose name begins like a room",
+    name: "a package whose name begins like another",
     given: { file: plan, specifier: "@quartermaster-addons/x" },
   },
   { name: "a root file imports a tool", given: { file: "vitest.config.ts", specifier: "vitest/config" } },
@@ -138,9 +138,9 @@ const broken = [
     want: /no known package/,
   },
   {
-    name: "a file in an unknown room",
+    name: "a file in an unknown package",
     given: { file: "packages/cellar/src/a.ts", specifier: "node:fs" },
-    want: /no known room/,
+    want: /no known package/,
   },
   {
     name: "a root file imports a package",
@@ -161,8 +161,8 @@ describe("the dependency rule refuses", () => {
   });
 });
 
-test("the table of rooms has no circle", () => {
-  const imports = new Map(rooms.map((room) => [room.folder.split("/").at(-1) ?? "", room.mayImport]));
+test("the table of packages has no circle", () => {
+  const imports = new Map(packages.map((rule) => [rule.folder.split("/").at(-1) ?? "", rule.mayImport]));
   const reach = (name: string, seen: readonly string[]): void => {
     expect(seen, `${[...seen, name].join(" → ")} is a circle`).not.toContain(name);
     for (const next of imports.get(name) ?? []) reach(next, [...seen, name]);

@@ -8,7 +8,7 @@ const files = globSync("{packages,apps}/*/src/**/*.ts", { cwd: root }).filter(
   (file) => !/(?:local-cluster|testkit|\.d\.ts)/.test(file),
 );
 
-/** A pattern as it stands in the code, where only a value can stand. */
+/** A pattern as written in the code, where only a value can stand. */
 const literal =
   /(?<=[(,=:?[{!&|]\s*|^\s*|return )\/(?<source>(?:\[(?:[^\]\\\n]|\\.)+\]|\\.|[^/*\\[\n])(?:\[(?:[^\]\\\n]|\\.)+\]|\\.|[^/\\[\n])*)\/(?<flags>[dgimsuvy]*)(?=[\s;,).\]])/gm;
 

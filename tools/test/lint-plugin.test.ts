@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const repository = resolve(import.meta.dirname, "../..");
 const source = "packages/install-plan/src/a.ts";
-const systemRoom = "packages/install-plan/src/system/a.ts";
+const systemAccess = "packages/install-plan/src/system/a.ts";
 const unitTest = "packages/install-plan/test/unit/a.test.ts";
 
 const cases = [
@@ -15,67 +15,67 @@ const cases = [
     name: "a static import",
     file: source,
     text: `import { a } from "@quartermaster/search";\na();\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a type import",
     file: source,
     text: `import type { A } from "@quartermaster/search";\nlet a: A | undefined;\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a side-effect import",
     file: source,
     text: `import "@quartermaster/search";\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a re-export",
     file: source,
     text: `export { a } from "@quartermaster/search";\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a dynamic import",
     file: source,
     text: `await import("@quartermaster/search");\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a dynamic import by template",
     file: source,
     text: "await import(`@quartermaster/search`);\n",
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a computed dynamic import",
     file: source,
     text: `const x = "@quartermaster/search";\nawait import(x);\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "an inline type import",
     file: source,
     text: `let a: import("@quartermaster/search").A | undefined;\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a relative import into another package",
     file: source,
     text: `import { a } from "../../search/src/a.ts";\na();\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "testkit outside tests",
     file: source,
     text: `import { a } from "@quartermaster/testkit";\na();\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "a package missing from the table",
     file: "packages/cellar/src/a.ts",
     text: `import { a } from "node:fs";\na();\n`,
-    want: ["house(dependency-direction)"],
+    want: ["qm(dependency-direction)"],
   },
   {
     name: "testkit in a test",
@@ -89,15 +89,15 @@ const cases = [
     text: `import { a } from "@quartermaster/runtime";\na();\n`,
     want: [],
   },
-  { name: "Date.now", file: source, text: `Date.now();\n`, want: ["house(system-room)"] },
-  { name: "new Date()", file: source, text: `String(new Date());\n`, want: ["house(system-room)"] },
+  { name: "Date.now", file: source, text: `Date.now();\n`, want: ["qm(system-access)"] },
+  { name: "new Date()", file: source, text: `String(new Date());\n`, want: ["qm(system-access)"] },
   { name: "new Date(ms)", file: source, text: `String(new Date(0));\n`, want: [] },
-  { name: "Math.random", file: source, text: `Math.random();\n`, want: ["house(system-room)"] },
+  { name: "Math.random", file: source, text: `Math.random();\n`, want: ["qm(system-access)"] },
   {
     name: "setTimeout",
     file: source,
     text: `const later = setTimeout;\nlater(String);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
   {
     name: "a parameter called setTimeout",
@@ -109,71 +109,71 @@ const cases = [
     name: "globalThis.setInterval",
     file: source,
     text: `globalThis.setInterval(String);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
   {
     name: "node:timers/promises",
     file: source,
     text: `import { setTimeout as sleep } from "node:timers/promises";\nawait sleep(1);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
   {
     name: "randomUUID",
     file: source,
     text: `import { randomUUID } from "node:crypto";\nrandomUUID();\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
-  { name: "crypto.randomUUID", file: source, text: `crypto.randomUUID();\n`, want: ["house(system-room)"] },
-  { name: "process.env", file: source, text: `String(process.env);\n`, want: ["house(system-room)"] },
+  { name: "crypto.randomUUID", file: source, text: `crypto.randomUUID();\n`, want: ["qm(system-access)"] },
+  { name: "process.env", file: source, text: `String(process.env);\n`, want: ["qm(system-access)"] },
   {
     name: "process.env by brackets",
     file: source,
     text: `String(process["env"]);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
   {
     name: "env taken out of process",
     file: source,
     text: `const { env } = process;\nString(env);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
   {
     name: "env of node:process",
     file: source,
     text: `import { env } from "node:process";\nString(env);\n`,
-    want: ["house(system-room)"],
+    want: ["qm(system-access)"],
   },
-  { name: "Date.now in the system room", file: systemRoom, text: `Date.now();\n`, want: [] },
+  { name: "Date.now in the system folder", file: systemAccess, text: `Date.now();\n`, want: [] },
   { name: "Date.now in a test", file: unitTest, text: `Date.now();\n`, want: [] },
   {
     name: "a catch-all file",
     file: "packages/install-plan/src/utils.ts",
     text: `String(1);\n`,
-    want: ["house(file-name)"],
+    want: ["qm(file-name)"],
   },
   {
     name: "a camel-case file",
     file: "packages/install-plan/src/quorumLost.ts",
     text: `String(1);\n`,
-    want: ["house(file-name)"],
+    want: ["qm(file-name)"],
   },
   {
     name: "a catch with only a comment",
     file: source,
     text: `try {\n  String(1);\n} catch {\n  // never mind\n}\n`,
-    want: ["house(no-empty-catch)"],
+    want: ["qm(no-empty-catch)"],
   },
   {
     name: "a promise's empty catch",
     file: source,
     text: `await Promise.resolve().catch(() => undefined);\n`,
-    want: ["house(no-empty-catch)"],
+    want: ["qm(no-empty-catch)"],
   },
   {
     name: "an enum",
     file: source,
     text: `enum A {\n  B,\n}\nString(A.B);\n`,
-    want: ["house(plain-modules)"],
+    want: ["qm(plain-modules)"],
   },
   {
     name: "types added to a module of somebody else",
@@ -181,12 +181,12 @@ const cases = [
     text: `declare module "node:fs" {\n  interface Added {\n    readonly here: true;\n  }\n}\nexport {};\n`,
     want: [],
   },
-  { name: "export *", file: source, text: `export * from "./b.ts";\n`, want: ["house(plain-modules)"] },
+  { name: "export *", file: source, text: `export * from "./b.ts";\n`, want: ["qm(plain-modules)"] },
   {
     name: "an export without a doc comment",
     file: source,
     text: `// one\nexport const a = 1;\n`,
-    want: ["house(documented-exports)"],
+    want: ["qm(documented-exports)"],
   },
   { name: "a documented export", file: source, text: `/** One. */\nexport const a = 1;\n`, want: [] },
 ];
@@ -195,7 +195,7 @@ const cases = [
 const findings = lintFixtures(cases.map(({ file, text }, index) => ({ file: numbered(file, index), text })));
 
 test.each(cases.map((given, index) => ({ ...given, index })))(
-  "oxlint with the rules of the house judges $name",
+  "oxlint with the rules of this repository judges $name",
   ({ file, want, index }) => {
     expect(
       findings.filter((found) => found.filename === numbered(file, index)).map(({ code }) => code),
@@ -217,7 +217,7 @@ function numbered(file: string, index: number): string {
 function lintFixtures(
   fixtures: readonly { readonly file: string; readonly text: string }[],
 ): readonly Finding[] {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "house-lint-"));
+  using folder = mkdtempDisposableSync(join(tmpdir(), "qm-lint-"));
   for (const { file, text } of fixtures) {
     const path = join(folder.path, file);
     mkdirSync(dirname(path), { recursive: true });
@@ -232,5 +232,5 @@ function lintFixtures(
   });
   if (stdout === "") throw new Error(`oxlint gave no report: ${stderr}`);
   const { diagnostics } = JSON.parse(stdout) as { diagnostics: Finding[] };
-  return diagnostics.filter(({ code }) => code.startsWith("house("));
+  return diagnostics.filter(({ code }) => code.startsWith("qm("));
 }

@@ -9,9 +9,9 @@ import type { Terminal } from "./output/terminal.ts";
 import { cleanLines } from "./render/clean-text.ts";
 import { commandText, overviewText } from "./render/help-text.ts";
 
-/** Carries out one command line. Everything that goes wrong is told here, once. */
-export async function run(words: readonly string[], surroundings: CommandContext): Promise<ExitCode> {
-  const context = { ...surroundings, terminal: quiet(surroundings.terminal) };
+/** Carries out one command line. Everything that goes wrong is reported here, once. */
+export async function run(words: readonly string[], environment: CommandContext): Promise<ExitCode> {
+  const context = { ...environment, terminal: quiet(environment.terminal) };
   try {
     return await dispatch(words, context);
   } catch (error) {
@@ -93,7 +93,7 @@ function codeOf(error: unknown): ExitCode {
   return exitCode.failed;
 }
 
-/** Of our own faults the stack is told too: somebody must find them. */
+/** Of our own faults the stack is printed too: somebody must find them. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError)
     return [error.message, ...unsaid(error).map(({ field, message }) => `  ${field}: ${message}`)].join("\n");

@@ -20,17 +20,17 @@ import { planMetrics } from "./plan-metrics.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 
 /** What the operator runs in. */
-export interface Surroundings {
+export interface Environment {
   readonly system: System;
   /** Aborts when the operator is to end. */
   readonly stop: AbortSignal;
   readonly log?: Log;
 }
 
-/** Config, manager, domains, until told to stop. */
+/** Config, manager, domains, until asked to stop. */
 export async function runOperator(
   settings: Settings,
-  { system, stop, log = createLog({ level: settings.logLevel }) }: Surroundings,
+  { system, stop, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
   const { kubeconfigPath, context, insecureSkipTlsVerify, metricsPort, metricsHost } = settings;
   const config = await loadConfig({

@@ -2,18 +2,18 @@ import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
-/** What the operator is told when it starts. docs/reference/operator.md lists flags and environment. */
+/** The operator's settings. docs/reference/operator.md lists flags and environment. */
 export interface Settings {
-  /** As kubectl finds it unless told. */
+  /** Default: as kubectl finds it. */
   readonly kubeconfigPath?: string;
   readonly context?: string;
   /** Any certificate of the API server will do. */
   readonly insecureSkipTlsVerify: boolean;
-  /** Only plans of this namespace; all unless told. */
+  /** Only plans of this namespace (default: all). */
   readonly watchNamespace?: string;
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
   readonly metricsPort: number;
-  /** All addresses, of IPv6 too, unless told. */
+  /** Default: all addresses, IPv6 included. */
   readonly metricsHost?: string;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Namespace of the lease; undefined where this replica is the only one. */
@@ -32,36 +32,36 @@ export class SettingsError extends Error {
   readonly code = "invalidSettings";
 }
 
-/** Each flag with the variable that stands in for it. Flags win. */
+/** Each flag with the variable that replaces it. Flags win. */
 const options = {
   kubeconfig: {
     variable: "QM_KUBECONFIG",
-    about: "file with the cluster's address; as kubectl finds it unless told",
+    about: "file with the cluster's address (default: as kubectl finds it)",
   },
-  context: { variable: "QM_CONTEXT", about: "context of the kubeconfig; the current one unless told" },
+  context: { variable: "QM_CONTEXT", about: "context of the kubeconfig (default: the current one)" },
   "insecure-skip-tls-verify": {
     variable: "QM_INSECURE_SKIP_TLS_VERIFY",
     about: "true or false: accept any certificate of the API server (default: false)",
   },
   "watch-namespace": {
     variable: "QM_WATCH_NAMESPACE",
-    about: "only plans of this namespace; all unless told",
+    about: "only plans of this namespace (default: all)",
   },
   "metrics-port": {
     variable: "QM_METRICS_PORT",
-    about: "for /metrics, /healthz and /readyz; 8080 unless told",
+    about: "for /metrics, /healthz and /readyz (default: 8080)",
   },
-  "metrics-host": { variable: "QM_METRICS_HOST", about: "address to listen on; all unless told" },
-  "log-level": { variable: "QM_LOG_LEVEL", about: "debug, info, warn or error; info unless told" },
+  "metrics-host": { variable: "QM_METRICS_HOST", about: "address to listen on (default: all)" },
+  "log-level": { variable: "QM_LOG_LEVEL", about: "debug, info, warn or error (default: info)" },
   "lease-namespace": {
     variable: "QM_LEASE_NAMESPACE",
     about: "namespace of the lease; without one this replica always acts",
   },
   identity: {
     variable: "QM_IDENTITY",
-    about: "name of this replica in the lease, e.g. its pod; random unless told",
+    about: "name of this replica in the lease, e.g. its pod (default: random)",
   },
-  concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time; 4 unless told" },
+  concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time (default: 4)" },
   "require-author": {
     variable: "QM_REQUIRE_AUTHOR",
     about: "true or false: do nothing for plans whose author is not recorded (default: false)",

@@ -3,7 +3,7 @@ import { previewOf } from "./report/preview.ts";
 import type { Seen } from "./world/seen.ts";
 
 /** What an approval is judged by. */
-export type ApprovalFacts = Pick<Seen, "plan" | "clearance" | "members">;
+export type ApprovalFacts = Pick<Seen, "plan" | "preflight" | "members">;
 
 /**
  * How a plan stands to its approval: `missing` waits for one, `outdated` has one for another preview than the present one.

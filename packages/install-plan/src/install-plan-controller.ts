@@ -16,15 +16,15 @@ import {
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
-import { claimedMark, planId } from "./marks.ts";
-import { mattersOf } from "./matters.ts";
+import { claimedPlanId, planId } from "./owner-labels.ts";
 import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
-import { type Matter, restlessRetryMs, WaitingRoom } from "./waiting-room.ts";
+import { type WakeTrigger, restlessRetryMs, WakeIndex } from "./wake-index.ts";
+import { wakeTriggersOf } from "./wake-triggers.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
   accessKinds,
@@ -41,9 +41,9 @@ import type { Seen } from "./world/seen.ts";
 export interface InstallPlanOptions {
   readonly system: System;
   readonly discovery: Discovery;
-  /** Only plans of this namespace; all unless told. */
+  /** Only plans of this namespace (default: all). */
   readonly namespace?: string;
-  /** Plans worked on at the same time; 4 unless told. */
+  /** Plans worked on at the same time (default: 4). */
   readonly concurrency?: number;
   /** Nothing is done for plans whose author is not recorded (default: false). */
   readonly requireAuthor?: boolean;
@@ -68,64 +68,64 @@ export function installPlanController({
   requireAuthor = false,
   observer = {},
 }: InstallPlanOptions): Controller {
-  const office: Office = {
+  const state: ControllerState = {
     system,
     discovery,
     requireAuthor,
     observer,
     memories: new PlanMemories(),
     contents: new ContentReader(),
-    room: new WaitingRoom(),
+    wakeIndex: new WakeIndex(),
     plansById: new Map(),
   };
   return defineController({
     kind: installPlan.kind,
-    recipe: planRecipe(office),
+    recipe: planRecipe(state),
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     tracks: (object) => {
-      const plan = office.plansById.get(claimedMark(object) ?? "");
+      const plan = state.plansById.get(claimedPlanId(object) ?? "");
       return plan === undefined ? [] : [plan];
     },
     reads: [storageClasses],
     follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
-    watches: planWatches(office),
+    watches: planWatches(state),
   });
 }
 
 /** What the passes of one process share. */
-interface Office {
+interface ControllerState {
   readonly system: System;
   readonly discovery: Discovery;
   readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
-  readonly room: WaitingRoom;
-  /** Every plan that a pass was made for; only those have watches that can tell of their objects. */
+  readonly wakeIndex: WakeIndex;
+  /** Every plan that a reconcile was made for; only those have watches that can tell of their objects. */
   readonly plansById: Map<string, ObjectRef>;
 }
 
-function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
-  const { system, room, plansById } = office;
+function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanAction> {
+  const { system, wakeIndex, plansById } = state;
   return {
     finalizer,
     conditionTypes: planConditionTypes,
     rules: planRules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const seen = await observeWhenAllowed(plan, ctx, office);
-      room.settle(plan.metadata, mattersOf(seen));
-      return { ...seen, restless: room.restless(system.monotonicMs()) };
+      const seen = await observeWhenAllowed(plan, ctx, state);
+      wakeIndex.subscribe(plan.metadata, wakeTriggersOf(seen));
+      return { ...seen, restless: wakeIndex.restless(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
-      await performNoting(action, ctx, office);
+      await performNoting(action, ctx, state);
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
-      const end = await cleanUpPlan(plan, ctx, office);
-      if ("kind" in end && end.kind === "settled") forget(plan, office);
-      return soonIfRefused(end, plan, office);
+      const end = await cleanUpPlan(plan, ctx, state);
+      if ("kind" in end && end.kind === "settled") forget(plan, state);
+      return soonIfRefused(end, plan, state);
     },
   };
 }
@@ -133,48 +133,53 @@ function planRecipe(office: Office): Recipe<InstallPlan, Seen, PlanAction> {
 const mostLooks = 8;
 
 /**
- * Rights of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
- * A change of rights brings the plan back, a moment before the server itself goes by it.
+ * Permissions of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
+ * A change of permissions brings the plan back, shortly before the server itself goes by it.
  */
-async function observeWhenAllowed(plan: InstallPlan, ctx: Context, office: Office): Promise<Seen> {
-  const { room, system } = office;
+async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
+  const { wakeIndex, system } = state;
   for (let look = 1; ; look += 1) {
     try {
-      return await observePlan(plan, ctx, office);
+      return await observePlan(plan, ctx, state);
     } catch (error) {
       if (classify(error) !== "forbidden") throw error;
-      room.settle(plan.metadata, ["rights"]);
-      if (look >= mostLooks || !room.restless(system.monotonicMs()).includes("rights")) throw error;
+      wakeIndex.subscribe(plan.metadata, ["permissions"]);
+      if (look >= mostLooks || !wakeIndex.restless(system.monotonicMs()).includes("permissions")) throw error;
     }
     await system.sleep(restlessRetryMs, ctx.signal);
   }
 }
 
-/** A right that comes back brings the plan back; the server's own view of rights follows a moment later. */
+/** A permission that comes back brings the plan back; the server's own view of permissions follows shortly later. */
 function soonIfRefused(
   end: Outcome | CleanUpEnd,
   { metadata }: InstallPlan,
-  { room, system }: Office,
+  { wakeIndex, system }: ControllerState,
 ): Outcome | CleanUpEnd {
   if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
-  room.settle(metadata, ["rights"]);
-  if (!room.restless(system.monotonicMs()).includes("rights")) return end;
+  wakeIndex.subscribe(metadata, ["permissions"]);
+  if (!wakeIndex.restless(system.monotonicMs()).includes("permissions")) return end;
   return { ...end, outcome: { ...end.outcome, retryAfterMs: restlessRetryMs } };
 }
 
-function forget(plan: InstallPlan, { plansById, memories, contents, room }: Office): void {
+function forget(plan: InstallPlan, { plansById, memories, contents, wakeIndex }: ControllerState): void {
   plansById.delete(planId(plan.metadata));
   memories.forget(plan);
   contents.forget(plan.metadata.uid ?? "");
-  room.settle(plan.metadata, []);
+  wakeIndex.subscribe(plan.metadata, []);
 }
 
-function planWatches({ system, discovery, room, memories }: Office): readonly MappedSource[] {
-  const waitingFor = (matter: Matter) => (): readonly ObjectRef[] => room.stir(matter, system.monotonicMs());
+function planWatches({ system, discovery, wakeIndex, memories }: ControllerState): readonly MappedSource[] {
+  const waitingFor = (matter: WakeTrigger) => (): readonly ObjectRef[] =>
+    wakeIndex.notify(matter, system.monotonicMs());
   return [
-    mappedFrom(installPlan.kind, ({ metadata }) => room.stirNear("plans", metadata, system.monotonicMs()), {
-      changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)],
-    }),
+    mappedFrom(
+      installPlan.kind,
+      ({ metadata }) => wakeIndex.stirNear("plans", metadata, system.monotonicMs()),
+      {
+        changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)],
+      },
+    ),
     mappedFrom(
       installPlan.kind,
       (plan) => {
@@ -190,10 +195,10 @@ function planWatches({ system, discovery, room, memories }: Office): readonly Ma
     mappedFrom({ kind: namespaces, isMetadataOnly: true }, waitingFor("namespaces")),
     mappedFrom({ kind: customResourceDefinitions, isMetadataOnly: true }, () => {
       discovery.invalidate();
-      return room.stir("kinds", system.monotonicMs());
+      return wakeIndex.notify("kinds", system.monotonicMs());
     }),
     ...admissionKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("admission"))),
-    ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("rights"))),
+    ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("permissions"))),
   ];
 }
 

@@ -6,7 +6,7 @@ export function pointerKeys(pointer: string): readonly string[] {
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** A key as it stands in a JSON pointer. */
+/** A key as written in a JSON pointer. */
 export function escapePointer(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }

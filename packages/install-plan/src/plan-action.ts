@@ -1,17 +1,17 @@
 import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 
-import type { Marker } from "./marks.ts";
+import type { OwnerLabels } from "./owner-labels.ts";
 import type { JobView } from "./world/job-view.ts";
 import type { MemberView } from "./world/seen.ts";
 
 /** One write, as plain data. */
 export type PlanAction =
-  /** Server-side apply with the account's rights; also heals what drifted. */
+  /** Server-side apply with the account's permissions; also heals what drifted. */
   | {
       readonly kind: "apply";
       readonly plan: InstallPlan;
-      readonly marker: Marker;
+      readonly ownerLabels: OwnerLabels;
       readonly view: MemberView;
       readonly isRepair: boolean;
     }
@@ -23,7 +23,12 @@ export type PlanAction =
     }
   /** Our marks and fields are given up; the object stays. */
   | { readonly kind: "release"; readonly plan: InstallPlan; readonly target: Target }
-  | { readonly kind: "createJob"; readonly plan: InstallPlan; readonly marker: Marker; readonly job: JobView }
+  | {
+      readonly kind: "createJob";
+      readonly plan: InstallPlan;
+      readonly ownerLabels: OwnerLabels;
+      readonly job: JobView;
+    }
   | { readonly kind: "deleteJob"; readonly plan: InstallPlan; readonly job: JobView }
   /** The plan becomes an owner of a manifest that it refers to. */
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
@@ -37,11 +42,11 @@ export type PlanAction =
       readonly warnings: readonly string[];
     }
   /** Tells metrics how long a stage took. */
-  | { readonly kind: "tellStage"; readonly tookMs: number }
+  | { readonly kind: "reportStage"; readonly tookMs: number }
   /** Takes progress out of the status of a plan that has not started: somebody else wrote it there. */
   | { readonly kind: "dropProgress"; readonly plan: InstallPlan }
   /** What went wrong before is tried anew. */
-  | { readonly kind: "forgetTroubles"; readonly plan: InstallPlan };
+  | { readonly kind: "forgetWriteFailures"; readonly plan: InstallPlan };
 
 /** A live object that a write means. */
 export interface Target {

@@ -4,7 +4,7 @@ import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
 
 /** Why the last write of an object did not succeed. */
-export interface Trouble {
+export interface WriteFailure {
   readonly kind: "transient" | "forbidden" | "rejected" | "collision";
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
@@ -23,19 +23,19 @@ export type DryRun =
   /** Cannot be asked yet: its kind, namespace or role comes with the plan. */
   | { readonly kind: "deferred" }
   | { readonly kind: "issue"; readonly issue: Issue }
-  | { readonly kind: "missingRight"; readonly message: string }
+  | { readonly kind: "missingPermission"; readonly message: string }
   | { readonly kind: "transient"; readonly message: string; readonly retryAfterMs: number };
 
 /**
- * What a process remembers of one plan between passes. Nothing in it is needed for the right outcome: a process that begins
+ * What a process remembers of one plan between reconciles. Nothing in it is needed for the right outcome: a process that begins
  * anew asks again what it does not know.
  */
 export class PlanMemory {
-  readonly troubles = new Map<IdentityKey, Trouble>();
+  readonly writeFailures = new Map<IdentityKey, WriteFailure>();
   /** The same of what is no member: jobs of stages, and objects that are to go. */
-  readonly setbacks = new Map<IdentityKey, Trouble>();
+  readonly setbacks = new Map<IdentityKey, WriteFailure>();
   /** Objects that bear no mark, read one by one; undefined stands for a sure absence. */
-  readonly sightings = new Map<IdentityKey, KubeObject | undefined>();
+  readonly unlabelledObjects = new Map<IdentityKey, KubeObject | undefined>();
   /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
@@ -50,10 +50,10 @@ export class PlanMemory {
   readonly #starts = new Map<string, number>();
   readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
-  readonly #homes = new Map<string, string>();
+  readonly #pinnedNamespaces = new Map<string, string>();
   #isOrphaned = false;
 
-  /** It was deleted with cascade=orphan; the garbage collector may take that word off again before a pass reads it. */
+  /** It was deleted with cascade=orphan; the garbage collector may take that word off again before a reconcile reads it. */
   get isOrphaned(): boolean {
     return this.#isOrphaned;
   }
@@ -83,42 +83,42 @@ export class PlanMemory {
   }
 
   /** The namespaces as an earlier process first saw them. */
-  recallHomes(homes: readonly Home[]): void {
-    for (const { name, uid } of homes) this.pinnedHome(name, uid);
+  recallNamespaces(pinnedNamespaces: readonly PinnedNamespace[]): void {
+    for (const { name, uid } of pinnedNamespaces) this.pinnedNamespaceUid(name, uid);
   }
 
   /** The namespaces that were asked about, as they were then. */
-  get homes(): readonly Home[] {
-    return [...this.#homes]
+  get pinnedNamespaces(): readonly PinnedNamespace[] {
+    return [...this.#pinnedNamespaces]
       .map(([name, uid]) => ({ name, uid }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-      .slice(0, homesLimit);
+      .slice(0, pinnedNamespacesLimit);
   }
 
   /** From now on this one is meant. */
-  pinHome(namespace: string, uid: string): void {
-    this.#homes.set(namespace, uid);
+  pinNamespace(namespace: string, uid: string): void {
+    this.#pinnedNamespaces.set(namespace, uid);
   }
 
   /** The uid of the one that is meant; this one if none was yet. */
-  pinnedHome(namespace: string, uid: string): string {
-    const pinned = this.#homes.get(namespace) ?? uid;
-    this.#homes.set(namespace, pinned);
+  pinnedNamespaceUid(namespace: string, uid: string): string {
+    const pinned = this.#pinnedNamespaces.get(namespace) ?? uid;
+    this.#pinnedNamespaces.set(namespace, pinned);
     return pinned;
   }
 
   noteRevert(key: IdentityKey, revert: Revert): void {
-    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => revert.atMs - atMs < fightWindowMs);
+    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => revert.atMs - atMs < conflictWindowMs);
     this.#reverts.set(key, [...recent, revert]);
   }
 
   /** Whether somebody keeps changing back what we restore, and when we try again. */
-  contestOver(key: IdentityKey, nowMs: number): Contest | undefined {
-    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => nowMs - atMs < fightMemoryMs);
+  revertConflictOver(key: IdentityKey, nowMs: number): RevertConflict | undefined {
+    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => nowMs - atMs < conflictMemoryMs);
     const last = recent.at(-1);
     if (last === undefined) return undefined;
     const inWindow = recent.filter(
-      ({ manager, atMs }) => manager === last.manager && last.atMs - atMs < fightWindowMs,
+      ({ manager, atMs }) => manager === last.manager && last.atMs - atMs < conflictWindowMs,
     );
     const allowed = last.isTakeover === true ? takeoversAllowed : revertsAllowed;
     if (inWindow.length <= allowed) return undefined;
@@ -129,13 +129,13 @@ export class PlanMemory {
 }
 
 /** A namespace of which only the one with this uid is meant. */
-export interface Home {
+export interface PinnedNamespace {
   readonly name: string;
   readonly uid: string;
 }
 
 /** What the status may hold; beyond that they are known to this process only. */
-const homesLimit = 500;
+const pinnedNamespacesLimit = 500;
 
 /** One restoration, and who had made it necessary. */
 export interface Revert {
@@ -146,13 +146,13 @@ export interface Revert {
 }
 
 /** Somebody does not let go of a field. */
-export interface Contest {
+export interface RevertConflict {
   readonly manager: string;
   readonly notBeforeMs: number;
 }
 
-const fightWindowMs = 5 * 60_000;
-const fightMemoryMs = 20 * 60_000;
+const conflictWindowMs = 5 * 60_000;
+const conflictMemoryMs = 20 * 60_000;
 const revertsAllowed = 5;
 /** Two plans that may both take over from anybody would go on for ever. */
 const takeoversAllowed = 2;

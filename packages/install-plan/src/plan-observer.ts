@@ -1,6 +1,6 @@
 import type { PlanAction } from "./plan-action.ts";
 
-/** Told of what metrics count. All hooks are optional, must be quick and must not throw. */
+/** Hooks for metrics. All hooks are optional, must be quick and must not throw. */
 export interface PlanObserver {
   /** A write of a plan was carried out; ones that the server refused count too. */
   wrote?(verb: WriteVerb): void;

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { timestampOf } from "@quartermaster/runtime";
 
-/** What a plan's status says of how far it has come; everything else is seen afresh in each pass. */
+/** What a plan's status says of how far it has come; everything else is seen afresh in each reconcile. */
 export type PlanStatus = NonNullable<InstallPlan["status"]>;
 
 /**
@@ -79,7 +79,7 @@ function lastedMs(since: string, timeoutSeconds: number, wallMs: number): number
 }
 
 const leftAtLeastMs = 10_000;
-/** The status has whole seconds; a stage that began a moment ago has not lasted one. */
+/** The status has whole seconds; a stage that began just now has not lasted one. */
 const roundedOffMs = 1_000;
 
 /** The index of the stage being worked on; the number of stages when all are passed. */

@@ -6,9 +6,9 @@ import { manifestRules } from "./rules/manifest-rules.ts";
 
 /** What the controller of manifests needs of its process. */
 export interface ResourceManifestOptions {
-  /** Only manifests of this namespace; all unless told. */
+  /** Only manifests of this namespace (default: all). */
   readonly namespace?: string;
-  /** Manifests worked on at the same time; 4 unless told. */
+  /** Manifests worked on at the same time (default: 4). */
   readonly concurrency?: number;
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How long to look, and how often. */
 export interface EventuallyOptions {
-  /** 30 s unless told. */
+  /** Default: 30 s. */
   readonly withinMs?: number;
-  /** 50 ms unless told. */
+  /** Default: 50 ms. */
   readonly everyMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { ApiAccess, ApiClient } from "@quartermaster/local-cluster";
 import { z } from "zod";
 
-/** A rule of RBAC, as it stands in a Role. */
+/** A rule of RBAC, as written in a Role. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];

@@ -3,7 +3,7 @@ import type { Context, CreateRule, ESTree } from "@oxlint/plugins";
 import { findImportBreach, isTestFile } from "../import-breach.ts";
 import { repositoryPath } from "../repository-path.ts";
 
-/** Reports imports against the table in rooms.ts: static, type-only, re-exports, `import()` and `import("…").Type` alike. */
+/** Reports imports against the table in packages.ts: static, type-only, re-exports, `import()` and `import("…").Type` alike. */
 export const dependencyDirection: CreateRule = {
   create(context) {
     const check = (node: ESTree.Node, specifier: string): void => {

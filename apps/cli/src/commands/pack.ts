@@ -23,7 +23,10 @@ export const packCommand: Command = {
   operands: "<file | folder | ->…",
   options: {
     name: { type: "string", describe: "name of the plan; required" },
-    "service-account": { type: "string", describe: "account whose rights the plan has; default unless told" },
+    "service-account": {
+      type: "string",
+      describe: "account whose permissions the plan has (default: default)",
+    },
     stage: {
       type: "string",
       multiple: true,
@@ -31,9 +34,9 @@ export const packCommand: Command = {
     },
     secrets: {
       type: "string",
-      describe: "inline, or secretRef to keep Secrets out of the plan; inline unless told",
+      describe: "inline, or secretRef to keep Secrets out of the plan (default: inline)",
     },
-    scope: { type: "string", describe: "Namespace or Cluster; by the objects unless told" },
+    scope: { type: "string", describe: "Namespace or Cluster (default: by the objects)" },
     manual: { type: "boolean", describe: "the plan waits for qm plan approve" },
     replaces: { type: "string", multiple: true, describe: "plan from which this one takes over" },
     apply: { type: "boolean", describe: "create the plan and what it refers to" },
@@ -41,7 +44,7 @@ export const packCommand: Command = {
     namespace: {
       type: "string",
       short: "n",
-      describe: "namespace of the plan; default unless told, with --apply that of the context",
+      describe: "namespace of the plan (default: default), with --apply that of the context",
     },
   },
   run: async (invocation, context) => {
@@ -57,7 +60,7 @@ export const packCommand: Command = {
   },
 };
 
-interface Surroundings {
+interface Environment {
   readonly invocation: Invocation;
   readonly context: CommandContext;
 }
@@ -65,7 +68,7 @@ interface Surroundings {
 async function packAndApply(
   input: InputReading,
   options: PackOptions,
-  { invocation, context }: Surroundings,
+  { invocation, context }: Environment,
 ): Promise<ExitCode> {
   await using cluster = await connect(invocation, context);
   const packed = pack(input.documents, { ...options, namespace: cluster.namespace });

@@ -16,8 +16,8 @@ export const planRollbackCommand: Command = {
   summary: "replace a plan by one with its predecessor's content",
   operands: "<plan>",
   options: {
-    to: { type: "string", describe: "predecessor to go back to; the one the plan replaced unless told" },
-    name: { type: "string", describe: "name of the new plan; <predecessor>-again unless told" },
+    to: { type: "string", describe: "predecessor to go back to (default: the one the plan replaced)" },
+    name: { type: "string", describe: "name of the new plan (default: <predecessor>-again)" },
     "dry-run": { type: "boolean", describe: "show the new plan, create nothing" },
     ...clusterOptions,
   },

@@ -20,7 +20,7 @@ export const planStatusCommand: Command = {
   operands: "<plan>",
   options: {
     watch: { type: "boolean", short: "w", describe: "go on until the plan is ready" },
-    timeout: { type: "string", describe: "give up watching after this many seconds; never unless told" },
+    timeout: { type: "string", describe: "give up watching after this many seconds (default: never)" },
     ...clusterOptions,
   },
   run: async (invocation, context) => {
@@ -38,7 +38,7 @@ export const planStatusCommand: Command = {
   },
 };
 
-interface Surroundings {
+interface Environment {
   readonly cluster: Cluster;
   readonly context: CommandContext;
   /** Programs get the last state alone: several documents would be none that they can read. */
@@ -49,7 +49,7 @@ interface Surroundings {
 async function watch(
   name: string,
   limitMs: number,
-  { cluster, context, isText }: Surroundings,
+  { cluster, context, isText }: Environment,
 ): Promise<InstallPlan> {
   const { system, terminal, signal } = context;
   const end = system.monotonicMs() + limitMs;

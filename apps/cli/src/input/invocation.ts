@@ -25,7 +25,7 @@ export interface Invocation {
 
 /** Options that every command has. */
 export const commonOptions: OptionSpecs = {
-  output: { type: "string", short: "o", describe: "text, json or yaml; text unless told" },
+  output: { type: "string", short: "o", describe: "text, json or yaml (default: text)" },
   help: { type: "boolean", short: "h", describe: "show this help" },
 };
 
@@ -34,10 +34,10 @@ export const clusterOptions: OptionSpecs = {
   namespace: {
     type: "string",
     short: "n",
-    describe: "namespace of the plan; that of the context unless told",
+    describe: "namespace of the plan (default: that of the context)",
   },
-  kubeconfig: { type: "string", describe: "kubeconfig file; as kubectl finds it unless told" },
-  context: { type: "string", describe: "context of the kubeconfig; the current one unless told" },
+  kubeconfig: { type: "string", describe: "kubeconfig file (default: as kubectl finds it)" },
+  context: { type: "string", describe: "context of the kubeconfig (default: the current one)" },
   "insecure-skip-tls-verify": {
     type: "boolean",
     describe: "accept any certificate of the API server (default: false)",

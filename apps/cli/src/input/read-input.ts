@@ -42,7 +42,7 @@ async function kindOfPlace(place: string): Promise<"file" | "folder"> {
   return (await reading(place, async () => await stat(place))).isDirectory() ? "folder" : "file";
 }
 
-/** What the system refuses to read is told as the person's path, not as a fault of ours. */
+/** What the system refuses to read is reported as the person's path, not as a fault of ours. */
 async function reading<T>(place: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

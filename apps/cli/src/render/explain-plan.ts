@@ -51,7 +51,7 @@ const notSeen: Part = {
 
 function restOf(plan: InstallPlan): string {
   if (isReady(plan)) return "everything is installed and ready";
-  return plan.status?.message ?? "the status gives no reason; look again in a moment";
+  return plan.status?.message ?? "the status gives no reason; look again in a few seconds";
 }
 
 function fromSpec({ metadata, spec, status }: InstallPlan): readonly Part[] {
@@ -83,7 +83,7 @@ function fromStatus(plan: InstallPlan, status: Status): readonly Part[] {
   ];
 }
 
-/** Conditions that say something when they are not as on a good day, with the remedy that fits the kind of trouble. */
+/** Conditions that say something when they are not as on a good day, with the remedy that fits the kind of failure. */
 const telling: readonly { readonly type: string; readonly badWhen: string; readonly remedy?: string }[] = [
   {
     type: "Resolved",
@@ -128,7 +128,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
   ["AuthorUnknown", "create the plan again with the policies of config/policy in force"],
-  ["AuthorizationLost", "grant whoever made the plan the right to impersonate its account again"],
+  ["AuthorizationLost", "grant the plan's author the permission to impersonate its account again"],
   ["PermissionsMissing", "grant the service account what is missing; the plan goes on by itself"],
   ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
   ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],

@@ -11,7 +11,7 @@ export function overviewText(commands: readonly Command[]): string {
     "",
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     "",
-    "qm <command> --help tells more of one command.",
+    "qm <command> --help shows the help of one command.",
     "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not ready or different, 4 not found or unreachable.",
   ].join("\n");
 }

@@ -13,8 +13,8 @@ import { repository } from "./repository.ts";
 import { sample, tryNext } from "./try-next.ts";
 
 /**
- * What `make up` does: a local cluster, the operator beside it with the rights we ship, and the sample plan until it is Ready.
- * Where the operator runs already, only what it needs is seen to and where to look is told: an earlier run may have been broken
+ * What `make up` does: a local cluster, the operator beside it with the permissions we ship, and the sample plan until it is Ready.
+ * Where the operator runs already, only what it needs is seen to and where to look is reported: an earlier run may have been broken
  * off. The words are those of `local-cluster up`.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
@@ -22,7 +22,7 @@ export async function bringUp(words: readonly string[], context: CommandContext)
   const { name, isHelpWanted } = understood(words);
   if (code !== 0 || isHelpWanted) return code;
   try {
-    return await furnish(clusterFolderOf(name), context);
+    return await bootstrap(clusterFolderOf(name), context);
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
     context.terminal.note(`error: ${error.message}`);
@@ -30,7 +30,7 @@ export async function bringUp(words: readonly string[], context: CommandContext)
   }
 }
 
-async function furnish(folder: string, context: CommandContext): Promise<ExitCode> {
+async function bootstrap(folder: string, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const kubectl = kubectlIn(folder);
   // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.

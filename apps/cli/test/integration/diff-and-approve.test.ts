@@ -83,7 +83,7 @@ describe("diff", () => {
     const { code, out, err } = await qm("plan diff private", { kubeconfig: await kubeconfigOf(person) });
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
-      `error: you may not act as service account ${namespace.name}/installer, which the plan is checked with; ask for the right to impersonate it`,
+      `error: you may not act as service account ${namespace.name}/installer, which the plan is checked with; ask for the permission to impersonate it`,
     );
   });
 

@@ -82,7 +82,7 @@ describe("pack --apply", () => {
     expect(err).toContain("choose another --name and add --replaces once");
   });
 
-  test("what the server refuses is told with its field", async () => {
+  test("what the server refuses is reported with its field", async () => {
     const tooMany = Array.from({ length: 51 }, (_, index) => ` --replaces p${index}`).join("");
     const { code, err } = await applyPlan("refused", [aConfigMap("a")], tooMany);
     expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe("pack --apply", () => {
     expect(stored?.metadata.ownerReferences).toMatchObject([{ name, uid: manifest?.metadata.uid }]);
   });
 
-  test("programs are told the plan that was made, and nothing else", async () => {
+  test("programs are reported the plan that was made, and nothing else", async () => {
     const { code, out } = await applyPlan("told", [aConfigMap("a")], " -o json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ kind: "InstallPlan", metadata: { name: "told" } });

@@ -11,7 +11,7 @@ const repository: string = join(import.meta.dirname, "../../../..");
 /** One command of a guide, and what a person must see after it. */
 export interface Step {
   readonly line: string;
-  /** 0 unless told. */
+  /** Default: 0. */
   readonly code?: number;
   readonly says?: RegExp;
 }
@@ -41,7 +41,7 @@ export async function typeLine(line: string, env: Readonly<Record<string, string
   return { code: await promise, said };
 }
 
-/** Follows the steps in order. What only reads is typed again until it shows what it must: an operator takes a moment. */
+/** Follows the steps in order. What only reads is typed again until it shows what it must: an operator takes a few seconds. */
 export async function follow(steps: readonly Step[], env: Readonly<Record<string, string>>): Promise<void> {
   for (const { line, code = 0, says = /^/ } of steps) {
     const isReading = / get | events | plan (?:status|diff|explain) /.test(line);

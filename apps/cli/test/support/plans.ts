@@ -3,7 +3,7 @@ import type { InstallPlan } from "@quartermaster/api";
 /** What a plan's status may say. */
 export type Status = NonNullable<InstallPlan["status"]>;
 
-/** A plan with two stages, as the API server tells it. */
+/** A plan with two stages, as the API server returns it. */
 export function aPlan(status?: Status, spec: Partial<InstallPlan["spec"]> = {}): InstallPlan {
   const manifest = (apiVersion: string, kind: string, name: string): { readonly manifest: object } => ({
     manifest: { apiVersion, kind, metadata: { name } },
@@ -45,7 +45,7 @@ export function aPlan(status?: Status, spec: Partial<InstallPlan["spec"]> = {}):
   } as InstallPlan;
 }
 
-/** A condition as it stands in a status. */
+/** A condition as written in a status. */
 export function aCondition(
   type: string,
   status: "True" | "False",

@@ -47,7 +47,7 @@ describe("changes between two objects", () => {
     expect(changesBetween(given[0], given[1], { isSecret: false })).toEqual(want);
   });
 
-  test("values of Secrets are told as digests only", () => {
+  test("values of Secrets are reported as digests only", () => {
     const [before, after] = [{ data: { password: "b2xk" } }, { data: { password: "bmV3" } }];
     const changes = changesBetween(before, after, { isSecret: true });
     expect(JSON.stringify(changes)).not.toMatch(/b2xk|bmV3/);
@@ -60,7 +60,7 @@ describe("changes between two objects", () => {
     ]);
   });
 
-  test("are told as text", () => {
+  test("are reported as text", () => {
     const object = { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" };
     const text = diffText([
       {

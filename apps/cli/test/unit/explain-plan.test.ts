@@ -77,7 +77,7 @@ describe("a plan is explained", () => {
       remedies: ["install the CustomResourceDefinition of the kind; the plan goes on by itself"],
     },
     {
-      name: "that lacks rights, every one of them",
+      name: "that lacks permissions, every one of them",
       given: aPlan({
         phase: "Forbidden",
         conditions: [aCondition("Authorized", "False", "PermissionsMissing")],

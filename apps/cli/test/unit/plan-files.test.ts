@@ -33,7 +33,7 @@ describe("plans in files", () => {
     expect(err).toContain("several InstallPlans in it: one, two;");
   });
 
-  test("faults of the plan, its objects and its expressions are told with their place", async () => {
+  test("faults of the plan, its objects and its expressions are reported with their place", async () => {
     const plan = (resource: string): string =>
       `apiVersion: install.quartermaster.dev/v1alpha1\nkind: InstallPlan\nmetadata: { name: a }\nspec:\n  serviceAccountName: installer\n  stages:\n    - name: one\n      resources:\n        - ${resource}\n`;
     const object = "manifest: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, uid: b } }";
@@ -109,7 +109,7 @@ describe("plans in files", () => {
       input: "apiVersion: install.quartermaster.dev/v1alpha1\nkind: InstalPlan\nmetadata: { name: a }\n",
       want: /kind: Invalid input: expected "InstallPlan"/,
     },
-  ])("$name is told", async ({ input, want }) => {
+  ])("$name is reported", async ({ input, want }) => {
     const { code, out } = await type(["plan", "validate", "-"], { input });
     expect(code).toBe(1);
     expect(out).toMatch(want);

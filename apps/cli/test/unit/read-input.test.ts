@@ -62,13 +62,13 @@ test("a folder named like a file, and links, are read without going in circles",
   });
 });
 
-test("a link that leads nowhere is told by its path, without a stack", async () => {
+test("a link that leads nowhere is reported by its path, without a stack", async () => {
   const { code, err } = await pack(join(folder, "broken"));
   expect(code).toBe(4);
   expect(err).toMatch(/^error: .*broken\/x\.yaml: cannot be read; is the path right\? \(ENOENT\)$/);
 });
 
-test("what cannot be read is told alone, without a word about an empty plan", async () => {
+test("what cannot be read is reported alone, without a word about an empty plan", async () => {
   const { err } = await pack("-", "kind: [\n");
   expect(err).toMatch(/^error: standard input, document 1, line \d+: [^\n]+$/);
 });

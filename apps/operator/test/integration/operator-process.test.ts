@@ -44,14 +44,14 @@ test("an operator on a host installs a plan, shows it in its metrics and ends in
 test.each([
   { name: "a flag that does not exist", args: ["--loud"], says: /^quartermaster-operator: .*--loud/ },
   { name: "a kubeconfig that is not there", args: ["--kubeconfig", "/nowhere"], says: /\/nowhere/ },
-])("$name is told in one line, and the exit code is 2", async ({ args, says }) => {
+])("$name is reported in one line, and the exit code is 2", async ({ args, says }) => {
   await using operator = new Operator(args);
   expect(await operator.end()).toBe(2);
   expect(operator.said).toMatch(says);
   expect(operator.said.trim().split("\n")).toHaveLength(1);
 });
 
-test("a port that is taken is told by its flag, and the exit code is 2", async () => {
+test("a port that is taken is reported by its flag, and the exit code is 2", async () => {
   using cluster = joinSharedCluster();
   await using taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");

@@ -43,7 +43,7 @@ const writes = [
   "leases: get, create, update",
 ];
 
-test("the rights per namespace are given to the account that the operator has", () => {
+test("the permissions per namespace are given to the account that the operator has", () => {
   const accounts = read("config/rbac/account.yaml");
   const [, name = "", namespace = ""] =
     /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)\n {2}namespace: (\S+)/.exec(accounts) ?? [];
@@ -64,7 +64,7 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
   ]);
 });
 
-test("the limited rights take the place of the default ones, by name", () => {
+test("the limited permissions take the place of the default ones, by name", () => {
   const names = (path: string): readonly string[] =>
     rolesIn(path).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   expect(names("config/rbac-limited/operator.yaml")).toEqual(

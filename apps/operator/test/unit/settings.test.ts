@@ -22,7 +22,7 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: "nothing told", want: defaults },
+  { name: "nothing given", want: defaults },
   {
     name: "flags",
     args: ["--kubeconfig", "/k", "--metrics-port=0", "--concurrency", "8", "--log-level", "debug"],

@@ -74,7 +74,7 @@ export const installPlanSpec = cel(
   { rule: "has(self.replaces) == has(oldSelf.replaces)", message: "replaces is immutable" },
 );
 
-/** An InstallPlan as the API server tells it. */
+/** An InstallPlan as the API server returns it. */
 export type InstallPlan = ObjectOf<typeof installPlanSpec, typeof installPlanStatus>;
 
 /** Applies a set of manifests in stages, with jobs between them, under one service account's rights. */

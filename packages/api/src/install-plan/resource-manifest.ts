@@ -42,7 +42,7 @@ const resourceManifestStatus = z.strictObject({
   conditions,
 });
 
-/** A ResourceManifest as the API server tells it. */
+/** A ResourceManifest as the API server returns it. */
 export type ResourceManifest = ObjectOf<typeof resourceManifestSpec, typeof resourceManifestStatus>;
 
 /** Holds one manifest for the plans that refer to it. */

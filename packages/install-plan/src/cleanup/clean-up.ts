@@ -11,7 +11,7 @@ import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./dec
 import {
   accountReplaced,
   orphaned,
-  type Plight,
+  type DeletionProgress,
   unauthorized,
   underWay,
   unread,
@@ -20,7 +20,7 @@ import {
 import { endRunningJobs } from "./end-jobs.ts";
 import {
   type CleanUpParts,
-  type Hands,
+  type DeletionContext,
   isHomeLeaving,
   isLettingGo,
   leaveBehind,
@@ -59,7 +59,7 @@ async function takeAway(plan: InstallPlan, ctx: Context, parts: CleanUpParts): P
 /** Undefined when the next step can follow at once. */
 async function nextEnd(
   plan: InstallPlan,
-  { ctx, parts }: Hands,
+  { ctx, parts }: DeletionContext,
   silentUntilMs: number,
 ): Promise<Outcome | CleanUpEnd | undefined> {
   const leftBehind = leftBehindBy(plan, ctx, parts);
@@ -70,26 +70,26 @@ async function nextEnd(
   // Written down before anything is done: what told of it goes while we work.
   if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
   const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
-  const plight = { plan, step, remaining, unanswered };
-  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...plight, step: nothing }, unanswered);
-  return await takeStep(plight, { ctx, parts }, silentUntilMs);
+  const progress = { plan, step, remaining, unanswered };
+  if (turnOf(remaining) < turnOf(unanswered)) return unread({ ...progress, step: nothing }, unanswered);
+  return await takeStep(progress, { ctx, parts }, silentUntilMs);
 }
 
 async function takeStep(
-  plight: Plight,
-  { ctx, parts }: Hands,
+  progress: DeletionProgress,
+  { ctx, parts }: DeletionContext,
   silentUntilMs: number,
 ): Promise<Outcome | CleanUpEnd | undefined> {
-  const { plan, step, remaining } = plight;
+  const { plan, step, remaining } = progress;
   const fault = accountFault(plan, ctx);
-  if (fault !== undefined) return withoutAccount(plight, fault, ctx);
+  if (fault !== undefined) return withoutAccount(progress, fault, ctx);
   const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
   const [refusal] = refusals;
-  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(plight, refusal.said);
+  if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(progress, refusal.said);
   await leaveBehind(refusals, plan, { ctx, parts });
   const { system } = parts;
   const isWorthTelling = step.actions.length === 0 || system.monotonicMs() > silentUntilMs;
-  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(plight) : undefined;
+  return isWorthTelling || !(await isSeenSoon(done, ctx, system)) ? underWay(progress) : undefined;
 }
 
 const nothing: DeletionStep = { actions: [], inFlight: 1, blockedBy: [] };
@@ -102,7 +102,7 @@ interface Left {
 
 async function nextStep(
   { plan, remaining, leftBehind }: Left,
-  { ctx, parts: { memories, system } }: Hands,
+  { ctx, parts: { memories, system } }: DeletionContext,
 ): Promise<DeletionStep> {
   const isLettingAllGo = plan.status?.deletion?.orphan === true || isOverdue(plan, { memories, system });
   const jobsFirst = isLettingAllGo ? undefined : await endRunningJobs(plan, ctx, leftBehind);
@@ -114,19 +114,19 @@ function ownsNothing(plan: InstallPlan): boolean {
   return !hasStarted(plan) || plan.status?.phase === "Superseded";
 }
 
-function withoutAccount(plight: Plight, fault: AccountFault, ctx: Context): Outcome | CleanUpEnd {
-  const { plan, remaining } = plight;
+function withoutAccount(progress: DeletionProgress, fault: AccountFault, ctx: Context): Outcome | CleanUpEnd {
+  const { plan, remaining } = progress;
   const { serviceAccountName } = plan.spec;
   const isMissing = fault === "missing";
   const said = `${serviceAccountName} ${isMissing ? "does not exist" : "was deleted and created again"}`;
   if (isLettingGo(plan, ctx)) return letGo(remaining, said, ctx);
-  return isMissing ? unauthorized(plight, said) : accountReplaced(plight);
+  return isMissing ? unauthorized(progress, said) : accountReplaced(progress);
 }
 
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
 const silentMs = 2_000;
 
-/** Whether the watches show within a moment what became of the objects. */
+/** Whether the watches show within a few seconds what became of the objects. */
 async function isSeenSoon(
   actions: readonly PlanAction[],
   ctx: Context,
@@ -166,7 +166,7 @@ function isOverdue(
 }
 
 /** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
-function isHeldBySilence(plan: InstallPlan, { ctx, parts }: Hands): boolean {
+function isHeldBySilence(plan: InstallPlan, { ctx, parts }: DeletionContext): boolean {
   return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
@@ -181,13 +181,13 @@ function accountFault({ metadata, spec, status }: InstallPlan, ctx: Context): Ac
   return pinned === undefined || pinned === found.metadata.uid ? undefined : "replaced";
 }
 
-/** Does all that can be done now, and tells what the account lacked a right for. */
+/** Does all that can be done now, and tells what the account lacked a permission for. */
 async function carryOut(
   { actions, inFlight }: DeletionStep,
   remaining: readonly Remaining[],
-  { ctx, parts }: Hands,
+  { ctx, parts }: DeletionContext,
 ): Promise<{ readonly done: readonly PlanAction[]; readonly refusals: readonly Refusal[] }> {
-  tellProtected(actions, remaining, ctx);
+  reportProtected(actions, remaining, ctx);
   const ends = await inBatches(actions, inFlight, async (action) => {
     const said = await refusalOf(action, { ctx, parts });
     return { action, ...(said === undefined ? {} : { said }) };
@@ -201,7 +201,11 @@ async function carryOut(
 }
 
 /** What the plan leaves behind because others have data in it. */
-function tellProtected(actions: DeletionStep["actions"], remaining: Plight["remaining"], ctx: Context): void {
+function reportProtected(
+  actions: DeletionStep["actions"],
+  remaining: DeletionProgress["remaining"],
+  ctx: Context,
+): void {
   const released = new Set(
     actions.flatMap((action) => (action.kind === "release" ? [action.target.live] : [])),
   );

@@ -7,7 +7,7 @@ import { reasons } from "../reasons.ts";
 import type { DeletionStep, Remaining, Unread } from "./decide-deletion.ts";
 
 /** How far a deletion has come. */
-export interface Plight {
+export interface DeletionProgress {
   readonly plan: InstallPlan;
   readonly step: DeletionStep;
   readonly remaining: readonly Remaining[];
@@ -18,25 +18,25 @@ const lookAgainMs = 5_000;
 const unauthorizedMs = 30_000;
 
 /** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */
-export function underWay(plight: Plight): CleanUpEnd {
-  const [blocker] = plight.step.blockedBy;
-  if (blocker === undefined || plight.step.actions.length > 0) {
+export function underWay(progress: DeletionProgress): CleanUpEnd {
+  const [blocker] = progress.step.blockedBy;
+  if (blocker === undefined || progress.step.actions.length > 0) {
     const why = { reason: reasons.deleting, message: "Removes what the plan made." };
-    return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: false });
+    return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: false });
   }
   const { object, finalizers = [] } = blocker;
   const message = `${describeIdentity(object)} is kept by its finalizers ${finalizers.join(", ")}.`;
   const why = { reason: reasons.deletionBlocked, message };
-  return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
+  return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
 
 /** Nobody can say whether they are there, and what was made before them has to wait for them. */
-export function unread(plight: Plight, [first, ...others]: readonly Unread[]): CleanUpEnd {
+export function unread(progress: DeletionProgress, [first, ...others]: readonly Unread[]): CleanUpEnd {
   const name = first === undefined ? "" : describeIdentity(first.identity);
   const rest = others.length === 0 ? "" : ` and ${others.length} more`;
-  const message = `Whether ${name}${rest} is still there cannot be told: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
+  const message = `Whether ${name}${rest} is still there cannot be reported: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
   const why = { reason: reasons.deletionBlocked, message };
-  return report(plight, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
+  return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
 
 /** Everything is to be let go: told before the first object is. */
@@ -46,20 +46,20 @@ export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
   return told(plan, why, { outcome: waiting(why, 0), isBlocked: false, deletion });
 }
 
-/** Somebody has to give the account its rights back, or allow the plan to let go. */
-export function unauthorized(plight: Plight, why: string): CleanUpEnd {
-  const { serviceAccountName } = plight.plan.spec;
+/** Somebody has to give the account its permissions back, or allow the plan to let go. */
+export function unauthorized(progress: DeletionProgress, why: string): CleanUpEnd {
+  const { serviceAccountName } = progress.plan.spec;
   const message = `Service account ${serviceAccountName} cannot delete what is left: ${why}; deletion.ifUnauthorized: Orphan lets it go.`;
   const found = { reason: reasons.deletionBlocked, message };
-  return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
+  return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
 
 /** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
-export function accountReplaced(plight: Plight): CleanUpEnd {
-  const { serviceAccountName } = plight.plan.spec;
+export function accountReplaced(progress: DeletionProgress): CleanUpEnd {
+  const { serviceAccountName } = progress.plan.spec;
   const message = `Service account ${serviceAccountName} was deleted and created again, and nothing is deleted as the new one: delete what is left yourself, or set deletion.ifUnauthorized: Orphan to leave it.`;
   const found = { reason: reasons.serviceAccountReplaced, message };
-  return report(plight, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
+  return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
 
 /** Nobody can say what is left until the operator may look. */
@@ -69,9 +69,9 @@ export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
 }
 
 function report(
-  { plan, step, remaining, unanswered }: Plight,
+  { plan, step, remaining, unanswered }: DeletionProgress,
   why: Why,
-  end: Pick<Told, "outcome" | "isBlocked">,
+  end: Pick<DeletionStatus, "outcome" | "isBlocked">,
 ): CleanUpEnd {
   const blockedBy = step.blockedBy.slice(0, 20);
   const deletion = {
@@ -82,10 +82,10 @@ function report(
   return told(plan, why, { ...end, deletion });
 }
 
-interface Told {
+interface DeletionStatus {
   readonly outcome: Outcome;
   readonly isBlocked: boolean;
-  /** As it was unless told. */
+  /** Default: as it was. */
   readonly deletion?: PlanStatus["deletion"];
 }
 
@@ -93,7 +93,7 @@ interface Told {
 function told(
   { status }: InstallPlan,
   { reason, message }: Why,
-  { outcome, isBlocked, deletion = status?.deletion }: Told,
+  { outcome, isBlocked, deletion = status?.deletion }: DeletionStatus,
 ): CleanUpEnd {
   return {
     outcome,

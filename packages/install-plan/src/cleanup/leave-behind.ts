@@ -8,11 +8,11 @@ import type { PlanAction, Target } from "../plan-action.ts";
 import { namespaces } from "../world/kinds.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 
-/** What cleaning up needs besides the pass. */
+/** What cleaning up needs besides the reconcile. */
 export type CleanUpParts = ObserverParts & ApplyParts;
 
 /** What a step is carried out with. */
-export interface Hands {
+export interface DeletionContext {
   readonly ctx: Context;
   readonly parts: CleanUpParts;
 }
@@ -23,8 +23,11 @@ export interface Refusal {
   readonly said: string;
 }
 
-/** What the server said where the account lacks a right; undefined when it lacked none. */
-export async function refusalOf(action: PlanAction, { ctx, parts }: Hands): Promise<string | undefined> {
+/** What the server said where the account lacks a permission; undefined when it lacked none. */
+export async function refusalOf(
+  action: PlanAction,
+  { ctx, parts }: DeletionContext,
+): Promise<string | undefined> {
   try {
     await performAction(action, ctx, parts);
     return undefined;
@@ -58,7 +61,7 @@ export function leftBehindBy(
 export async function leaveBehind(
   refusals: readonly Refusal[],
   plan: InstallPlan,
-  hands: Hands,
+  hands: DeletionContext,
 ): Promise<void> {
   const [first] = refusals;
   if (first === undefined) return;

@@ -12,7 +12,7 @@ import { definedKind } from "../crd/defined-kind.ts";
 import { servedVersions } from "../crd/served-versions.ts";
 import { describeIdentity } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
-import { isMarkedBy } from "../marks.ts";
+import { isLabelledBy } from "../owner-labels.ts";
 import { isAllowed } from "../permissions/reviews.ts";
 import type { Entry } from "../world/inventory.ts";
 
@@ -35,7 +35,7 @@ export async function protectionOf(
   discovery: Discovery,
 ): Promise<string | undefined> {
   const isForeign = (object: KubeObject): boolean =>
-    !isMarkedBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
+    !isLabelledBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
   if (!entry.lifecycle.protectData) return undefined;
   if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
   if (isCrd(entry.identity)) return await objectsOfOthers(live, { isForeign, account, ctx });
@@ -44,7 +44,7 @@ export async function protectionOf(
   return undefined;
 }
 
-/** What people are told of an object that is not taken away. */
+/** What people are reported of an object that is not taken away. */
 export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
   return `${describeIdentity(identity)} stays: ${protectedBy}.`;
 }
@@ -90,7 +90,7 @@ async function foreignIn(
     return undefined;
   } catch (error) {
     if (classify(error) === "forbidden") return "hidden";
-    // A kind whose definition went a moment ago, with this very plan perhaps, is still told by discovery: it holds nothing.
+    // A kind whose definition went just now, with this very plan perhaps, is still told by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
     return undefined;

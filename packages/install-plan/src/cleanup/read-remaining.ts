@@ -5,7 +5,7 @@ import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
-import { markedEntries } from "../world/marked-entries.ts";
+import { labelledObjects } from "../world/labelled-objects.ts";
 import type { ObserverParts } from "../world/observe-plan.ts";
 import { replacementOf } from "../world/replacement.ts";
 import { readKindTable } from "../world/served-kinds.ts";
@@ -43,7 +43,7 @@ export async function readRemaining(
     });
   const silent = await unanswered(own, { ...parts, ctx, kinds });
   const audible = own.filter((entry) => !silent.includes(entry));
-  const marked = await markedEntries(audible, plan.metadata, { ctx, kinds });
+  const marked = await labelledObjects(audible, plan.metadata, { ctx, kinds });
   const remaining = marked.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
   return {
     remaining: await withProtection(remaining, { plan, ctx, discovery, staying: leftBehind }),
@@ -78,11 +78,11 @@ async function withProtection(
 function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
   const siblings = siblingsOf(plan, ctx);
   const { predecessors, successor } = replacementOf(plan, siblings);
-  const heir = successor === undefined ? undefined : siblings.planNamed(successor.name);
+  const found = siblings.planNamed(successor?.name ?? "");
   // Pending: given back after a failure, but perhaps not taken yet.
   const returning = predecessors
     .filter(({ state }) => state === "Releasing" || state === "Pending")
     .flatMap((before) => before.plan ?? []);
-  const heirs = heir === undefined || heir.metadata.uid !== successor?.uid ? [] : [heir];
-  return [...heirs, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const successors = found === undefined || found.metadata.uid !== successor?.uid ? [] : [found];
+  return [...successors, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }

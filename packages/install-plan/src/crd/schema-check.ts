@@ -41,8 +41,8 @@ function wrongType(schema: unknown, value: unknown): string | undefined {
   const isIntOrString = fieldOf(schema, "x-kubernetes-int-or-string") === true;
   const type = isIntOrString ? "int-or-string" : fieldOf(schema, "type");
   if (typeof type !== "string" || type === "") return undefined;
-  const isRight = typeTests.get(type)?.(value) ?? true;
-  return isRight ? undefined : `must be of type ${type}`;
+  const isPermission = typeTests.get(type)?.(value) ?? true;
+  return isPermission ? undefined : `must be of type ${type}`;
 }
 
 const typeTests: ReadonlyMap<string, (value: unknown) => boolean> = new Map([

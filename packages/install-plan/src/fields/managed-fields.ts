@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { isJsonObject } from "../manifest/json-object.ts";
-import { fieldManager } from "../marks.ts";
+import { fieldManager } from "../owner-labels.ts";
 
 /** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a leaf. */
 export interface FieldSet {
@@ -33,7 +33,7 @@ export function isOurs({ manager, operation, subresource }: ManagerEntry): boole
   return manager === fieldManager && operation === "Apply" && subresource === undefined;
 }
 
-/** One entry as it stands in an object; nothing where it is not one. */
+/** One entry as written in an object; nothing where it is not one. */
 export function readEntry(entry: unknown): readonly ManagerEntry[] {
   if (!isJsonObject(entry)) return [];
   const { manager, operation, subresource, time, fieldsV1 } = entry;
@@ -44,7 +44,7 @@ export function readEntry(entry: unknown): readonly ManagerEntry[] {
       operation,
       ...(typeof subresource === "string" && subresource !== "" ? { subresource } : {}),
       ...(typeof time === "string" ? { time } : {}),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing but nested objects stands in fieldsV1; readers ask for each key
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing but nested objects is in fieldsV1; readers ask for each key
       fields: fieldsV1 as unknown as FieldSet,
     },
   ];

@@ -9,7 +9,7 @@ export interface ObjectFault {
 }
 
 /** Labels and annotations of this domain are ours: they prove who owns an object. */
-const ownMarks = "install.quartermaster.dev/";
+const ownLabels = "install.quartermaster.dev/";
 
 /**
  * What is wrong with a manifest as such, all of it; nothing here depends on the cluster. Names are checked before anything
@@ -98,7 +98,7 @@ function markFaults(metadata: JsonObject, field: "labels" | "annotations"): read
   if (marks === undefined || marks === null) return [];
   if (!isJsonObject(marks)) return [{ field: `metadata.${field}`, message: "must be an object" }];
   return Object.keys(marks)
-    .filter((key) => key.startsWith(ownMarks))
+    .filter((key) => key.startsWith(ownLabels))
     .map((key) => ({
       field: `metadata.${field}[${JSON.stringify(key.slice(0, 100))}]`,
       message: "is Quartermaster's own mark; leave it out",

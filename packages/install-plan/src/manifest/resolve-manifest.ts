@@ -9,7 +9,7 @@ import { readJson } from "./read-json.ts";
 /** Bytes that a packed manifest may have once it is unpacked. */
 const inflatedLimitBytes = 4 * 1024 * 1024;
 
-/** A Secret as far as a manifest needs it; `data` in base64 as the API server tells it. */
+/** A Secret as far as a manifest needs it; `data` in base64 as the API server returns it. */
 export interface ManifestSecret {
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;

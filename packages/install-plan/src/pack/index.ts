@@ -2,7 +2,7 @@ export { identityOf } from "../identity.ts";
 export type { Identity } from "../identity.ts";
 export type { Issue } from "../issue.ts";
 export { escapePointer } from "../json-pointer.ts";
-export { fieldManager, objectAnnotation, planIdLabel } from "../marks.ts";
+export { fieldManager, objectAnnotation, planIdLabel } from "../owner-labels.ts";
 export { appliedForm } from "../manifest/applied-form.ts";
 export type { AppliedForm } from "../manifest/applied-form.ts";
 export { appliedManifest } from "../world/applied-manifest.ts";

@@ -21,14 +21,14 @@ export interface WantedStage {
 /** How to pack. */
 export interface PackOptions {
   readonly name: string;
-  /** The plan's namespace; `default` unless told. */
+  /** The plan's namespace (default: `default`). */
   readonly namespace?: string;
   readonly serviceAccountName: string;
   readonly stages?: readonly WantedStage[];
-  /** Where Secrets go: into the plan like everything else, or each into an immutable Secret. `inline` unless told. */
+  /** Where Secrets go: into the plan like everything else, or each into an immutable Secret (default: `inline`). */
   readonly secrets?: "inline" | "secretRef";
   readonly approval?: "Automatic" | "Manual";
-  /** By the objects unless told; of custom resources whose definition is elsewhere one cannot see that they have no namespace. */
+  /** Default: by the objects; of custom resources whose definition is elsewhere one cannot see that they have no namespace. */
   readonly scope?: "Namespace" | "Cluster";
   /** Names of the plans that this one takes over from. */
   readonly replaces?: readonly string[];

@@ -12,7 +12,7 @@ import { asAccount } from "../account.ts";
 import { ourFields } from "../fields/managed-fields.ts";
 import { unownedPaths } from "../fields/unowned-paths.ts";
 import { describeIdentity } from "../identity.ts";
-import { fieldManager } from "../marks.ts";
+import { fieldManager } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-observer.ts";
@@ -23,9 +23,9 @@ import { hasDrifted } from "../world/drift.ts";
 import { isImmutable, withVersion } from "../world/dry-run.ts";
 import { findAsAccount } from "../world/find-as-account.ts";
 import { takeOverAdditions } from "./strict.ts";
-import { troubleFrom } from "./trouble.ts";
+import { writeFailureFrom } from "./write-failure.ts";
 
-/** What performing needs besides the pass. */
+/** What performing needs besides the reconcile. */
 export interface ApplyParts {
   readonly memories: PlanMemories;
   readonly system: System;
@@ -49,18 +49,18 @@ export async function applyMember(
     const { written, isIntrusion } = await write(action, kind, client);
     if (isIntrusion) {
       await giveBack(kind, written, client);
-      memory.sightings.set(member.key, written);
-      if (!mayAdopt(action, written)) memory.troubles.set(member.key, collision(action));
+      memory.unlabelledObjects.set(member.key, written);
+      if (!mayAdopt(action, written)) memory.writeFailures.set(member.key, collision(action));
       return;
     }
     remember(action, written, memory);
     noteRestoration(action, memory, system.monotonicMs());
     if (!action.isRepair) return;
     noteRepair(action, ctx);
-    observer.repaired?.(view.standing.kind === "absent" ? "recreated" : "reverted");
+    observer.repaired?.(view.ownership.kind === "absent" ? "recreated" : "reverted");
   } catch (error) {
     if (await replaceImmutable(error, action, client)) return;
-    await noteTrouble(error, action, { ctx, memory, nowMs: system.monotonicMs() });
+    await noteWriteFailure(error, action, { ctx, memory, nowMs: system.monotonicMs() });
   }
 }
 
@@ -70,20 +70,24 @@ interface Written {
   readonly isIntrusion: boolean;
 }
 
-async function write({ view, marker }: Apply, kind: Kind, client: Client): Promise<Written> {
+async function write({ view, ownerLabels }: Apply, kind: Kind, client: Client): Promise<Written> {
   const { member, live, drift } = view;
   const current =
     live !== undefined && drift.additions.length > 0
       ? await takeOverAdditions({ member, live, kind }, client)
       : live;
   let isNew = false;
-  const written = await client.apply(kind, withVersion(appliedManifest(member, marker, current), current), {
-    fieldManager,
-    force: current !== undefined,
-    onCreated: () => {
-      isNew = true;
+  const written = await client.apply(
+    kind,
+    withVersion(appliedManifest(member, ownerLabels, current), current),
+    {
+      fieldManager,
+      force: current !== undefined,
+      onCreated: () => {
+        isNew = true;
+      },
     },
-  });
+  );
   return { written, isIntrusion: current === undefined && !isNew };
 }
 
@@ -108,7 +112,7 @@ function mayAdopt({ view: { member } }: Apply, { metadata }: KubeObject): boolea
   return adoption === "Always" || (adoption === "IfUnowned" && !isControlled);
 }
 
-function collision({ view: { member } }: Apply): ReturnType<typeof troubleFrom> {
+function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureFrom> {
   return {
     kind: "collision",
     reason: reasons.collision,
@@ -120,10 +124,10 @@ function collision({ view: { member } }: Apply): ReturnType<typeof troubleFrom> 
 }
 
 /** Fields that the server did not give us although it took the object, it drops: they are no drift. */
-function remember({ view: { member }, marker }: Apply, written: KubeObject, memory: PlanMemory): void {
-  memory.troubles.delete(member.key);
-  memory.sightings.delete(member.key);
-  const paths = unownedPaths(appliedManifest(member, marker, written), ourFields(written) ?? {});
+function remember({ view: { member }, ownerLabels }: Apply, written: KubeObject, memory: PlanMemory): void {
+  memory.writeFailures.delete(member.key);
+  memory.unlabelledObjects.delete(member.key);
+  const paths = unownedPaths(appliedManifest(member, ownerLabels, written), ourFields(written) ?? {});
   if (paths.length > 0) memory.dropped.set(member.key, { digest: member.digest, paths });
   else memory.dropped.delete(member.key);
 }
@@ -136,17 +140,17 @@ interface Notes {
 
 /** Also while the plan is being carried out somebody may keep changing back what it wrote. */
 function noteRestoration({ view }: Apply, memory: PlanMemory, atMs: number): void {
-  const { member, drift, standing } = view;
-  if (standing.kind === "foreign")
-    memory.noteRevert(member.key, { manager: standing.owner, atMs, isTakeover: true });
-  else if (standing.kind === "mine" && hasDrifted(drift))
+  const { member, drift, ownership } = view;
+  if (ownership.kind === "ownedByOther")
+    memory.noteRevert(member.key, { manager: ownership.owner, atMs, isTakeover: true });
+  else if (ownership.kind === "owned" && hasDrifted(drift))
     memory.noteRevert(member.key, { manager: drift.manager ?? "somebody", atMs });
 }
 
 function noteRepair({ view }: Apply, ctx: Context): void {
-  const { member, drift, standing } = view;
+  const { member, drift, ownership } = view;
   const name = describeIdentity(member.identity);
-  if (standing.kind === "absent") {
+  if (ownership.kind === "absent") {
     ctx.events.record({
       type: "Normal",
       reason: "Recreated",
@@ -167,13 +171,17 @@ function noteRepair({ view }: Apply, ctx: Context): void {
 
 /**
  * The change needs a field that cannot be changed, and the plan allows a new object: the old one goes once a dry run has
- * shown that the new one would be taken. The next pass makes it.
+ * shown that the new one would be taken. The next reconcile makes it.
  */
-async function replaceImmutable(error: unknown, { view, marker }: Apply, client: Client): Promise<boolean> {
+async function replaceImmutable(
+  error: unknown,
+  { view, ownerLabels }: Apply,
+  client: Client,
+): Promise<boolean> {
   const { member, kind, live } = view;
   if (!isImmutable(error) || !mayRecreate(member)) return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
-  if (!(await canBeMade({ member, kind }, marker, client))) return false;
+  if (!(await canBeMade({ member, kind }, ownerLabels, client))) return false;
   await client.delete(kind, live.metadata, {
     propagation: "Background",
     preconditions: { uid: live.metadata.uid },
@@ -181,7 +189,7 @@ async function replaceImmutable(error: unknown, { view, marker }: Apply, client:
   return true;
 }
 
-async function noteTrouble(
+async function noteWriteFailure(
   error: unknown,
   { view, plan }: Apply,
   { ctx, memory, nowMs }: Notes,
@@ -192,12 +200,12 @@ async function noteTrouble(
   // Unforced, and somebody else's fields: the object is there without our mark.
   if (errorClass === "conflict" && live === undefined && kind !== undefined) {
     const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
-    if (found !== "unknown") memory.sightings.set(member.key, found);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
   }
-  const before = memory.troubles.get(member.key);
-  memory.troubles.set(
+  const before = memory.writeFailures.get(member.key);
+  memory.writeFailures.set(
     member.key,
-    troubleFrom(error, { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs }),
+    writeFailureFrom(error, { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs }),
   );
   ctx.log.info("object not written", {
     object: describeIdentity(member.identity),

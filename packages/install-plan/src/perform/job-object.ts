@@ -1,5 +1,5 @@
 import { fieldOf, isJsonObject, type JsonObject, withoutFields } from "../manifest/json-object.ts";
-import { marksFor } from "../marks.ts";
+import { ownerLabelsFor } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { Job } from "../world/kinds.ts";
 
@@ -7,11 +7,15 @@ import type { Job } from "../world/kinds.ts";
  * The Job of one try. It ends by its own deadline, also when nobody of us is there to end it; it is removed by us and not by
  * a time to live, because its end has to be remembered first; its pod speaks as the plan's account.
  */
-export function jobObject({ plan, marker, job }: Extract<PlanAction, { readonly kind: "createJob" }>): Job {
+export function jobObject({
+  plan,
+  ownerLabels,
+  job,
+}: Extract<PlanAction, { readonly kind: "createJob" }>): Job {
   const { namespace = "", name, uid = "" } = plan.metadata;
   const identity = { apiVersion: "batch/v1", kind: "Job", namespace, name: job.jobName };
   const template = isJsonObject(job.spec.template) ? job.spec.template : {};
-  const { labels, annotations } = marksFor(marker, identity);
+  const { labels, annotations } = ownerLabelsFor(ownerLabels, identity);
   return {
     apiVersion: "batch/v1",
     kind: "Job",

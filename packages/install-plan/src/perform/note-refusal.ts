@@ -7,9 +7,9 @@ import { isLasting } from "../refusal.ts";
 import type { ApplyParts } from "./apply-member.ts";
 import { NameTakenError } from "./name-taken.ts";
 import { performAction } from "./performer.ts";
-import { troubleFrom } from "./trouble.ts";
+import { writeFailureFrom } from "./write-failure.ts";
 
-/** Carries out an action of a pass. What the server refuses for good is remembered: thrown, it would leave the status as it was. */
+/** Carries out an action of a reconcile. What the server refuses for good is remembered: thrown, it would leave the status as it was. */
 export async function performNoting(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
   const identity = objectOf(action);
   if (identity === undefined || !("plan" in action)) {
@@ -31,11 +31,11 @@ export async function performNoting(action: PlanAction, ctx: Context, parts: App
       return;
     }
     if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
-    setbacks.set(key, troubleFrom(error, { identity, count, nowMs }));
+    setbacks.set(key, writeFailureFrom(error, { identity, count, nowMs }));
   }
 }
 
-/** What is written besides the plan's members; those have troubles of their own. */
+/** What is written besides the plan's members; those have writeFailures of their own. */
 function objectOf(action: PlanAction): Identity | undefined {
   if (action.kind === "delete" || action.kind === "release") return identityOf(action.target.live);
   if (action.kind !== "createJob" && action.kind !== "deleteJob") return undefined;

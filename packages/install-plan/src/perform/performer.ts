@@ -2,7 +2,7 @@ import { installPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, unreachable } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
-import { jobFieldManager } from "../marks.ts";
+import { jobFieldManager } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { verbsOfActions } from "../plan-observer.ts";
 import { progressFields } from "../progress.ts";
@@ -13,7 +13,7 @@ import { jobObject } from "./job-object.ts";
 import { NameTakenError } from "./name-taken.ts";
 import { releasePatch } from "./release.ts";
 
-/** Carries out one action. What the server refuses is remembered for the next pass; what may pass by itself, too. */
+/** Carries out one action. What the server refuses is remembered for the next reconcile; what may pass by itself, too. */
 export async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
   await carryOut(action, ctx, parts);
   const verb = verbsOfActions[action.kind];
@@ -49,11 +49,11 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
     case "warn":
       warn(action, ctx, parts);
       return;
-    case "tellStage":
+    case "reportStage":
       parts.observer?.stagePassed?.(action.tookMs);
       return;
-    case "forgetTroubles":
-      parts.memories.of(action.plan).troubles.clear();
+    case "forgetWriteFailures":
+      parts.memories.of(action.plan).writeFailures.clear();
       parts.memories.of(action.plan).setbacks.clear();
       return;
     default:
@@ -105,7 +105,7 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
   });
 }
 
-/** With the operator's own rights: plans are its own kind. */
+/** With the operator's own permissions: plans are its own kind. */
 async function forgetPlan({ past: { metadata } }: Of<"forgetPlan">, ctx: Context): Promise<void> {
   const { uid, resourceVersion } = metadata;
   await ctx.client.delete(installPlan.kind, metadata, {
@@ -144,7 +144,7 @@ function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }
 
 const warningsTold = 5;
 
-/** Gone or changed meanwhile: the next pass sees it as it is then. */
+/** Gone or changed meanwhile: the next reconcile sees it as it is then. */
 async function unlessChanged(write: () => Promise<void>): Promise<void> {
   try {
     await write();

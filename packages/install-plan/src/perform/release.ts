@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { isOurs, readEntry } from "../fields/managed-fields.ts";
-import { objectAnnotation, ownLabels } from "../marks.ts";
+import { objectAnnotation, ownLabels } from "../owner-labels.ts";
 
 /**
  * A merge patch that gives an object up: our marks go, and our claim on its fields, while the fields stay. An apply of

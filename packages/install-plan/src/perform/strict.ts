@@ -3,8 +3,8 @@ import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
 import { type FieldSet, isOurs, managersOf, ourFields, readEntry } from "../fields/managed-fields.ts";
 import { beyond, outside } from "../fields/set-paths.ts";
 import { isJsonObject } from "../manifest/json-object.ts";
-import { fieldManager } from "../marks.ts";
 import type { Member } from "../member.ts";
+import { fieldManager } from "../owner-labels.ts";
 import { isDisallowed } from "../world/drift.ts";
 
 /**
@@ -46,8 +46,11 @@ function union(one: FieldSet, other: FieldSet): FieldSet {
   return Object.fromEntries(
     keys.map((key) => {
       const left = Object.hasOwn(one, key) ? one[key] : undefined;
-      const right = Object.hasOwn(other, key) ? other[key] : undefined;
-      return [key, left === undefined || right === undefined ? (left ?? right ?? {}) : union(left, right)];
+      const permission = Object.hasOwn(other, key) ? other[key] : undefined;
+      return [
+        key,
+        left === undefined || permission === undefined ? (left ?? permission ?? {}) : union(left, permission),
+      ];
     }),
   );
 }

@@ -1,10 +1,10 @@
 import { groupOf } from "../identity.ts";
 import { fieldOf, textOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
+import type { Permission } from "./permission.ts";
 import { parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
-import type { Right } from "./rights.ts";
-import { uncoveredRights } from "./rule-cover.ts";
-import { holdsRight, rulesIn, type RulesReviews } from "./rules-review.ts";
+import { uncoveredPermissions } from "./rule-cover.ts";
+import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";
 
 /** A role that a binding points to. Without a namespace it is a ClusterRole. */
 export interface RoleRef {
@@ -30,9 +30,9 @@ export const unreadable: unique symbol = Symbol("unreadable");
 export interface Escalation {
   readonly member: Member;
   /** What the role gives and the account lacks. */
-  readonly lacking: readonly Right[];
-  /** The right that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
-  readonly waivedBy: Right;
+  readonly lacking: readonly Permission[];
+  /** The permission that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
+  readonly waivedBy: Permission;
 }
 
 /**
@@ -46,7 +46,7 @@ export function escalations(members: readonly Member[], facts: EscalationFacts):
     roles.has(roleKey(role)) ? (roles.get(roleKey(role)) ?? []) : facts.roleRules(role);
   return rbac
     .flatMap((member) => judge(member, { ...facts, roleRules }))
-    .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsRight(waivedBy, facts.reviews));
+    .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsPermission(waivedBy, facts.reviews));
 }
 
 /** The roles that bindings among the members point to and that the plan does not bring itself: those to look up. */
@@ -94,7 +94,7 @@ function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
   const resource = kind === "Role" ? "roles" : "clusterroles";
   return {
     member,
-    lacking: uncoveredRights(rules, rulesIn(reviews, place), namespace),
+    lacking: uncoveredPermissions(rules, rulesIn(reviews, place), namespace),
     waivedBy: { verb: "escalate", group: rbacGroup, resource, ...place, name },
   };
 }
@@ -107,14 +107,14 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
   const waivedBy = bindingRight(member);
   if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
-  // The server cannot check a role that is not there and then asks for the right to bind.
+  // The server cannot check a role that is not there and then asks for the permission to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
-  const lacking = isThere ? uncoveredRights(rules, rulesIn(reviews, place), namespace) : [waivedBy];
+  const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, place), namespace) : [waivedBy];
   return { member, lacking, waivedBy };
 }
 
 /** The permission to bind the role that a binding refers to, in the binding's place. */
-export function bindingRight(member: Member): Right {
+export function bindingRight(member: Member): Permission {
   const { namespace } = member.identity;
   const role = roleRefOf(member);
   const resource = role.kind === "Role" ? "roles" : "clusterroles";

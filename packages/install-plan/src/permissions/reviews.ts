@@ -2,8 +2,8 @@ import type { Client, ObjectRef } from "@quartermaster/runtime";
 import { z } from "zod";
 
 import { inBatches } from "../in-batches.ts";
+import type { Permission } from "./permission.ts";
 import { parsePolicyRules } from "./policy-rule.ts";
-import type { Right } from "./rights.ts";
 import { wholeCluster, type RulesReview } from "./rules-review.ts";
 
 /**
@@ -48,54 +48,54 @@ export async function reviewRules(
 /** How many questions are under way at once. */
 const concurrency = 16;
 
-/** Those of the rights that the account the client speaks as does not have; one request each. */
+/** Those of the permissions that the account the client speaks as does not have; one request each. */
 export async function reviewAccess(
   client: Client,
-  rights: readonly Right[],
+  permissions: readonly Permission[],
   signal: AbortSignal,
-): Promise<readonly Right[]> {
+): Promise<readonly Permission[]> {
   const answers = await inBatches(
-    rights,
+    permissions,
     concurrency,
-    async (right) => await isAllowed(client, right, { signal }),
+    async (permission) => await isAllowed(client, permission, { signal }),
   );
-  return rights.filter((_right, index) => answers[index] !== true);
+  return permissions.filter((_permission, index) => answers[index] !== true);
 }
 
 const accessAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-/** How a right is asked about. */
+/** How a permission is asked about. */
 export interface AccessQuestion {
   readonly signal: AbortSignal;
-  /** Whose right it would be; unless told that of the one the client speaks as. */
+  /** Whose permission it would be (default: that of the client's own identity). */
   readonly subject?: { readonly user: string; readonly groups: readonly string[] };
 }
 
-/** Whether somebody has the right, by the server's own word. */
+/** Whether somebody has the permission, by the server's own word. */
 export async function isAllowed(
   client: Client,
-  right: Right,
+  permission: Permission,
   { signal, subject }: AccessQuestion,
 ): Promise<boolean> {
   const kind = subject === undefined ? "SelfSubjectAccessReview" : "SubjectAccessReview";
   const answer = await client.raw({
     method: "POST",
     path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
-    body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(right) } },
+    body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(permission) } },
     signal,
   });
   return accessAnswer.parse(answer).status.allowed;
 }
 
-/** The right to act as a service account. */
-export function impersonationOf({ namespace, name }: ObjectRef): Right {
+/** The permission to act as a service account. */
+export function impersonationOf({ namespace, name }: ObjectRef): Permission {
   return { verb: "impersonate", group: "", resource: "serviceaccounts", namespace, name };
 }
 
-function attributesOf({ resource: path, ...right }: Right): object {
-  if (path.startsWith("/")) return { nonResourceAttributes: { verb: right.verb, path } };
+function attributesOf({ resource: path, ...permission }: Permission): object {
+  if (path.startsWith("/")) return { nonResourceAttributes: { verb: permission.verb, path } };
   const [resource = "", subresource] = path.split("/");
   return {
-    resourceAttributes: { ...right, resource, ...(subresource === undefined ? {} : { subresource }) },
+    resourceAttributes: { ...permission, resource, ...(subresource === undefined ? {} : { subresource }) },
   };
 }

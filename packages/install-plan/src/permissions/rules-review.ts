@@ -1,68 +1,74 @@
+import { sortPermissions, type Permission } from "./permission.ts";
 import { namesObject, namesResource, type PolicyRule } from "./policy-rule.ts";
-import { sortRights, type Right } from "./rights.ts";
 
-/** What the server told about an account's rights in one place. */
+/** What the server told about an account's permissions in one place. */
 export interface RulesReview {
   readonly rules: readonly PolicyRule[];
   /** There may be more than what is listed, e.g. behind a webhook. */
   readonly isIncomplete: boolean;
 }
 
-/** The answers by namespace; `wholeCluster` for rights that no namespace limits. */
+/** The answers by namespace; `wholeCluster` for permissions that no namespace limits. */
 export type RulesReviews = ReadonlyMap<string, RulesReview>;
 
 /** The key of the review that counts for cluster-wide objects. */
 export const wholeCluster = "";
 
-/** The rights that an account lacks, and those that only an access review can tell. */
-export interface RightsFinding {
-  readonly missing: readonly Right[];
-  readonly doubtful: readonly Right[];
+/** The permissions that an account lacks, and those that only an access review can tell. */
+export interface PermissionsFinding {
+  readonly missing: readonly Permission[];
+  readonly doubtful: readonly Permission[];
 }
 
 /**
- * Compares what is needed with what the server listed. A right that is listed is held; one that is not listed is missing, or
- * doubtful where the list is incomplete or was not asked for. Where no name of a kind is allowed at all, the right is reported
+ * Compares what is needed with what the server listed. A permission that is listed is held; one that is not listed is missing, or
+ * doubtful where the list is incomplete or was not asked for. Where no name of a kind is allowed at all, the permission is reported
  * once, without a name.
  */
-export function missingRights(needed: readonly Right[], reviews: RulesReviews): RightsFinding {
+export function missingPermissions(needed: readonly Permission[], reviews: RulesReviews): PermissionsFinding {
   const candidates = new Map<string, readonly PolicyRule[]>();
-  const candidatesFor = (right: Right): readonly PolicyRule[] => {
-    const key = [right.namespace, right.verb, right.group, right.resource].join("\u0000");
+  const candidatesFor = (permission: Permission): readonly PolicyRule[] => {
+    const key = [permission.namespace, permission.verb, permission.group, permission.resource].join("\u0000");
     const known = candidates.get(key);
     if (known !== undefined) return known;
-    const rules = rulesIn(reviews, right).filter((rule) => namesResource(rule, right));
+    const rules = rulesIn(reviews, permission).filter((rule) => namesResource(rule, permission));
     candidates.set(key, rules);
     return rules;
   };
   const lacking = needed.filter(
-    (right) => !candidatesFor(right).some((rule) => namesObject(rule, right.name)),
+    (permission) => !candidatesFor(permission).some((rule) => namesObject(rule, permission.name)),
   );
-  const isDoubtful = (right: Right): boolean => reviewFor(reviews, right)?.isIncomplete ?? true;
+  const isDoubtful = (permission: Permission): boolean =>
+    reviewFor(reviews, permission)?.isIncomplete ?? true;
   return {
-    missing: sortRights(
+    missing: sortPermissions(
       lacking
-        .filter((right) => !isDoubtful(right))
-        .map((right) => (candidatesFor(right).length === 0 ? withoutName(right) : right)),
+        .filter((permission) => !isDoubtful(permission))
+        .map((permission) => (candidatesFor(permission).length === 0 ? withoutName(permission) : permission)),
     ),
-    doubtful: sortRights(lacking.filter(isDoubtful)),
+    doubtful: sortPermissions(lacking.filter(isDoubtful)),
   };
 }
 
 /** Whether the reviews say that the account holds this right. */
-export function holdsRight(right: Right, reviews: RulesReviews): boolean {
-  return rulesIn(reviews, right).some((rule) => namesResource(rule, right) && namesObject(rule, right.name));
+export function holdsPermission(permission: Permission, reviews: RulesReviews): boolean {
+  return rulesIn(reviews, permission).some(
+    (rule) => namesResource(rule, permission) && namesObject(rule, permission.name),
+  );
 }
 
-/** The rules that count where the right is needed. */
-export function rulesIn(reviews: RulesReviews, place: Pick<Right, "namespace">): readonly PolicyRule[] {
+/** The rules that count where the permission is needed. */
+export function rulesIn(reviews: RulesReviews, place: Pick<Permission, "namespace">): readonly PolicyRule[] {
   return reviewFor(reviews, place)?.rules ?? [];
 }
 
-function reviewFor(reviews: RulesReviews, { namespace }: Pick<Right, "namespace">): RulesReview | undefined {
+function reviewFor(
+  reviews: RulesReviews,
+  { namespace }: Pick<Permission, "namespace">,
+): RulesReview | undefined {
   return reviews.get(namespace ?? wholeCluster);
 }
 
-function withoutName({ name: _name, ...right }: Right): Right {
-  return right;
+function withoutName({ name: _name, ...permission }: Permission): Permission {
+  return permission;
 }

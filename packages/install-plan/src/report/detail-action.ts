@@ -13,11 +13,11 @@ export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): De
 }
 
 /** Adoption is for the first write only: what somebody took from an installed plan is theirs. */
-function steadyAction({ member, standing, drift, live, blockedBy }: MemberView): DetailAction {
-  if (/^(?:unowned|foreign)$/.test(standing.kind)) return "conflict";
+function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView): DetailAction {
+  if (/^(?:unowned|ownedByOther)$/.test(ownership.kind)) return "conflict";
   if (blockedBy !== undefined) return "deferred";
-  if (standing.kind === "inherited") return "takeover";
-  if (standing.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
+  if (ownership.kind === "inherited") return "takeover";
+  if (ownership.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
   const isLeft = member.lifecycle.revert === "Off" || live?.metadata.deletionTimestamp !== undefined;
   return !isLeft && hasDrifted(drift) ? "update" : "noop";
 }

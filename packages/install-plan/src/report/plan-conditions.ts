@@ -1,11 +1,11 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Claim, unreachable } from "@quartermaster/runtime";
+import { type ConditionUpdate, unreachable } from "@quartermaster/runtime";
 
 import { approvalOf } from "../approval.ts";
 import { authorOf } from "../author.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
-import { describeRight } from "../permissions/rights.ts";
+import { describePermission } from "../permissions/permission.ts";
 import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
@@ -28,7 +28,7 @@ export const planConditionTypes = [
 ] as const;
 
 /** What is seen, as conditions. */
-export function planConditions(seen: Seen): readonly Claim[] {
+export function planConditions(seen: Seen): readonly ConditionUpdate[] {
   return [
     resolved(seen),
     validated(seen),
@@ -41,32 +41,35 @@ export function planConditions(seen: Seen): readonly Claim[] {
   ];
 }
 
-type Answer = readonly [status: Claim["status"], reason: string, message: string];
+type Answer = readonly [status: ConditionUpdate["status"], reason: string, message: string];
 
-function claim(type: (typeof planConditionTypes)[number], [status, reason, message]: Answer): Claim {
+function claim(
+  type: (typeof planConditionTypes)[number],
+  [status, reason, message]: Answer,
+): ConditionUpdate {
   return { type, status, reason, message: message.slice(0, 1024) };
 }
 
-function resolved({ content }: Seen): Claim {
+function resolved({ content }: Seen): ConditionUpdate {
   const [first] = content.unresolved;
   if (first === undefined) return claim("Resolved", ["True", reasons.resolved, "Every manifest is at hand."]);
   return claim("Resolved", ["False", first.reason, first.message]);
 }
 
-function validated(seen: Seen): Claim {
+function validated(seen: Seen): ConditionUpdate {
   const issues = issuesOf(seen);
   if (issues.length > 0)
     return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
-  const { clearance } = seen;
-  const isAnswered = clearance?.missingRights.length === 0 && clearance.undecided.length === 0;
+  const { preflight } = seen;
+  const isAnswered = preflight?.missingPermissions.length === 0 && preflight.undecided.length === 0;
   const isKnown = hasStarted(seen.plan) || isAnswered;
   if (!isKnown)
     return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized(seen: Seen): Claim {
-  const { account, unwatchable, clearance, plan, members, setbacks } = seen;
+function authorized(seen: Seen): ConditionUpdate {
+  const { account, unwatchable, preflight, plan, members, setbacks } = seen;
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
@@ -76,30 +79,30 @@ function authorized(seen: Seen): Claim {
   if (noTakeover !== undefined) return claim("Authorized", ["False", noTakeover.reason, noTakeover.message]);
   if (unwatchable.length > 0)
     return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
-  const missing = clearance?.missingRights ?? [];
+  const missing = preflight?.missingPermissions ?? [];
   if (missing.length > 0)
     return claim("Authorized", [
       "False",
       reasons.permissionsMissing,
-      `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
+      `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
     ]);
-  const refused = [...members.flatMap(({ trouble }) => trouble ?? []), ...setbacks].find(
+  const refused = [...members.flatMap(({ failure }) => failure ?? []), ...setbacks].find(
     ({ kind }) => kind === "forbidden",
   );
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
-  if (clearance === undefined && !hasStarted(plan))
-    return claim("Authorized", ["Unknown", reasons.notChecked, "Rights have not been compared yet."]);
+  if (preflight === undefined && !hasStarted(plan))
+    return claim("Authorized", ["Unknown", reasons.notChecked, "Permissions have not been compared yet."]);
   return allAuthorized(plan);
 }
 
-function allAuthorized(plan: InstallPlan): Claim {
-  const words = `Service account ${plan.spec.serviceAccountName} has every right that is needed`;
+function allAuthorized(plan: InstallPlan): ConditionUpdate {
+  const words = `Service account ${plan.spec.serviceAccountName} has every permission that is needed`;
   return authorOf(plan) === undefined
     ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
     : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
 }
 
-function approved(seen: Seen): Claim {
+function approved(seen: Seen): ConditionUpdate {
   const approval = approvalOf(seen);
   switch (approval) {
     case "automatic":
@@ -119,18 +122,18 @@ function approved(seen: Seen): Claim {
   }
 }
 
-function applied({ plan, members, content, replacement: { successor } }: Seen): Claim {
+function applied({ plan, members, content, replacement: { successor } }: Seen): ConditionUpdate {
   if (successor?.isDone === true || plan.status?.phase === "Superseded")
     return claim("Applied", ["False", reasons.superseded, "Its objects are another plan's now."]);
-  const open = members.filter(({ standing }) => standing.kind !== "mine");
+  const open = members.filter(({ ownership }) => ownership.kind !== "owned");
   const total = members.length + content.unresolved.length;
   if (open.length === 0 && total > 0)
     return claim("Applied", ["True", reasons.applied, "Every object of the plan has been applied."]);
   return claim("Applied", ["False", reasons.applying, "Objects of the plan have not been applied yet."]);
 }
 
-function drifted({ members }: Seen): Claim {
-  const found = members.filter(({ standing, drift }) => standing.kind === "mine" && hasDrifted(drift));
+function drifted({ members }: Seen): ConditionUpdate {
+  const found = members.filter(({ ownership, drift }) => ownership.kind === "owned" && hasDrifted(drift));
   if (found.length === 0)
     return claim("Drifted", ["False", reasons.asApplied, "Objects are as they were applied."]);
   return claim("Drifted", ["True", reasons.drifted, found.slice(0, 5).map(describeDrift).join("; ")]);
@@ -142,19 +145,22 @@ function describeDrift({ member, drift }: MemberView): string {
   return `${describeIdentity(member.identity)} was changed${by}: ${paths}`;
 }
 
-function contested({ members }: Seen): Claim {
-  const found = members.flatMap(({ member, contest }) =>
-    contest === undefined ? [] : [{ member, contest }],
+function contested({ members }: Seen): ConditionUpdate {
+  const found = members.flatMap(({ member, revertConflict }) =>
+    revertConflict === undefined ? [] : [{ member, revertConflict }],
   );
   if (found.length === 0)
     return claim("Contested", ["False", reasons.uncontested, "Nobody keeps changing objects of the plan."]);
   const words = found
     .slice(0, 5)
-    .map(({ member, contest }) => `${contest.manager} keeps changing ${describeIdentity(member.identity)}`);
+    .map(
+      ({ member, revertConflict }) =>
+        `${revertConflict.manager} keeps changing ${describeIdentity(member.identity)}`,
+    );
   return claim("Contested", ["True", reasons.contested, `${words.join("; ")}.`]);
 }
 
-function superseded({ replacement: { successor } }: Seen): Claim {
+function superseded({ replacement: { successor } }: Seen): ConditionUpdate {
   if (successor === undefined)
     return claim("Superseded", ["False", reasons.inForce, "No other plan replaces this one."]);
   if (successor.isDone)
@@ -166,10 +172,10 @@ function superseded({ replacement: { successor } }: Seen): Claim {
  * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
  * every permission that the plan needs in them.
  */
-export function issuesOf({ content, replacement, clearance }: Seen): readonly Issue[] {
-  const isAllowed = clearance?.missingRights.length === 0;
+export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
+  const isAllowed = preflight?.missingPermissions.length === 0;
   const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
-  return [...own, ...replacement.issues, ...(clearance?.issues ?? [])];
+  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
 }
 
 /** All issues in one text: where, which field, what. */

@@ -1,4 +1,4 @@
-import { type Claim, timestampOf } from "@quartermaster/runtime";
+import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
 import { coveredPreview } from "../approval.ts";
 import type { ResourceState } from "../health/index.ts";
@@ -33,7 +33,7 @@ export type Phase =
 export interface Change {
   readonly phase: Phase;
   readonly message: string;
-  /** Fields that outlast the pass. */
+  /** Fields that outlast the reconcile. */
   readonly progress?: Partial<PlanStatus>;
 }
 
@@ -42,7 +42,7 @@ export function reportOn(
   seen: Seen,
   now: Date,
   { phase, message, progress = {} }: Change,
-): { readonly status: PlanStatus; readonly conditions: readonly Claim[] } {
+): { readonly status: PlanStatus; readonly conditions: readonly ConditionUpdate[] } {
   const before = seen.plan.status ?? {};
   const { revision, replaces, replacedBy } = before;
   const lasting = dropUndefined({
@@ -53,7 +53,7 @@ export function reportOn(
     replacedBy,
     approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
     pinned: isInstalled(seen.plan) ? undefined : before.pinned,
-    namespaces: isUnderWay(seen, progress) ? seen.homes : undefined,
+    namespaces: isUnderWay(seen, progress) ? seen.pinnedNamespaces : undefined,
   });
   const status = dropUndefined({
     ...lasting,
@@ -80,8 +80,8 @@ function madeProgress({ plan }: Seen): Partial<PlanStatus> {
 }
 
 /** Before the first write nothing is settled; once installed, objects belong where they are. */
-function isUnderWay({ plan, homes }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
-  return homes.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
+function isUnderWay({ plan, pinnedNamespaces }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
+  return pinnedNamespaces.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
 }
 
 /** An approval that names its preview needs no memory of it. */
@@ -198,10 +198,10 @@ function issueDetails(seen: Seen): readonly Detail[] {
 type Detail = NonNullable<PlanStatus["details"]>[number];
 
 function detailOf(view: MemberView, seen: Seen): Detail {
-  const { member, state, live, trouble, drift, standing, contest } = view;
+  const { member, state, live, failure, drift, ownership, revertConflict } = view;
   const fields = [...drift.paths, ...drift.additions].slice(0, 10);
   const why = whyOf(view);
-  const otherManager = contest?.manager ?? drift.manager;
+  const otherManager = revertConflict?.manager ?? drift.manager;
   return {
     stage: member.stage,
     index: member.index,
@@ -211,26 +211,26 @@ function detailOf(view: MemberView, seen: Seen): Detail {
     ...(live?.metadata.uid === undefined || isOfOthers(view) ? {} : { uid: live.metadata.uid }),
     reason: why.reason,
     message: why.message.slice(0, 256),
-    ...(otherManager === undefined || standing.kind !== "mine" ? {} : { otherManager }),
-    ...(fields.length === 0 || trouble !== undefined ? {} : { fields }),
+    ...(otherManager === undefined || ownership.kind !== "owned" ? {} : { otherManager }),
+    ...(fields.length === 0 || failure !== undefined ? {} : { fields }),
   };
 }
 
 /** Nothing of an object is shown that is not the plan's. */
-function isOfOthers({ standing: { kind } }: MemberView): boolean {
-  return kind === "foreign" || kind === "unowned";
+function isOfOthers({ ownership: { kind } }: MemberView): boolean {
+  return kind === "ownedByOther" || kind === "unowned";
 }
 
 /** Why an object is not ready, in one word and one sentence. */
-export function whyOf({ member, state, trouble, standing, health, drift, blockedBy }: MemberView): {
+export function whyOf({ member, state, failure, ownership, health, drift, blockedBy }: MemberView): {
   readonly reason: string;
   readonly message: string;
 } {
   const name = describeIdentity(member.identity);
-  if (trouble !== undefined) return { reason: trouble.reason, message: trouble.message };
-  if (standing.kind === "foreign")
-    return { reason: reasons.collision, message: `${name} belongs to ${standing.owner}.` };
-  if (standing.kind === "unowned" && standing.isForged === true)
+  if (failure !== undefined) return { reason: failure.reason, message: failure.message };
+  if (ownership.kind === "ownedByOther")
+    return { reason: reasons.collision, message: `${name} belongs to ${ownership.owner}.` };
+  if (ownership.kind === "unowned" && ownership.isForged === true)
     return {
       reason: reasons.nameTaken,
       message: `${name} bears labels of this plan that the plan did not set.`,

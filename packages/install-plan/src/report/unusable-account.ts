@@ -16,7 +16,7 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
         reason: reasons.serviceAccountReplaced,
         message: `Service account ${name} was deleted and made again; make a new plan that names it.`,
       };
-    case "beyondUs":
+    case "impersonationDenied":
       return {
         reason: reasons.notOptedIn,
         message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
@@ -28,7 +28,7 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
           ? "The groups of the plan's author cannot be read; create the plan again."
           : "No author of the plan is recorded, and the operator requires one; apply config/policy and create the plan again.",
       };
-    case "disowned":
+    case "authorUnauthorized":
       return {
         reason: reasons.authorizationLost,
         message: `${account.author}, who made the plan, may no longer impersonate service account ${name}.`,

@@ -1,6 +1,6 @@
 import type { Kind } from "@quartermaster/runtime";
 
-/** ClusterRoles with this label are added to the operator's rights to read; see config/rbac-limited. */
+/** ClusterRoles with this label are added to the operator's permissions to read; see config/rbac-limited. */
 const readerLabel = "install.quartermaster.dev/aggregate-to-operator";
 
 /** Which kinds the operator itself may not watch, and what helps. Without a full stop. */

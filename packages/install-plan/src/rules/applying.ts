@@ -5,7 +5,7 @@ import type { PlanAction } from "../plan-action.ts";
 import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
-import { collisionOf } from "../world/clearance.ts";
+import { collisionOf } from "../world/preflight.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { stageJobs } from "./jobs.ts";
 import { leftoversRemain, successorUnready } from "./leftovers.ts";
@@ -21,7 +21,7 @@ import {
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
-/** So long a pass begins writes: progress shows in the status, and the pass stays within its deadline. */
+/** So long a reconcile begins writes: progress shows in the status, and the reconcile stays within its deadline. */
 const writingMs = 3_000;
 const pollMs = 250;
 const minuteMs = 60_000;
@@ -63,10 +63,10 @@ function contentLost(seen: Seen, now: Date): PlanVerdict | undefined {
 function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const refused = seen.members.find(
-    ({ member, trouble }) =>
-      member.stageIndex <= stageIndex && trouble !== undefined && trouble.kind !== "transient",
+    ({ member, failure }) =>
+      member.stageIndex <= stageIndex && failure !== undefined && failure.kind !== "transient",
   );
-  return refused?.trouble === undefined ? undefined : afterRefusal(seen, now, refused.trouble);
+  return refused?.failure === undefined ? undefined : afterRefusal(seen, now, refused.failure);
 }
 
 /** A job of the stage was refused, or the end of what is to go. */
@@ -86,7 +86,7 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, marker } = seen;
+  const { plan, ownerLabels } = seen;
   const stageIndex = stageIndexOf(plan);
   const { due } = dueWrites(seen, stageIndex);
   if (due.length === 0) return undefined;
@@ -94,7 +94,7 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase,
     message: why.message,
-    actions: due.map((view) => ({ kind: "apply", plan, marker, view, isRepair: false })),
+    actions: due.map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: false })),
     inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
     beginWithinMs: writingMs,
     isInterim: true,
@@ -129,9 +129,9 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
   const why = because(reasons.waitingForStage, `Stage ${stage.name} waits. ${words.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
-  const rechecks = closed.flatMap(({ health, contest }) => [
+  const rechecks = closed.flatMap(({ health, revertConflict }) => [
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
-    ...(contest === undefined ? [] : [contest.notBeforeMs - seen.nowMs]),
+    ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - seen.nowMs]),
   ]);
   return answer(seen, now, {
     phase: "Applying",
@@ -171,7 +171,7 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const nextIndex = stageIndexOf(plan) + 1;
   if (nextIndex > plan.spec.stages.length) return undefined;
   const next = plan.spec.stages[nextIndex];
-  const tell: PlanAction = { kind: "tellStage", tookMs: seen.stageElapsedMs };
+  const tell: PlanAction = { kind: "reportStage", tookMs: seen.stageElapsedMs };
   if (next !== undefined) {
     const why = appliesStage(next.name);
     return answer(seen, now, {
@@ -199,7 +199,7 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
-  // What is ready is told at once; what is not, the next pass tells, with all that an installed plan says.
+  // What is ready is reported at once; what is not, the next reconcile tells, with all that an installed plan says.
   const isReady = seen.members.every(({ state }) => opensGate(state));
   const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;

@@ -2,7 +2,7 @@ import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
 import { approvalOf } from "../approval.ts";
 import type { Issue, IssueReason } from "../issue.ts";
-import { describeRight } from "../permissions/rights.ts";
+import { describePermission } from "../permissions/permission.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
@@ -10,7 +10,7 @@ import { whyNoTakeover } from "../report/forbidden-takeover.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import { describeUnwatchable } from "../report/unwatchable.ts";
-import { type Matter, restlessRetryMs } from "../waiting-room.ts";
+import { type WakeTrigger, restlessRetryMs } from "../wake-index.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
@@ -20,7 +20,7 @@ const invalidRetryMs = 10 * minuteMs;
 /** About an aggregated API there is no event. */
 const kindMissingRetryMs = minuteMs;
 const forbiddenRetryMs = 30_000;
-/** Rights of our own may be missing for a moment only, while the server starts. */
+/** Permissions of our own may be missing only briefly, while the server starts. */
 const unwatchableRetryMs = 10_000;
 
 /** Nothing is written before every one of these has passed. */
@@ -30,7 +30,7 @@ export const beforeFirstWrite: readonly PlanRule[] = [
   { name: "accountMissing", answer: accountMissing },
   { name: "takeoverForbidden", answer: takeoverForbidden },
   { name: "kindsUnwatchable", answer: kindsUnwatchable },
-  { name: "rightsMissing", answer: rightsMissing },
+  { name: "permissionsMissing", answer: permissionsMissing },
   { name: "serverUndecided", answer: serverUndecided },
   { name: "awaitingApproval", answer: awaitingApproval },
   { name: "predecessorsHold", answer: predecessorsHold },
@@ -47,7 +47,7 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
     return answer(seen, now, {
       phase: "Forbidden",
       message: why.message,
-      outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+      outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
     });
   const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
   // A Secret is not watched: that it was mended is found by looking.
@@ -78,7 +78,7 @@ function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
-    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
   });
 }
 
@@ -90,7 +90,7 @@ function takeoverForbidden(seen: Seen, now: Date): PlanVerdict | undefined {
     phase: "Forbidden",
     message: why.message,
     progress: { replaces: undefined },
-    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
   });
 }
 
@@ -103,37 +103,37 @@ function kindsUnwatchable(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: hasStarted(plan) ? begun : "Forbidden",
     message: why.message,
-    outcome: stalled(why, soonIf("rights", seen, unwatchableRetryMs)),
+    outcome: stalled(why, soonIf("permissions", seen, unwatchableRetryMs)),
   });
 }
 
-function rightsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
-  const missing = seen.clearance?.missingRights ?? [];
+function permissionsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const missing = seen.preflight?.missingPermissions ?? [];
   if (missing.length === 0) return undefined;
   const { serviceAccountName } = seen.plan.spec;
   const why = because(
     reasons.permissionsMissing,
-    `Service account ${serviceAccountName} may not ${missing.map(describeRight).join("; ")}.`,
+    `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
   );
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
-    outcome: stalled(why, soonIf("rights", seen, forbiddenRetryMs)),
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
   });
 }
 
-function soonIf(matter: Matter, { restless = [] }: Seen, otherwiseMs: number): number {
+function soonIf(matter: WakeTrigger, { restless = [] }: Seen, otherwiseMs: number): number {
   return restless.includes(matter) ? restlessRetryMs : otherwiseMs;
 }
 
 /** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */
 function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { clearance, plan } = seen;
-  if (clearance === undefined || clearance.undecided.length === 0) return undefined;
-  const retryMs = Math.max(clearance.retryAfterMs, Math.min(minuteMs, 1000 + clearance.elapsedMs));
-  const [message = ""] = clearance.undecided.filter((text) => text !== "");
+  const { preflight, plan } = seen;
+  if (preflight === undefined || preflight.undecided.length === 0) return undefined;
+  const retryMs = Math.max(preflight.retryAfterMs, Math.min(minuteMs, 1000 + preflight.elapsedMs));
+  const [message = ""] = preflight.undecided.filter((text) => text !== "");
   const limitMs = 1000 * (plan.spec.stages[0]?.timeoutSeconds ?? 600);
-  if (clearance.elapsedMs > limitMs) {
+  if (preflight.elapsedMs > limitMs) {
     const why = because(reasons.timeout, `The server could not check the plan in time: ${message}`);
     return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, retryMs) });
   }
@@ -203,9 +203,9 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 /** Written down before anything is done: what the preview did not show is neither deleted nor, once approved by hand, adopted. */
-function pinnedFrom({ plan, transformed, clearance }: Seen): Pick<PlanStatus, "pinned"> {
+function pinnedFrom({ plan, transformed, preflight }: Seen): Pick<PlanStatus, "pinned"> {
   const deletions = transformed.flatMap(({ matches }) => matches.map(({ metadata }) => metadata.uid ?? ""));
-  const adoptions = plan.spec.approval === "Manual" ? (clearance?.adopts ?? []) : [];
+  const adoptions = plan.spec.approval === "Manual" ? (preflight?.adopts ?? []) : [];
   if (deletions.length + adoptions.length === 0) return {};
   return {
     pinned: {

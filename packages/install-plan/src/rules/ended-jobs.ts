@@ -4,7 +4,7 @@ import type { PlanAction } from "../plan-action.ts";
 import type { JobView } from "../world/job-view.ts";
 import type { Seen } from "../world/seen.ts";
 
-/** Jobs that have ended and are not to be kept: those that can go now, and whether some can only go after this pass. */
+/** Jobs that have ended and are not to be kept: those that can go now, and whether some can only go after this reconcile. */
 export interface EndedJobs {
   readonly actions: readonly PlanAction[];
   readonly isMoreToCome: boolean;

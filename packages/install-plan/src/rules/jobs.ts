@@ -11,25 +11,27 @@ import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 /** Runs the jobs of the stage, one after the other. */
 export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   const ours = seen.jobs.filter(({ stageIndex }) => stageIndex === stageIndexOf(seen.plan));
-  const next = ours.find((job) => !isOver(job));
+  const next = ours.find((job) => !isSuperseded(job));
   if (next === undefined) return undefined;
   const { state, spec } = next;
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
   const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} runs.`);
   const actions: readonly PlanAction[] =
-    state === "Waiting" ? [{ kind: "createJob", plan: seen.plan, marker: seen.marker, job: next }] : [];
+    state === "Waiting"
+      ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
+      : [];
   return answer(seen, now, {
     phase: "RunningJobs",
     message: why.message,
     actions,
-    // Whether it runs is told when it does: the server may refuse it.
+    // Whether it runs is reported when it does: the server may refuse it.
     isInterim: actions.length > 0,
     outcome: waiting(why, actions.length > 0 ? 1_000 : spec.timeoutSeconds * 1000 + 3_000),
   });
 }
 
 /** Done, or failed where the plan does not mind, and the status says so. */
-function isOver({ state, spec, triesLeft }: JobView): boolean {
+function isSuperseded({ state, spec, triesLeft }: JobView): boolean {
   if (state === "Succeeded") return true;
   return spec.onFailure === "Continue" && triesLeft <= 0 && (state === "Failed" || state === "TimedOut");
 }

@@ -8,7 +8,7 @@ import { removals } from "./removals.ts";
 import { rollBack } from "./roll-back.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
-/** Stages that do not wait pass before their objects are ready; what stood before stays until they are, unless told. */
+/** Stages that do not wait pass before their objects are ready; what stood before stays until they are. */
 export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement, members } = seen;
   const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");

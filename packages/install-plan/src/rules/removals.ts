@@ -11,7 +11,7 @@ export function removals(open: readonly Leftover[], { plan }: Seen): readonly Pl
   return [...protectedWarning(plan, kept), ...open.map((leftover) => removal(leftover, plan))];
 }
 
-/** What is not taken away because others have something in it is told once. */
+/** What is not taken away because others have something in it is reported once. */
 export function protectedWarning(plan: Seen["plan"], warnings: readonly string[]): readonly PlanAction[] {
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "Protected", warnings }];
 }

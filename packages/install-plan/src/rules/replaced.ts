@@ -14,8 +14,9 @@ export const replaced: readonly PlanRule[] = [
 
 function superseded(seen: Seen, now: Date): PlanVerdict | undefined {
   const { successor } = seen.replacement;
-  const isOver = seen.plan.status?.phase === "Superseded";
-  if (!isOver && (successor === undefined || (!successor.isDone && hasStarted(seen.plan)))) return undefined;
+  const isSuperseded = seen.plan.status?.phase === "Superseded";
+  if (!isSuperseded && (successor === undefined || (!successor.isDone && hasStarted(seen.plan))))
+    return undefined;
   const { name, uid } = successor ?? seen.plan.status?.replacedBy ?? { name: "", uid: "" };
   const message = `Plan ${name} has replaced this one.`;
   return answer(seen, now, {

@@ -1,9 +1,9 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import type { Trouble } from "../plan-memory.ts";
+import type { WriteFailure } from "../plan-memory.ts";
 import { attemptOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
-import { restlessRetryMs } from "../waiting-room.ts";
+import { restlessRetryMs } from "../wake-index.ts";
 import type { Seen } from "../world/seen.ts";
 import { rollBack } from "./roll-back.ts";
 import { isStirred, isWorthAnotherTry } from "./stirred.ts";
@@ -25,20 +25,20 @@ export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
   return nextAttempt(seen, now);
 }
 
-/** As after every failure; but where a right was lacking and rights have just changed, what was refused is tried at once. */
-export function afterRefusal(seen: Seen, now: Date, trouble: Trouble): PlanVerdict {
-  const why = because(trouble.reason, trouble.message);
-  if (isWorthAnotherTry(trouble, seen))
+/** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried at once. */
+export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): PlanVerdict {
+  const why = because(failure.reason, failure.message);
+  if (isWorthAnotherTry(failure, seen))
     return answer(seen, now, {
       phase: "Failed",
       message: why.message,
-      actions: [{ kind: "forgetTroubles", plan: seen.plan }],
+      actions: [{ kind: "forgetWriteFailures", plan: seen.plan }],
       isInterim: true,
       outcome: stalled(why, restlessRetryMs),
     });
   const verdict = tryAgainLater(seen, now, why);
   const { outcome } = verdict;
-  if (outcome.kind !== "stalled" || !isStirred(trouble, seen)) return verdict;
+  if (outcome.kind !== "stalled" || !isStirred(failure, seen)) return verdict;
   return { ...verdict, outcome: { ...outcome, retryAfterMs: restlessRetryMs } };
 }
 
@@ -50,7 +50,7 @@ function nextAttempt(seen: Seen, now: Date): PlanVerdict {
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
-    actions: [{ kind: "forgetTroubles", plan }],
+    actions: [{ kind: "forgetWriteFailures", plan }],
     progress: { attempt, ...turnTo(first, now) },
     outcome: waiting(why, atOnceMs),
   });

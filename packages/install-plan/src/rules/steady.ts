@@ -5,7 +5,7 @@ import type { PlanAction } from "../plan-action.ts";
 import { isInstalled } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
-import { restlessRetryMs } from "../waiting-room.ts";
+import { restlessRetryMs } from "../wake-index.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
 import { isStirred, isWorthAnotherTry } from "./stirred.ts";
@@ -14,14 +14,14 @@ import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./ve
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
-/** A kind that comes back with its CRD is in discovery a moment after the last event about that. */
+/** A kind that comes back with its CRD is in discovery shortly after the last event about that. */
 const blockedMs = 1_000;
 
 /** Once installed: repairs what the knobs say, and tells how everything is. */
 export const steady: readonly PlanRule[] = [
   { name: "contentChanged", answer: whileInstalled(contentChanged) },
   { name: "repairsDue", answer: whileInstalled(repairsDue) },
-  { name: "asInstalled", answer: standing },
+  { name: "asInstalled", answer: ownership },
 ];
 
 function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
@@ -39,7 +39,7 @@ function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, marker, account } = seen;
+  const { plan, ownerLabels, account } = seen;
   // Without the account that was vouched for nothing can be written; the Authorized condition says so.
   if (account.kind !== "present") return undefined;
   const due = seen.members.filter((view) => isRepairDue(view, seen));
@@ -54,7 +54,7 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Installed",
     message: why.message,
-    actions: inOrder(due).map((view) => ({ kind: "apply", plan, marker, view, isRepair: true })),
+    actions: inOrder(due).map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: true })),
     inFlight: repairsInFlight,
     outcome: waiting(why, atOnceMs),
   });
@@ -67,38 +67,38 @@ function inOrder(views: readonly MemberView[]): readonly MemberView[] {
   return first.length > 0 ? first : views;
 }
 
-/** Nothing is done to what is leaving, blocked, or was tried a moment ago. */
+/** Nothing is done to what is leaving, blocked, or was tried just now. */
 function isRepairDue(view: MemberView, seen: Seen): boolean {
-  const { blockedBy, contest, live } = view;
+  const { blockedBy, revertConflict, live } = view;
   if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
-  const notBeforeMs = Math.max(restUntilMs(view, seen), contest?.notBeforeMs ?? 0);
+  const notBeforeMs = Math.max(restUntilMs(view, seen), revertConflict?.notBeforeMs ?? 0);
   return notBeforeMs <= seen.nowMs && isRepairWanted(view);
 }
 
-function restUntilMs({ trouble }: MemberView, seen: Seen): number {
-  return trouble === undefined || isWorthAnotherTry(trouble, seen) ? 0 : trouble.notBeforeMs;
+function restUntilMs({ failure }: MemberView, seen: Seen): number {
+  return failure === undefined || isWorthAnotherTry(failure, seen) ? 0 : failure.notBeforeMs;
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({ member: { lifecycle }, drift, isOver, ...view }: MemberView): boolean {
-  switch (view.standing.kind) {
+function isRepairWanted({ member: { lifecycle }, drift, isSuperseded, ...view }: MemberView): boolean {
+  switch (view.ownership.kind) {
     case "absent":
-      return lifecycle.recreate && isOver !== true;
+      return lifecycle.recreate && isSuperseded !== true;
     case "inherited":
       return true;
-    case "mine":
+    case "owned":
       return lifecycle.revert !== "Off" && hasDrifted(drift);
     // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
-      return view.standing.isForged === true && lifecycle.adoption !== "Never";
-    case "foreign":
+      return view.ownership.isForged === true && lifecycle.adoption !== "Never";
+    case "ownedByOther":
       return false;
     default:
-      return unreachable(view.standing);
+      return unreachable(view.ownership);
   }
 }
 
-function standing(seen: Seen, now: Date): PlanVerdict {
+function ownership(seen: Seen, now: Date): PlanVerdict {
   const open = seen.members.filter(({ state }) => !opensGate(state));
   const recheckMs = recheckAfterMs(seen);
   if (open.length === 0)
@@ -151,19 +151,19 @@ function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */
-function isUnderWay({ state, contest, trouble, blockedBy }: MemberView): boolean {
-  const isOurs = contest !== undefined || trouble !== undefined || blockedBy !== undefined;
+function isUnderWay({ state, revertConflict, failure, blockedBy }: MemberView): boolean {
+  const isOurs = revertConflict !== undefined || failure !== undefined || blockedBy !== undefined;
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";
 }
 
 function recheckAfterMs(seen: Seen): number {
   const { members, nowMs } = seen;
-  const times = members.flatMap(({ health, contest, trouble, blockedBy }) => [
+  const times = members.flatMap(({ health, revertConflict, failure, blockedBy }) => [
     ...(blockedBy === undefined ? [] : [blockedMs]),
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
-    ...(contest === undefined ? [] : [contest.notBeforeMs - nowMs]),
-    ...(trouble === undefined ? [] : [trouble.notBeforeMs - nowMs]),
-    ...(trouble !== undefined && isStirred(trouble, seen) ? [restlessRetryMs] : []),
+    ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - nowMs]),
+    ...(failure === undefined ? [] : [failure.notBeforeMs - nowMs]),
+    ...(failure !== undefined && isStirred(failure, seen) ? [restlessRetryMs] : []),
   ]);
   return Math.max(1, Math.min(fullCheckMs, ...times));
 }

@@ -1,13 +1,13 @@
-import type { Trouble } from "../plan-memory.ts";
-import { restlessRetryMs } from "../waiting-room.ts";
+import type { WriteFailure } from "../plan-memory.ts";
+import { restlessRetryMs } from "../wake-index.ts";
 import type { Seen } from "../world/seen.ts";
 
-/** Rights have just changed, and their lack was the trouble. */
-export function isStirred({ kind }: Trouble, { restless = [] }: Pick<Seen, "restless">): boolean {
-  return kind === "forbidden" && restless.includes("rights");
+/** Permissions have just changed, and their lack was the failure. */
+export function isStirred({ kind }: WriteFailure, { restless = [] }: Pick<Seen, "restless">): boolean {
+  return kind === "forbidden" && restless.includes("permissions");
 }
 
-/** The same, and it was not tried a moment ago. */
-export function isWorthAnotherTry(trouble: Trouble, seen: Pick<Seen, "restless" | "nowMs">): boolean {
-  return isStirred(trouble, seen) && seen.nowMs - trouble.triedAtMs >= restlessRetryMs;
+/** The same, and it was not tried just now. */
+export function isWorthAnotherTry(failure: WriteFailure, seen: Pick<Seen, "restless" | "nowMs">): boolean {
+  return isStirred(failure, seen) && seen.nowMs - failure.triedAtMs >= restlessRetryMs;
 }

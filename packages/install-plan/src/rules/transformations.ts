@@ -55,7 +55,7 @@ function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean 
   return members.filter(({ member }) => targets.has(member.key)).every(({ state }) => opensGate(state));
 }
 
-/** What transformations select and leave where it is, for the last pass before the plan is installed. */
+/** What transformations select and leave where it is, for the last reconcile before the plan is installed. */
 export function keptByTransformations({ plan, transformed }: Seen): readonly PlanAction[] {
   return protectedWarning(
     plan,

@@ -64,5 +64,5 @@ export function appliesStage(name: string): Why {
   return because(reasons.applying, `Applies stage ${name}.`);
 }
 
-/** Comes back at once: what was decided now is to be seen by the next pass. */
+/** Comes back at once: what was decided now is to be seen by the next reconcile. */
 export const atOnceMs = 0;

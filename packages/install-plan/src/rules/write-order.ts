@@ -22,8 +22,8 @@ export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
   const firstHeld = ordered.findIndex((view) => heldBy(view, seen.nowMs) !== undefined);
   const candidates = isStrict && firstHeld !== -1 ? ordered.slice(0, firstHeld) : ordered;
   const due = candidates.filter((view) => heldBy(view, seen.nowMs) === undefined);
-  const delays = open.flatMap(({ trouble }) =>
-    trouble === undefined ? [] : [trouble.notBeforeMs - seen.nowMs],
+  const delays = open.flatMap(({ failure }) =>
+    failure === undefined ? [] : [failure.notBeforeMs - seen.nowMs],
   );
   return {
     due,
@@ -34,14 +34,14 @@ export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
 
 /** To be written, not refused for good and not fought over. An object on its way out is waited for. */
 function isOpen(view: MemberView, nowMs: number): boolean {
-  const isRefused = view.trouble !== undefined && view.trouble.kind !== "transient";
-  const isContested = view.contest !== undefined && view.contest.notBeforeMs > nowMs;
+  const isRefused = view.failure !== undefined && view.failure.kind !== "transient";
+  const isContested = view.revertConflict !== undefined && view.revertConflict.notBeforeMs > nowMs;
   return !isRefused && !isContested && (needsWrite(view) || view.blockedBy !== undefined);
 }
 
-function heldBy({ blockedBy, trouble, live }: MemberView, nowMs: number): string | undefined {
+function heldBy({ blockedBy, failure, live }: MemberView, nowMs: number): string | undefined {
   if (blockedBy !== undefined) return blockedBy;
-  if (trouble !== undefined && trouble.notBeforeMs > nowMs) return trouble.message;
+  if (failure !== undefined && failure.notBeforeMs > nowMs) return failure.message;
   return live?.metadata.deletionTimestamp === undefined ? undefined : "an object is still being deleted";
 }
 

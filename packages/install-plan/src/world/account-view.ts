@@ -6,7 +6,7 @@ import { impersonationOf, isAllowed } from "../permissions/reviews.ts";
 import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
-/** The account that a plan names: there, the one it was, and still at the disposal of whoever made the plan. */
+/** The account that a plan names: there, the one it was, and still at the disposal of the author of the plan. */
 export async function readAccount(
   plan: InstallPlan,
   ctx: Context,
@@ -36,7 +36,7 @@ async function vouchedFor(
   if (author === undefined && requireAuthor) return { kind: "authorUnknown", uid, isRecorded: false };
   // Without the policy no author is recorded, and the permission to make plans is all there is.
   if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
-  return { kind: "disowned", uid, author: author.user };
+  return { kind: "authorUnauthorized", uid, author: author.user };
 }
 
 /** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
@@ -44,7 +44,7 @@ export async function mayActAs(plan: InstallPlan, { client, signal }: Context): 
   return await isAllowed(client, impersonationOf(accountOf(plan)), { signal });
 }
 
-/** Asked in every pass: a right that is taken away counts from the next write on. */
+/** Asked in every reconcile: a permission that is taken away counts from the next write on. */
 async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const { client, signal } = ctx;
   return await isAllowed(client, impersonationOf(accountOf(plan)), { signal, subject: author });

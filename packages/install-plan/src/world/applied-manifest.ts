@@ -3,8 +3,8 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { ourFields } from "../fields/managed-fields.ts";
 import { touches } from "../fields/set-paths.ts";
 import { pointerKeys } from "../json-pointer.ts";
-import { type Marker, marksFor } from "../marks.ts";
 import type { Member } from "../member.ts";
+import { type OwnerLabels, ownerLabelsFor } from "../owner-labels.ts";
 
 /** What of a member is needed to write it. */
 export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
@@ -13,8 +13,8 @@ export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
  * The manifest with the plan's marks in its top-level metadata. On an object that is there, the paths that the plan leaves
  * to others are given only as long as we are still their owner: leaving out a field that we own would remove it.
  */
-export function appliedManifest(member: Writable, marker: Marker, live?: KubeObject): KubeObject {
-  const { labels, annotations } = marksFor(marker, member.identity);
+export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live?: KubeObject): KubeObject {
+  const { labels, annotations } = ownerLabelsFor(ownerLabels, member.identity);
   const { metadata, ...content } = member.manifest;
   const marked: KubeObject = {
     ...content,

@@ -3,14 +3,14 @@ import { classify } from "@quartermaster/runtime";
 
 import { describeIdentity } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
-import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
+import type { OwnerLabels } from "../owner-labels.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import { isLasting } from "../refusal.ts";
 import { appliedManifest } from "./applied-manifest.ts";
-import type { MemberFinding } from "./clearance.ts";
 import { crdIssues } from "./crd-safety.ts";
 import { dryRun, type DryRunRequest } from "./dry-run.ts";
+import type { MemberFinding } from "./preflight.ts";
 import { previewAction } from "./preview-action.ts";
 import type { MemberView } from "./seen.ts";
 
@@ -20,7 +20,7 @@ const concurrency = 16;
 /** What is needed to ask about all members. */
 export interface ServerQuestion {
   readonly views: readonly MemberView[];
-  readonly marker: Marker;
+  readonly ownerLabels: OwnerLabels;
   readonly memory: PlanMemory;
   /** Speaks as the account. */
   readonly account: Client;
@@ -52,7 +52,7 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
   return { view, dryRun: result, unsafe };
 }
 
-/** It was there for the dry run and is not there any more: the next pass asks anew. */
+/** It was there for the dry run and is not there any more: the next reconcile asks anew. */
 function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
   const message = `${describeIdentity(identity)} has just been deleted`;
   return { kind: "transient", message, retryAfterMs: 0 };
@@ -61,12 +61,12 @@ function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
 async function rememberedDryRun(view: MemberView, question: ServerQuestion): Promise<DryRun> {
   const { member, kind, live } = view;
   if (kind === undefined) return { kind: "deferred" };
-  const { memory, marker, account } = question;
-  const stamp = [marker.revision, member.digest, live?.metadata.resourceVersion ?? "none"].join("/");
+  const { memory, ownerLabels, account } = question;
+  const stamp = [ownerLabels.revision, member.digest, live?.metadata.resourceVersion ?? "none"].join("/");
   const known = memory.dryRuns.get(member.key);
   if (known?.stamp === stamp && isReliable(known.result, view, question)) return known.result;
   const isProvided = providedRoles(question);
-  const result = await dryRun({ member, kind, live, marker, client: account, isProvided });
+  const result = await dryRun({ member, kind, live, ownerLabels, client: account, isProvided });
   memory.dryRuns.set(member.key, { stamp, result });
   return result;
 }
@@ -90,7 +90,7 @@ async function sight(
   { member, kind }: MemberView,
   { memory, account, viewOf }: ServerQuestion,
 ): Promise<MemberView> {
-  if (kind !== undefined) memory.sightings.set(member.key, await account.find(kind, member.identity));
+  if (kind !== undefined) memory.unlabelledObjects.set(member.key, await account.find(kind, member.identity));
   return viewOf(member);
 }
 
@@ -101,11 +101,11 @@ async function sight(
 async function recreation(
   view: MemberView,
   result: DryRun,
-  { account, marker }: ServerQuestion,
+  { account, ownerLabels }: ServerQuestion,
 ): Promise<MemberFinding> {
   const { member, kind } = view;
   if (!mayRecreate(member) || kind === undefined) return { view, dryRun: result };
-  return { view, dryRun: result, isRecreated: await canBeMade({ member, kind }, marker, account) };
+  return { view, dryRun: result, isRecreated: await canBeMade({ member, kind }, ownerLabels, account) };
 }
 
 /** A claim's data would go with it, so that it takes more than one word of the plan. */
@@ -117,10 +117,10 @@ export function mayRecreate({ lifecycle, identity }: Member): boolean {
 /** Whether the server would take the object if it were new. A refusal of any sort means that the old one stays. */
 export async function canBeMade(
   { member, kind }: Required<Pick<MemberView, "member" | "kind">>,
-  marker: Marker,
+  ownerLabels: OwnerLabels,
   account: Client,
 ): Promise<boolean> {
-  const manifest = appliedManifest(member, marker);
+  const manifest = appliedManifest(member, ownerLabels);
   const name = `${member.identity.name.slice(0, 50).replace(/[-.]+$/, "")}-qm-try`;
   try {
     await account.create(kind, { ...manifest, metadata: { ...manifest.metadata, name } }, { dryRun: true });

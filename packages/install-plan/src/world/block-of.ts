@@ -25,19 +25,19 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
   // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
   if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
     return `kind ${kindName} of ${apiVersion} leads outside the plan's namespace; the plan needs scope: Cluster for it`;
-  return namespace === undefined ? undefined : homeBlock(namespace, facts);
+  return namespace === undefined ? undefined : namespaceBlock(namespace, facts);
 }
 
 /**
  * While a plan is carried out a namespace is the one that it was at the beginning, or when we first saw it: under the same name
- * somebody else may have made one for another purpose, with other rights in it.
+ * somebody else may have made one for another purpose, with other permissions in it.
  */
-function homeBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
+function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
   const home = ctx.store(namespaces).get({ name: namespace });
   if (home === undefined) return `namespace ${namespace} is not there yet`;
   const { uid = "", deletionTimestamp } = home.metadata;
   if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
-  if (!hasStarted(plan)) memory.pinHome(namespace, uid);
-  if (isInstalled(plan) || memory.pinnedHome(namespace, uid) === uid) return undefined;
+  if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
+  if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;
   return `namespace ${namespace} was deleted and made again meanwhile; make a new plan for it`;
 }

@@ -3,8 +3,8 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { isOurs, managersOf, type ManagerEntry, ourFields } from "../fields/managed-fields.ts";
 import { outside, pathsBeyond, touches } from "../fields/set-paths.ts";
 import { unownedPaths } from "../fields/unowned-paths.ts";
-import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
+import type { OwnerLabels } from "../owner-labels.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 
 /** How an object that is ours departs from what was applied. */
@@ -29,10 +29,10 @@ export function hasDrifted({ paths, additions }: Drift): boolean {
 export function driftOf(
   member: Member,
   live: KubeObject,
-  { marker, dropped = [] }: { readonly marker: Marker; readonly dropped?: readonly string[] },
+  { ownerLabels, dropped = [] }: { readonly ownerLabels: OwnerLabels; readonly dropped?: readonly string[] },
 ): Drift {
   const owned = ourFields(live) ?? {};
-  const wanted = appliedManifest(member, marker, live);
+  const wanted = appliedManifest(member, ownerLabels, live);
   const { ignorePaths = [] } = member.lifecycle;
   const paths = unownedPaths(wanted, owned).filter(
     (path) => !dropped.includes(path) && !ignorePaths.some((ignored) => isWithin(path, ignored)),

@@ -10,8 +10,8 @@ import {
 import { describeIdentity, groupOf } from "../identity.ts";
 import type { Issue, IssueReason } from "../issue.ts";
 import { isCreatedAsApplied } from "../manifest/created-as-applied.ts";
-import { fieldManager, type Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
+import { fieldManager, type OwnerLabels } from "../owner-labels.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { refusalText } from "../refusal.ts";
 import { appliedManifest } from "./applied-manifest.ts";
@@ -21,13 +21,13 @@ export interface DryRunRequest {
   readonly member: Member;
   readonly kind: Kind;
   readonly live: KubeObject | undefined;
-  readonly marker: Marker;
+  readonly ownerLabels: OwnerLabels;
   readonly client: Client;
   /** Roles that come with the plan: a binding to one cannot be asked about before it is there. */
   readonly isProvided: (namespace: string | undefined, role: string) => boolean;
 }
 
-/** Asks the server, with the account's rights, what it would make of the object. Changes nothing. */
+/** Asks the server, with the account's permissions, what it would make of the object. Changes nothing. */
 export async function dryRun(request: DryRunRequest): Promise<DryRun> {
   try {
     const isNew = mayTryCreate(request) && (await tryCreate(request));
@@ -40,9 +40,9 @@ export async function dryRun(request: DryRunRequest): Promise<DryRun> {
 
 const asking = { fieldManager, dryRun: true, isMetadataEnough: true } as const;
 
-async function tryApply({ member, kind, live, marker, client }: DryRunRequest): Promise<boolean> {
+async function tryApply({ member, kind, live, ownerLabels, client }: DryRunRequest): Promise<boolean> {
   let isNew = false;
-  await client.apply(kind, withVersion(appliedManifest(member, marker, live), live), {
+  await client.apply(kind, withVersion(appliedManifest(member, ownerLabels, live), live), {
     ...asking,
     force: live !== undefined,
     onCreated: () => {
@@ -60,9 +60,9 @@ function mayTryCreate({ live, member }: DryRunRequest): boolean {
  * Costs the server a third less than an apply: it neither reads YAML nor compares fields. False when only an apply can tell:
  * somebody's object may be there, and the manifest be no more than a part of it.
  */
-async function tryCreate({ member, kind, marker, client }: DryRunRequest): Promise<boolean> {
+async function tryCreate({ member, kind, ownerLabels, client }: DryRunRequest): Promise<boolean> {
   try {
-    await client.create(kind, appliedManifest(member, marker), asking);
+    await client.create(kind, appliedManifest(member, ownerLabels), asking);
     return true;
   } catch (error) {
     if (error instanceof ApiError && /^(?:alreadyExists|invalid|forbidden)$/.test(error.class)) return false;
@@ -94,8 +94,8 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
     case "notFound":
       return bindsProvidedRole(request) ? { kind: "deferred" } : issueOf(error, member, "Rejected");
     case "forbidden":
-      // Rights were compared before; what is refused now is an escalation, a quota or an admission's decision.
-      if (isAboutRights(member)) return { kind: "missingRight", message: refusalText(error) };
+      // Permissions were compared before; what is refused now is an escalation, a quota or an admission's decision.
+      if (isAboutPermissions(member)) return { kind: "missingPermission", message: refusalText(error) };
       return issueOf(error, member, "Rejected");
     case "invalid":
     case "tooLarge":
@@ -160,7 +160,7 @@ function issueOf(
   };
 }
 
-function isAboutRights({ identity }: Member): boolean {
+function isAboutPermissions({ identity }: Member): boolean {
   return groupOf(identity.apiVersion) === "rbac.authorization.k8s.io";
 }
 

@@ -10,7 +10,7 @@ import { jobs as jobKind } from "./kinds.ts";
 import type { Seen } from "./seen.ts";
 
 /** What the question about jobs needs. */
-export interface JobQuestion extends Pick<Seen, "plan" | "marker" | "jobs"> {
+export interface JobQuestion extends Pick<Seen, "plan" | "ownerLabels" | "jobs"> {
   readonly memory: PlanMemory;
   /** Speaks as the account. */
   readonly account: Client;
@@ -21,8 +21,8 @@ export async function askAboutJobs(question: JobQuestion): Promise<readonly DryR
   return await inBatches(question.jobs, 16, async (job) => await ask(job, question));
 }
 
-async function ask(job: JobView, { plan, marker, memory, account }: JobQuestion): Promise<DryRun> {
-  const object = jobObject({ kind: "createJob", plan, marker, job });
+async function ask(job: JobView, { plan, ownerLabels, memory, account }: JobQuestion): Promise<DryRun> {
+  const object = jobObject({ kind: "createJob", plan, ownerLabels, job });
   const key = identityKey({ ...object, ...object.metadata });
   const known = memory.dryRuns.get(key);
   if (known !== undefined) return known.result;

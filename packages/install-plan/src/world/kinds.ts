@@ -61,7 +61,7 @@ export const customResourceDefinitions: Kind = defineKind({
   scope: "Cluster",
 });
 
-/** What decides the rights of accounts: a change of any may let a plan go on. */
+/** What decides the permissions of accounts: a change of any may let a plan go on. */
 export const accessKinds: readonly Kind[] = [
   access("Role", "roles", "Namespaced"),
   access("RoleBinding", "rolebindings", "Namespaced"),

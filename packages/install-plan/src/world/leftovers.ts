@@ -3,12 +3,12 @@ import type { Context, Discovery } from "@quartermaster/runtime";
 import { asAccount } from "../account.ts";
 import { protectionOf } from "../cleanup/protection.ts";
 import { inBatches } from "../in-batches.ts";
-import type { PlanRef } from "../marks.ts";
-import type { Right } from "../permissions/rights.ts";
+import type { PlanRef } from "../owner-labels.ts";
+import type { Permission } from "../permissions/permission.ts";
 import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
 import type { ContentReader } from "./content-reader.ts";
 import { type Entry, inventoryOf } from "./inventory.ts";
-import { markedEntries } from "./marked-entries.ts";
+import { labelledObjects } from "./labelled-objects.ts";
 import type { Predecessor } from "./replacement.ts";
 import type { Leftover, Seen } from "./seen.ts";
 import type { KindTable } from "./served-kinds.ts";
@@ -23,7 +23,7 @@ export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
 
 /**
  * Objects of replaced plans that this one does not name and that still bear their marks, the last one first. Looked for
- * before the first write, so that they are previewed and the rights for them compared, and when the last stage is passed.
+ * before the first write, so that they are previewed and the permissions for them compared, and when the last stage is passed.
  */
 export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
@@ -68,7 +68,7 @@ async function liveOf(
   const { namespace = "" } = parts.plan.metadata;
   const owner = { namespace, name, uid };
   const account = asAccount(parts.ctx.client, parts.plan);
-  const marked = await markedEntries(entries, owner, parts);
+  const marked = await labelledObjects(entries, owner, parts);
   return await inBatches(marked, 8, async ({ kind, live, ...entry }) => {
     const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
@@ -82,8 +82,8 @@ export function deletedOf(leftovers: readonly Leftover[]): readonly Leftover[] {
   return leftovers.filter(({ cleanup, protectedBy }) => cleanup === "Delete" && protectedBy === undefined);
 }
 
-/** The rights to delete them, or to take the marks off those that stay. */
-export function leftoverRights(leftovers: readonly Leftover[]): readonly Right[] {
+/** The permissions to delete them, or to take the marks off those that stay. */
+export function leftoverPermissions(leftovers: readonly Leftover[]): readonly Permission[] {
   const deleted = new Set(deletedOf(leftovers));
   return leftovers.map((leftover) => {
     const { kind, live } = leftover;

@@ -4,7 +4,7 @@ import { ApiError, nameOfKind } from "@quartermaster/runtime";
 import { describeUnwatchable } from "../report/unwatchable.ts";
 import { watchFor } from "./object-view.ts";
 
-/** The marked objects of the kinds that a pass deals with. */
+/** The marked objects of the kinds that a reconcile deals with. */
 export interface MemberStores {
   find(kind: Kind, ref: ObjectRef): KubeObject | undefined;
   list(kind: Kind): readonly KubeObject[];
@@ -43,7 +43,7 @@ export async function trackPlanKinds(
   };
   const awaited = kinds.map(track);
   for (const kind of later) track(kind);
-  for (const { answered } of awaited) await answered;
+  for (const { firstResponse } of awaited) await firstResponse;
   return {
     find: (kind, ref) => tracked.get(nameOfKind(kind))?.store.get(ref),
     list: (kind) => tracked.get(nameOfKind(kind))?.store.list() ?? [],

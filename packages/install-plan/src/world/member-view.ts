@@ -3,17 +3,17 @@ import { type Kind, type KubeObject, unreachable } from "@quartermaster/runtime"
 import { healthOf, type Health, type HealthFacts, type ResourceState, worse } from "../health/index.ts";
 import { groupOf } from "../identity.ts";
 import { fieldOf } from "../manifest/json-object.ts";
-import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
+import type { OwnerLabels } from "../owner-labels.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import { type Drift, driftOf, hasDrifted, noDrift } from "./drift.ts";
+import { type OwnershipContext, type Ownership, ownershipOf } from "./ownership.ts";
 import type { MemberView } from "./seen.ts";
-import { type Family, type Standing, standingOf } from "./standing.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {
-  readonly family: Family;
-  readonly marker: Marker;
+  readonly context: OwnershipContext;
+  readonly ownerLabels: OwnerLabels;
   readonly memory: PlanMemory;
   /** The plan has been installed once: what is absent now is missing, not awaited. */
   readonly isInstalled: boolean;
@@ -30,32 +30,32 @@ export interface ViewFacts {
 
 /** How one object of the plan stands. */
 export function memberView(member: Member, facts: ViewFacts): MemberView {
-  const { memory, family, nowMs } = facts;
+  const { memory, context, nowMs } = facts;
   const live = facts.find(member);
-  const standing = standingOf(live, family);
+  const ownership = ownershipOf(live, context);
   const own =
-    live !== undefined && standing.kind === "mine" ? judgeOwn(member, live, facts) : { drift: noDrift };
-  const trouble = memory.troubles.get(member.key);
-  const isOver = standing.kind === "absent" && hasExpired(member, facts);
-  if (standing.kind === "mine" && hasStartTime(live)) memory.startedJobs.add(member.key);
-  const hasTrouble = trouble !== undefined && trouble.kind !== "transient";
+    live !== undefined && ownership.kind === "owned" ? judgeOwn(member, live, facts) : { drift: noDrift };
+  const failure = memory.writeFailures.get(member.key);
+  const isSuperseded = ownership.kind === "absent" && hasExpired(member, facts);
+  if (ownership.kind === "owned" && hasStartTime(live)) memory.startedJobs.add(member.key);
+  const hasWriteFailure = failure !== undefined && failure.kind !== "transient";
   return {
     member,
-    standing,
+    ownership,
     ...own,
-    ...(isOver ? { isOver } : {}),
-    ...(isUnapproved(standing, live, facts) ? { isUnapproved: true } : {}),
-    state: hasTrouble ? "Failed" : stateOf(standing, own, { ...facts, isOver }),
+    ...(isSuperseded ? { isSuperseded } : {}),
+    ...(isUnapproved(ownership, live, facts) ? { isUnapproved: true } : {}),
+    state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isSuperseded }),
     ...present("kind", facts.kindOf(member)),
     ...present("live", live),
-    ...present("trouble", trouble),
-    ...present("contest", memory.contestOver(member.key, nowMs)),
+    ...present("failure", failure),
+    ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
     ...present("blockedBy", facts.blockedBy(member)),
   };
 }
 
-function isUnapproved({ kind }: Standing, live: KubeObject | undefined, { adoptable }: ViewFacts): boolean {
-  const isOfOthers = kind === "unowned" || kind === "foreign";
+function isUnapproved({ kind }: Ownership, live: KubeObject | undefined, { adoptable }: ViewFacts): boolean {
+  const isOfOthers = kind === "unowned" || kind === "ownedByOther";
   return isOfOthers && adoptable !== undefined && !adoptable.has(live?.metadata.uid ?? "");
 }
 
@@ -77,14 +77,16 @@ const drifts = new WeakMap<KubeObject, { readonly proof: string; readonly drift:
 function rememberedDrift(
   member: Member,
   live: KubeObject,
-  { marker, memory }: Pick<ViewFacts, "marker" | "memory">,
+  { ownerLabels, memory }: Pick<ViewFacts, "ownerLabels" | "memory">,
 ): Drift {
   const noted = memory.dropped.get(member.key);
   const dropped = noted?.digest === member.digest ? noted.paths : [];
-  const proof = [marker.revision, member.digest, dropped.length, JSON.stringify(member.lifecycle)].join("/");
+  const proof = [ownerLabels.revision, member.digest, dropped.length, JSON.stringify(member.lifecycle)].join(
+    "/",
+  );
   const known = drifts.get(live);
   if (known?.proof === proof) return known.drift;
-  const drift = driftOf(member, live, { marker, dropped });
+  const drift = driftOf(member, live, { ownerLabels, dropped });
   drifts.set(live, { proof, drift });
   return drift;
 }
@@ -112,20 +114,20 @@ function hasStartTime(live: KubeObject | undefined): boolean {
 }
 
 function stateOf(
-  { kind }: Standing,
+  { kind }: Ownership,
   { drift, health }: Own,
-  { isInstalled, isOver }: Pick<ViewFacts, "isInstalled"> & { readonly isOver: boolean },
+  { isInstalled, isSuperseded }: Pick<ViewFacts, "isInstalled"> & { readonly isSuperseded: boolean },
 ): ResourceState {
   switch (kind) {
     case "absent":
-      if (isOver) return "Ready";
+      if (isSuperseded) return "Ready";
       return isInstalled ? "Missing" : "Waiting";
     case "inherited":
       return "Waiting";
     case "unowned":
-    case "foreign":
+    case "ownedByOther":
       return isInstalled ? "Conflict" : "Waiting";
-    case "mine":
+    case "owned":
       return worse(health?.state ?? "Unknown", hasDrifted(drift) ? "Drifted" : "Ready");
     default:
       return unreachable(kind);

@@ -1,7 +1,7 @@
 import type { InformerRequest, Kind, KubeObject } from "@quartermaster/runtime";
 
 import { isJsonObject, type JsonObject } from "../manifest/json-object.ts";
-import { planIdLabel } from "../marks.ts";
+import { planIdLabel } from "../owner-labels.ts";
 
 /** How objects of plans are watched: only marked ones, with who owns which field, without their bulk. */
 export function watchFor(kind: Kind): InformerRequest {

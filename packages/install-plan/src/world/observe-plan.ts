@@ -11,14 +11,13 @@ import {
 import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
 import { kindFinder } from "../manifest/read-content.ts";
-import { type Marker, planId } from "../marks.ts";
 import type { Member } from "../member.ts";
+import { type OwnerLabels, planId } from "../owner-labels.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
 import { attemptOf, hasStarted, isBoundByApproval, isInstalled } from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
-import { clearanceFrom } from "./clearance.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { retryInMs, stageElapsedMs } from "./elapsed-times.ts";
 import { findAsAccount } from "./find-as-account.ts";
@@ -26,22 +25,28 @@ import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts
 import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
-import { leftoverRights, readLeftovers } from "./leftovers.ts";
+import { leftoverPermissions, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
-import { lackingRights } from "./missing-rights.ts";
+import { lackingPermissions } from "./missing-permissions.ts";
 import { isOwnJob } from "./own-job.ts";
+import type { OwnershipContext } from "./ownership.ts";
+import { preflightFrom } from "./preflight.ts";
 import type { Replacement } from "./replacement.ts";
-import type { Clearance, MemberView, Seen } from "./seen.ts";
-import { nearIn, readServedContent } from "./served-content.ts";
+import type { Preflight, MemberView, Seen } from "./seen.ts";
+import { isOfCurrentStages, readServedContent } from "./served-content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
-import type { Family } from "./standing.ts";
 import { authorizedReplacement } from "./takeover.ts";
-import { isReadable, readTransformed, transformationIssues, transformationRights } from "./transformed.ts";
+import {
+  isReadable,
+  readTransformed,
+  transformationIssues,
+  transformationPermissions,
+} from "./transformed.ts";
 import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
-/** What observing needs besides the pass. */
+/** What observing needs besides the reconcile. */
 export interface ObserverParts {
   readonly system: System;
   readonly discovery: Discovery;
@@ -54,30 +59,44 @@ export interface ObserverParts {
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
 export async function observePlan(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
   const memory = parts.memories.of(plan);
-  memory.recallHomes(plan.status?.namespaces ?? []);
+  memory.recallNamespaces(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
-  const marker: Marker = { plan, revision: replacement.revision };
-  const isNear = nearIn(plan);
-  const [near, far] = [content.members.filter(isNear), content.members.filter((member) => !isNear(member))];
-  const stores = await trackPlanKinds(ctx, [...kindsOf(near, kinds), jobs], kindsOf(far, kinds));
+  const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
+  const isCurrent = isOfCurrentStages(plan);
+  const [current, later] = [
+    content.members.filter(isCurrent),
+    content.members.filter((member) => !isCurrent(member)),
+  ];
+  const stores = await trackPlanKinds(ctx, [...kindsOf(current, kinds), jobs], kindsOf(later, kinds));
   const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
-  const family = familyOf(plan, replacement, ctx);
-  const isOver = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
-  const view = viewer({ plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx });
-  await lookUpAbsent(content.members, { plan, isOver, memory, stores, kinds, ctx });
+  const context = ownershipContextOf(plan, replacement, ctx);
+  const isSuperseded = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
+  const view = viewer({
+    plan,
+    isSuperseded,
+    kinds,
+    stores,
+    context,
+    ownerLabels,
+    memory,
+    nowMs,
+    health,
+    ctx,
+  });
+  await lookUpAbsent(content.members, { plan, isSuperseded, memory, stores, kinds, ctx });
   const members = content.members.map(view);
   const account = await readAccount(plan, ctx, parts);
   const isUsable = account.kind === "present";
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
-  const issues = transformationIssues(transformed, family);
+  const issues = transformationIssues(transformed, context);
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
   const base = {
     plan,
-    marker,
+    ownerLabels,
     content,
     members,
     account,
@@ -92,13 +111,13 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   };
   return {
     ...base,
-    ...(canAsk(base) ? await clearedAs(base, { ctx, memory, view, kinds }) : {}),
+    ...(canAsk(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {}),
     manifests: manifestNames(plan).flatMap(
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
     setbacks: [...memory.setbacks.values()],
-    homes: memory.homes,
+    pinnedNamespaces: memory.pinnedNamespaces,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
   };
@@ -123,7 +142,7 @@ function jobsOf(
 type Base = Pick<
   Seen,
   | "plan"
-  | "marker"
+  | "ownerLabels"
   | "content"
   | "members"
   | "account"
@@ -146,11 +165,11 @@ function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] 
 interface ViewerParts {
   readonly plan: InstallPlan;
   /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
-  readonly isOver: boolean;
+  readonly isSuperseded: boolean;
   readonly kinds: KindTable;
   readonly stores: MemberStores;
-  readonly family: Family;
-  readonly marker: Marker;
+  readonly context: OwnershipContext;
+  readonly ownerLabels: OwnerLabels;
   readonly memory: PlanMemory;
   readonly nowMs: number;
   readonly health: OutsideFacts;
@@ -158,19 +177,19 @@ interface ViewerParts {
 }
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, isOver, kinds, stores, family, marker, memory, nowMs, health, ctx } = parts;
+  const { plan, isSuperseded, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } = parts;
   const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
   const facts: ViewFacts = {
-    family,
-    marker,
+    context,
+    ownerLabels,
     memory,
-    isInstalled: isInstalled(plan) && !isOver,
+    isInstalled: isInstalled(plan) && !isSuperseded,
     nowMs,
     kindOf,
     find: (member) => {
       const kind = kindOf(member);
       if (kind === undefined) return undefined;
-      return stores.find(kind, member.identity) ?? memory.sightings.get(member.key);
+      return stores.find(kind, member.identity) ?? memory.unlabelledObjects.get(member.key);
     },
     blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
     hasOwnStatus: (member) => {
@@ -183,11 +202,15 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
   return (member) => memberView(member, facts);
 }
 
-function familyOf(plan: InstallPlan, { heirOf }: Replacement, ctx: Context): Family {
+function ownershipContextOf(
+  plan: InstallPlan,
+  { takesOverFrom }: Replacement,
+  ctx: Context,
+): OwnershipContext {
   const store = ctx.store(installPlan.kind);
   const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
   const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
-  return { plan, heirOf, living };
+  return { plan, takesOverFrom, living };
 }
 
 /** Only objects with marks of another plan ask for it: no reconcile walks over all plans of the cluster. */
@@ -202,25 +225,25 @@ const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authen
  */
 async function lookUpAbsent(
   members: readonly Member[],
-  parts: Pick<ViewerParts, "plan" | "isOver" | "memory" | "stores" | "kinds" | "ctx">,
+  parts: Pick<ViewerParts, "plan" | "isSuperseded" | "memory" | "stores" | "kinds" | "ctx">,
 ): Promise<void> {
-  const { plan, isOver, memory, stores, kinds, ctx } = parts;
-  if (isOver) return;
+  const { plan, isSuperseded, memory, stores, kinds, ctx } = parts;
+  if (isSuperseded) return;
   const account = asAccount(ctx.client, plan);
   const unseen = members.flatMap((member) => {
     const kind = kindIn(kinds, member.identity);
     if (kind === undefined || !stores.isWatched(kind)) return [];
     if (stores.find(kind, member.identity) !== undefined) {
-      memory.sightings.delete(member.key);
+      memory.unlabelledObjects.delete(member.key);
       return [];
     }
-    const isKnown = memory.sightings.has(member.key);
-    const isWorthALook = isKnown ? memory.sightings.get(member.key) !== undefined : isInstalled(plan);
+    const isKnown = memory.unlabelledObjects.has(member.key);
+    const isWorthALook = isKnown ? memory.unlabelledObjects.get(member.key) !== undefined : isInstalled(plan);
     return isWorthALook ? [{ member, kind }] : [];
   });
   await inBatches(unseen, 16, async ({ member, kind }) => {
     const found = await findAsAccount(account, kind, member.identity);
-    if (found !== "unknown") memory.sightings.set(member.key, found);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
   });
 }
 
@@ -239,7 +262,7 @@ function canAsk({ plan, content, account, replacement, takeover, unwatchable }: 
   );
 }
 
-interface ClearanceParts {
+interface PreflightParts {
   readonly ctx: Context;
   readonly memory: PlanMemory;
   readonly view: (member: Member) => MemberView;
@@ -247,42 +270,42 @@ interface ClearanceParts {
 }
 
 /** The first question that is asked as the account shows whether we may ask as it at all. */
-async function clearedAs(
+async function preflightAs(
   base: Base,
-  parts: ClearanceParts,
-): Promise<Pick<Seen, "clearance"> | Pick<Seen, "account">> {
+  parts: PreflightParts,
+): Promise<Pick<Seen, "preflight"> | Pick<Seen, "account">> {
   try {
-    return { clearance: await readClearance(base, parts) };
+    return { preflight: await readPreflight(base, parts) };
   } catch (error) {
     if (classify(error) !== "forbidden" || (await mayActAs(base.plan, parts.ctx))) throw error;
     const { account } = base;
-    return { account: { kind: "beyondUs", uid: account.kind === "missing" ? "" : account.uid } };
+    return { account: { kind: "impersonationDenied", uid: account.kind === "missing" ? "" : account.uid } };
   }
 }
 
-async function readClearance(base: Base, { ctx, memory, view, kinds }: ClearanceParts): Promise<Clearance> {
-  const { plan, members, marker, content, replacement, nowMs } = base;
+async function readPreflight(base: Base, { ctx, memory, view, kinds }: PreflightParts): Promise<Preflight> {
+  const { plan, members, ownerLabels, content, replacement, nowMs } = base;
   const account = asAccount(ctx.client, plan);
   const findKind = kindFinder(content.provided, (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)));
-  const missingRights = await lackingRights({
+  const missingPermissions = await lackingPermissions({
     plan,
     members: content.members,
     replacement,
-    further: [...transformationRights(base.transformed, plan), ...leftoverRights(base.leftovers)],
+    further: [...transformationPermissions(base.transformed, plan), ...leftoverPermissions(base.leftovers)],
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
     signal: ctx.signal,
   });
-  const elapsedMs = memory.elapsedMs("clearance", nowMs);
+  const elapsedMs = memory.elapsedMs("preflight", nowMs);
   const mayTrustAbsence = plan.spec.approval === "Automatic";
   const parties = { account, operator: ctx.client };
-  const question = { views: members, marker, memory, ...parties, mayTrustAbsence, viewOf: view };
+  const question = { views: members, ownerLabels, memory, ...parties, mayTrustAbsence, viewOf: view };
   const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
-  const isAllowed = missingRights.length === 0 && isSound;
+  const isAllowed = missingPermissions.length === 0 && isSound;
   // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
   const findings = isAllowed ? await askServer(question) : [];
   const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
-  const clearance = clearanceFrom(findings, { ...base, jobRuns, missingRights, elapsedMs });
-  if (clearance.undecided.length === 0) memory.restart("clearance");
-  return clearance;
+  const preflight = preflightFrom(findings, { ...base, jobRuns, missingPermissions, elapsedMs });
+  if (preflight.undecided.length === 0) memory.restart("preflight");
+  return preflight;
 }

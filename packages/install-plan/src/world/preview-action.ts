@@ -7,25 +7,25 @@ import type { MemberView, PreviewAction } from "./seen.ts";
 /** What would be done to an object, by what is known of it; undefined where a policy forbids to touch it. */
 export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction | undefined {
   if (dryRun?.kind === "deferred" || view.blockedBy !== undefined) return "deferred";
-  switch (view.standing.kind) {
+  switch (view.ownership.kind) {
     case "absent":
-      return view.isOver === true ? "noop" : "create";
-    case "mine":
+      return view.isSuperseded === true ? "noop" : "create";
+    case "owned":
       return hasDrifted(view.drift) ? "update" : "noop";
     case "inherited":
       return "takeover";
     case "unowned":
-    case "foreign":
+    case "ownedByOther":
       return mayAdopt(view) ? "adopt" : undefined;
     default:
-      return unreachable(view.standing);
+      return unreachable(view.ownership);
   }
 }
 
 /** By the policy of the member, and within what an approval covers. */
-function mayAdopt({ member: { lifecycle }, standing, isUnapproved }: MemberView): boolean {
+function mayAdopt({ member: { lifecycle }, ownership, isUnapproved }: MemberView): boolean {
   const isAllowed =
-    standing.kind === "unowned" ? lifecycle.adoption !== "Never" : lifecycle.adoption === "Always";
+    ownership.kind === "unowned" ? lifecycle.adoption !== "Never" : lifecycle.adoption === "Always";
   return isAllowed && isUnapproved !== true;
 }
 

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
-import { planId, type PlanRef } from "../marks.ts";
+import { planId, type PlanRef } from "../owner-labels.ts";
 import { hasStarted } from "../progress.ts";
 import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import { replacementIssues } from "./replacement-issues.ts";
@@ -34,7 +34,7 @@ export interface Replacement {
   /** Plans that match the selector but came after the set was fixed: they are not swallowed. */
   readonly late: readonly string[];
   /** Ids of the plans whose objects this one takes over. */
-  readonly heirOf: ReadonlySet<string>;
+  readonly takesOverFrom: ReadonlySet<string>;
   readonly revision: number;
   /** Plans that are over and led to this one, the latest first. */
   readonly history: readonly InstallPlan[];
@@ -57,7 +57,7 @@ export function replacementOf(plan: InstallPlan, siblings: PlanGraph | readonly 
     ...(successor === undefined ? {} : { successor }),
     issues: hasStarted(plan) ? [] : replacementIssues(plan, graph),
     late: lateFor(plan, graph),
-    heirOf: heirOf(plan, predecessors, graph),
+    takesOverFrom: takesOverFrom(plan, predecessors, graph),
     history: historyOf(plan, graph),
     revision: plan.status?.revision ?? nextRevision(predecessors),
   };
@@ -87,13 +87,13 @@ function otherNamed(name: string, plan: InstallPlan, graph: PlanGraph): InstallP
   return name === plan.metadata.name ? undefined : graph.planNamed(name);
 }
 
-/** One that never wrote, is over, is leaving, or has named the heir, or another that the heir replaces, as its successor. */
-function hasLetGo(plan: InstallPlan, heir: InstallPlan): boolean {
+/** One that never wrote, is over, is leaving, or has named the successor, or another that the successor replaces, as its successor. */
+function hasLetGo(plan: InstallPlan, successor: InstallPlan): boolean {
   const { metadata, status } = plan;
   if (!hasStarted(plan) || status?.phase === "Superseded") return true;
   if (metadata.deletionTimestamp !== undefined) return true;
-  const heirs = [heir.metadata.uid, ...(heir.status?.replaces ?? []).map(({ uid }) => uid)];
-  return status?.replacedBy !== undefined && heirs.includes(status.replacedBy.uid);
+  const successors = [successor.metadata.uid, ...(successor.status?.replaces ?? []).map(({ uid }) => uid)];
+  return status?.replacedBy !== undefined && successors.includes(status.replacedBy.uid);
 }
 
 function successorOf(plan: InstallPlan, graph: PlanGraph): Successor | undefined {
@@ -119,7 +119,7 @@ function claimantsOf({ metadata: { uid } }: InstallPlan, graph: PlanGraph): read
 }
 
 /** Those before us; and those after us that gave up or went away with objects of ours in their hands. */
-function heirOf(
+function takesOverFrom(
   plan: InstallPlan,
   predecessors: readonly Predecessor[],
   graph: PlanGraph,

@@ -5,22 +5,22 @@ import type { Health, ResourceState } from "../health/index.ts";
 import type { Identity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
-import type { Marker } from "../marks.ts";
 import type { Member } from "../member.ts";
-import type { Right } from "../permissions/rights.ts";
-import type { Contest, Home, Trouble } from "../plan-memory.ts";
-import type { Matter } from "../waiting-room.ts";
+import type { OwnerLabels } from "../owner-labels.ts";
+import type { Permission } from "../permissions/permission.ts";
+import type { RevertConflict, PinnedNamespace, WriteFailure } from "../plan-memory.ts";
+import type { WakeTrigger } from "../wake-index.ts";
 import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
+import type { Ownership } from "./ownership.ts";
 import type { Replacement } from "./replacement.ts";
-import type { Standing } from "./standing.ts";
 import type { Takeover } from "./takeover.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {
   readonly plan: InstallPlan;
-  readonly marker: Marker;
+  readonly ownerLabels: OwnerLabels;
   readonly content: Content;
   readonly members: readonly MemberView[];
   /** The ResourceManifests that the plan refers to, as far as they are there. */
@@ -33,23 +33,23 @@ export interface Seen {
   /** What the plan may do to other plans; undefined stands for no other plans. */
   readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
-  readonly clearance?: Clearance;
+  readonly preflight?: Preflight;
   /** What transformations select, where it matters now, and what forbids to take it. */
   readonly transformed: readonly Transformed[];
   readonly transformationIssues: readonly Issue[];
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
   /** What the server refused besides writes of members: jobs of stages, deletions. */
-  readonly setbacks: readonly Trouble[];
+  readonly setbacks: readonly WriteFailure[];
   /** The namespaces of the objects as they were first seen. */
-  readonly homes: readonly Home[];
+  readonly pinnedNamespaces: readonly PinnedNamespace[];
   /** How long the present stage has been worked on in this attempt. */
   readonly stageElapsedMs: number;
   /** How long until a failed attempt is followed by the next; 0 when it is due. */
   readonly retryInMs: number;
   readonly nowMs: number;
-  /** What changed a moment ago: an answer of the server that does not show it yet is asked for again soon. */
-  readonly restless?: readonly Matter[];
+  /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
+  readonly restless?: readonly WakeTrigger[];
 }
 
 /** One object of the plan with how it stands in the cluster. */
@@ -58,14 +58,14 @@ export interface MemberView {
   /** Undefined while the kind is not served. */
   readonly kind?: Kind;
   readonly live?: KubeObject;
-  readonly standing: Standing;
+  readonly ownership: Ownership;
   readonly drift: Drift;
   readonly health?: Health;
   readonly state: ResourceState;
-  readonly trouble?: Trouble;
-  readonly contest?: Contest;
+  readonly failure?: WriteFailure;
+  readonly revertConflict?: RevertConflict;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
-  readonly isOver?: true;
+  readonly isSuperseded?: true;
   /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
   readonly isUnapproved?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
@@ -79,11 +79,11 @@ export type AccountView =
   /** Deleted and made again under the same name: not the one that was vouched for. */
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
-  | { readonly kind: "beyondUs"; readonly uid: string }
+  | { readonly kind: "impersonationDenied"; readonly uid: string }
   /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
   | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
-  /** Whoever made the plan may no longer act as it. */
-  | { readonly kind: "disowned"; readonly uid: string; readonly author: string };
+  /** the author of the plan may no longer act as it. */
+  | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
 
 /** What would be done to an object. */
 export type PreviewAction =
@@ -97,9 +97,9 @@ export type PreviewAction =
   | "deferred";
 
 /** What was asked of the server before the first write. */
-export interface Clearance {
+export interface Preflight {
   readonly issues: readonly Issue[];
-  readonly missingRights: readonly Right[];
+  readonly missingPermissions: readonly Permission[];
   /** Questions that could not be answered just now. */
   readonly undecided: readonly string[];
   readonly retryAfterMs: number;

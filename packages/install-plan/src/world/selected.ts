@@ -3,7 +3,7 @@ import type { Client, Kind, KubeObject, ListOptions } from "@quartermaster/runti
 import { identityKey, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
-import { objectAnnotation, ownershipProof, planIdLabel } from "../marks.ts";
+import { objectAnnotation, ownershipProof, planIdLabel } from "../owner-labels.ts";
 import { metadataTrace } from "./live-trace.ts";
 
 /** How a selection is read. The client speaks as the plan's account. */

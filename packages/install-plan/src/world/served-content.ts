@@ -20,7 +20,7 @@ export async function readServedContent(
   const content = await contents.read(plan, ctx, known);
   const own = await ownKinds(content, known, ctx);
   const wanted = content.members
-    .filter(nearIn(plan))
+    .filter(isOfCurrentStages(plan))
     .map(({ identity }) => identity)
     .filter((identity) => kindIn(own, identity) === undefined);
   const served = await kindTableFor(wanted, discovery, ctx.signal);
@@ -45,7 +45,7 @@ async function ownKinds({ provided }: Content, known: KindTable, ctx: Context): 
  * While stages are carried out, objects of later ones decide nothing yet, and the server may take seconds to let a kind be
  * watched that an earlier stage has just brought.
  */
-export function nearIn(plan: InstallPlan): (member: Member) => boolean {
+export function isOfCurrentStages(plan: InstallPlan): (member: Member) => boolean {
   const last = hasStarted(plan) && !isInstalled(plan) ? stageIndexOf(plan) : Number.POSITIVE_INFINITY;
   return ({ stageIndex }) => stageIndex <= last;
 }

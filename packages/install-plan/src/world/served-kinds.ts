@@ -31,7 +31,7 @@ export async function readKindTable(discovery: Discovery, signal: AbortSignal): 
   return table;
 }
 
-/** The table after a fresh look where it lacks one of the kinds: a CRD is in discovery only a moment after it is established. */
+/** The table after a fresh look where it lacks one of the kinds: a CRD is in discovery only shortly after it is established. */
 export async function kindTableFor(
   wanted: readonly KindName[],
   discovery: Discovery,

@@ -3,8 +3,8 @@ import type { Context } from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../author.ts";
 import { inBatches } from "../in-batches.ts";
+import type { Permission } from "../permissions/permission.ts";
 import { isAllowed } from "../permissions/reviews.ts";
-import type { Right } from "../permissions/rights.ts";
 import { hasStarted, isInstalled } from "../progress.ts";
 import type { Muted, PlanGraph } from "./plan-graph.ts";
 import { replacesLimit, wantedBy } from "./replacement-wishes.ts";
@@ -16,7 +16,7 @@ export interface Takeover {
   /** Whose permission counts: the author of the plan or, when none is recorded, its account. */
   readonly subject: string;
   /** Permissions without which the plan takes over from nobody. Empty once it has started: it was asked before. */
-  readonly missing: readonly Right[];
+  readonly missing: readonly Permission[];
   /** Superseded plans beyond `historyLimit` that may be deleted, and those that have to stay. */
   readonly forgettable: readonly InstallPlan[];
   readonly kept: readonly InstallPlan[];
@@ -51,7 +51,9 @@ export async function authorizedReplacement(
     [...taken, ...past.map(({ metadata }) => metadata)].map(({ name }) => name),
   );
   const isDenied = ({ metadata }: InstallPlan): boolean => denied.has(metadata.name);
-  const missing = taken.filter(({ name }) => denied.has(name)).map(({ name }) => permissions.rightFor(name));
+  const missing = taken
+    .filter(({ name }) => denied.has(name))
+    .map(({ name }) => permissions.permissionFor(name));
   return {
     replacement,
     takeover: {
@@ -131,7 +133,7 @@ class DeletePermissions {
     this.#namespace = namespace;
   }
 
-  rightFor(name: string): Right {
+  permissionFor(name: string): Permission {
     return { ...deletePlans, namespace: this.#namespace, name };
   }
 
@@ -155,8 +157,12 @@ class DeletePermissions {
     const known = this.#answers.get(question);
     if (known !== undefined) return await known;
     const { client, signal } = this.#ctx;
-    const right = { ...deletePlans, namespace: this.#namespace, ...(name === undefined ? {} : { name }) };
-    const answer = isAllowed(client, right, { signal, subject });
+    const permission = {
+      ...deletePlans,
+      namespace: this.#namespace,
+      ...(name === undefined ? {} : { name }),
+    };
+    const answer = isAllowed(client, permission, { signal, subject });
     this.#answers.set(question, answer);
     return await answer;
   }

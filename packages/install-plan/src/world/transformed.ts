@@ -9,13 +9,13 @@ import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
-import type { Right } from "../permissions/rights.ts";
+import type { Permission } from "../permissions/permission.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { findAsAccount } from "./find-as-account.ts";
 import { customResourceDefinitions } from "./kinds.ts";
+import { type OwnershipContext, ownershipOf } from "./ownership.ts";
 import { isByNameOnly, type Selected, selected } from "./selected.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
-import { type Family, standingOf } from "./standing.ts";
 
 /** What a transformation would take away now. */
 export interface Transformed {
@@ -28,7 +28,7 @@ export interface Transformed {
   /** Those that it selects and that stay because of what others have in them. */
   readonly kept: readonly Kept[];
   /** Permissions that the account lacks to read what is selected; nothing is known of it then. */
-  readonly unreadable: readonly Right[];
+  readonly unreadable: readonly Permission[];
 }
 
 /** An object that stays although a transformation selects it. */
@@ -101,7 +101,7 @@ async function readRule(
     async () => await selected(rule.from, { kind, client, place, members, ...(pinned && { pinned }) }),
   );
   if (objects === undefined)
-    return { rule, kind, matches: [], kept: [], late: [], unreadable: readingRights(rule, plan, kind) };
+    return { rule, kind, matches: [], kept: [], late: [], unreadable: readPermissions(rule, plan, kind) };
   const { matches, kept } = await withoutProtected(objects, plan, { rule, parts });
   const isMeant = ({ metadata }: KubeObject): boolean => pinned?.has(metadata.uid ?? "") ?? true;
   return {
@@ -168,14 +168,17 @@ export function isReadable({ unreadable }: Transformed): boolean {
 }
 
 /** What forbids the transformations of a plan: they take more than they may, or what nobody allowed them to take. */
-export function transformationIssues(transformed: readonly Transformed[], family: Family): readonly Issue[] {
-  const issues = transformed.flatMap((each) => issuesOf(each, family));
-  if (hasStarted(family.plan) || countOf(transformed) <= matchesLimit) return issues;
+export function transformationIssues(
+  transformed: readonly Transformed[],
+  context: OwnershipContext,
+): readonly Issue[] {
+  const issues = transformed.flatMap((each) => issuesOf(each, context));
+  if (hasStarted(context.plan) || countOf(transformed) <= matchesLimit) return issues;
   const message = `The transformations select more than ${matchesLimit} objects in all; narrow them or split the plan.`;
   return [{ reason: "InvalidTransformation", field: "spec.transformations", message }, ...issues];
 }
 
-function issuesOf({ rule, matches }: Transformed, family: Family): readonly Issue[] {
+function issuesOf({ rule, matches }: Transformed, context: OwnershipContext): readonly Issue[] {
   const field = `spec.transformations[${rule.name}].from`;
   const { maxMatches, allowUnowned } = rule.from;
   if (matches.length > maxMatches) {
@@ -183,12 +186,12 @@ function issuesOf({ rule, matches }: Transformed, family: Family): readonly Issu
     return [{ reason: "InvalidTransformation", field, message }];
   }
   return matches.flatMap((object) => {
-    const standing = standingOf(object, family);
-    if (standing.kind === "inherited" || standing.kind === "mine") return [];
-    if (standing.kind === "unowned" && allowUnowned) return [];
+    const ownership = ownershipOf(object, context);
+    if (ownership.kind === "inherited" || ownership.kind === "owned") return [];
+    if (ownership.kind === "unowned" && allowUnowned) return [];
     const owner =
-      standing.kind === "foreign"
-        ? `belongs to ${standing.owner}`
+      ownership.kind === "ownedByOther"
+        ? `belongs to ${ownership.owner}`
         : "was made by no plan; allowUnowned: true takes it";
     return [
       {
@@ -201,12 +204,12 @@ function issuesOf({ rule, matches }: Transformed, family: Family): readonly Issu
 }
 
 /** The permissions to read what transformations select, and to delete it. */
-export function transformationRights(
+export function transformationPermissions(
   transformed: readonly Transformed[],
   plan: InstallPlan,
-): readonly Right[] {
+): readonly Permission[] {
   return transformed.flatMap(({ rule, kind, matches, kept }) => [
-    ...readingRights(rule, plan, kind),
+    ...readPermissions(rule, plan, kind),
     // Also for what stays: who may not delete it need not know that others have something in it.
     ...[...matches, ...kept.map(({ live }) => live)].map(({ metadata: { namespace, name } }) => ({
       verb: "delete",
@@ -219,7 +222,7 @@ export function transformationRights(
 }
 
 /** By name alone `get` is enough; a selector needs `list`. */
-function readingRights({ from }: Transformation, plan: InstallPlan, kind: Kind): readonly Right[] {
+function readPermissions({ from }: Transformation, plan: InstallPlan, kind: Kind): readonly Permission[] {
   const place = { group: kind.group, resource: kind.plural, ...placeOf(from, plan, kind) };
   if (!isByNameOnly(from)) return [{ verb: "list", ...place }];
   return (from.names ?? []).map((name) => ({ verb: "get", ...place, name }));

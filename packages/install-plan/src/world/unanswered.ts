@@ -59,7 +59,7 @@ async function silentKinds(
   const silent = (): typeof watched =>
     watched.filter(({ watch }) => !watch.store.isSynced && !watch.isForbidden);
   if (silent().length === 0) return new Set();
-  const answers = Promise.all(watched.map(async ({ watch }) => await watch.answered));
+  const answers = Promise.all(watched.map(async ({ watch }) => await watch.firstResponse));
   await Promise.race([answers, system.sleep(answerMs, ctx.signal)]);
   // What discovery told may be older than the end of a version.
   if (silent().length > 0) discovery.invalidate();

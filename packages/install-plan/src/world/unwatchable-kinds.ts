@@ -4,9 +4,9 @@ import { type Client, defineKind, type Kind } from "@quartermaster/runtime";
 import { groupOf } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
 import type { ProvidedKind } from "../manifest/provided-kinds.ts";
+import type { Permission } from "../permissions/permission.ts";
 import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
-import type { Right } from "../permissions/rights.ts";
-import { missingRights, wholeCluster } from "../permissions/rules-review.ts";
+import { missingPermissions, wholeCluster } from "../permissions/rules-review.ts";
 import { hasStarted } from "../progress.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 
@@ -31,19 +31,19 @@ export async function unwatchableOwnKinds(question: UnwatchableQuestion): Promis
     .map(([, kind]) => kind);
   if (hasStarted(plan) || coming.length === 0) return [];
   const review = await reviewRules(client, wholeCluster, signal);
-  const { missing, doubtful } = missingRights(
-    coming.flatMap(readingRights),
+  const { missing, doubtful } = missingPermissions(
+    coming.flatMap(readPermissions),
     new Map([[wholeCluster, review]]),
   );
   const denied = [...missing, ...(await reviewAccess(client, doubtful, signal))];
   return coming.map(asKind).filter(({ group, plural }) => denied.some(isFor(group, plural)));
 }
 
-function isFor(group: string, plural: string): (right: Right) => boolean {
-  return (right) => right.group === group && right.resource === plural;
+function isFor(group: string, plural: string): (permission: Permission) => boolean {
+  return (permission) => permission.group === group && permission.resource === plural;
 }
 
-function readingRights({ apiVersion, plural }: ProvidedKind): readonly Right[] {
+function readPermissions({ apiVersion, plural }: ProvidedKind): readonly Permission[] {
   return ["get", "list", "watch"].map((verb) => ({ verb, group: groupOf(apiVersion), resource: plural }));
 }
 

@@ -22,7 +22,7 @@ describe.runIf(hasRealNodes())("jobs on a real node", () => {
     await cluster.stop();
   });
 
-  test("[install-plan/59] a job that needs a right its account lacks fails by its own means, and the plan says so", async () => {
+  test("[install-plan/59] a job that needs a permission its account lacks fails by its own means, and the plan says so", async () => {
     await using operator = await operateAlone(cluster);
     const { client } = operator;
     const rules = "create,get,delete";

@@ -43,7 +43,7 @@ describe("plans that wait for approval", () => {
     );
     const mark = await bench.audit.mark();
     await bench.patchPlan("p", { spec: { approved: true, approvedPreview: old } });
-    // A pass between the two changes sees the new preview before the approval.
+    // A reconcile between the two changes sees the new preview before the approval.
     const second = await bench.until(
       "p",
       ({ preview, message = "" }) => preview?.digest !== old && message.includes("has changed since"),

@@ -6,7 +6,7 @@ import { type Client, Discovery, type Kind, type KubeObject, realSystem } from "
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { isMarkedBy, planIdLabel } from "../../src/marks.ts";
+import { isLabelledBy, planIdLabel } from "../../src/owner-labels.ts";
 import { pack, readYaml } from "../../src/pack/index.ts";
 import type { Connection } from "../support/connection.ts";
 import { serviceAccounts } from "../support/kinds.ts";
@@ -138,12 +138,12 @@ async function marked({ metadata }: InstallPlan): Promise<readonly KubeObject[]>
   );
   const found = new Map<string, KubeObject>();
   for (const kind of kinds)
-    for (const object of await listMarked(link.client, kind)) found.set(object.metadata.uid ?? "", object);
+    for (const object of await listLabelled(link.client, kind)) found.set(object.metadata.uid ?? "", object);
   // Controllers copy labels to what they make: a Service's to its EndpointSlices. Those are nobody's.
-  return [...found.values()].filter((object) => isMarkedBy(object, metadata));
+  return [...found.values()].filter((object) => isLabelledBy(object, metadata));
 }
 
-async function listMarked(client: Client, kind: Kind): Promise<readonly KubeObject[]> {
+async function listLabelled(client: Client, kind: Kind): Promise<readonly KubeObject[]> {
   try {
     const { items } = await client.listPage(kind, { labelSelector: planIdLabel, pageSize: 500 });
     return items;

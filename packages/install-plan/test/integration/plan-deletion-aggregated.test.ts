@@ -7,7 +7,7 @@ import { widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const apiServices: Kind = defineKind({
   group: "apiregistration.k8s.io",
@@ -39,7 +39,7 @@ describe("a plan is deleted while an aggregated API is down", () => {
     { name: "the operator runs", isRestarted: false },
     { name: "the operator starts meanwhile", isRestarted: true },
   ])("objects of that API do not count as gone: $name", async ({ isRestarted }) => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights], isOperating: false });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions], isOperating: false });
     const manager = await bench.operate();
     const { namespace } = bench;
     const kind = widgets(`${namespace}.example.org`);

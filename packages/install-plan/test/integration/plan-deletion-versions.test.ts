@@ -7,7 +7,7 @@ import { widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
 import { inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 async function isServed({ client, namespace }: Workbench, kind: Kind): Promise<boolean> {
   try {
@@ -26,7 +26,7 @@ describe("a plan is deleted and the versions of its objects are no longer what t
   ])(
     "an object whose version went is deleted by another version of its kind, $name",
     async ({ isRestarted }) => {
-      await using bench = await setUpWorkbench({ clusterRules: [allRights], isOperating: false });
+      await using bench = await setUpWorkbench({ clusterRules: [allPermissions], isOperating: false });
       const manager = await bench.operate();
       const { namespace } = bench;
       const versions = [{ name: "v1" }, { name: "v2", isStored: true }];

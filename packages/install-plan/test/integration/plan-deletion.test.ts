@@ -7,7 +7,7 @@ import { widget, widgets } from "../support/definitions.ts";
 import { clusterRoles, crds, namespaces, serviceAccounts } from "../support/kinds.ts";
 import { configMap, deployment, inline, job } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 async function gone(bench: Workbench, name: string): Promise<void> {
   await eventually(async (see) => {
@@ -49,7 +49,7 @@ describe("a plan is deleted", () => {
   });
 
   test("[install-plan/103] a custom resource is gone before the controller that has to let it go", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const kind = widgets(`${bench.namespace}.example.org`);
     const { apiVersion } = widget(kind, "thing");
     await bench.create(
@@ -147,7 +147,7 @@ describe("a plan is deleted", () => {
   });
 
   test("[install-plan/107] a namespace that is deleted takes its plans with it; what is outside stays, with an event", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const outside = `outside-${bench.namespace}`;
     const role = {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -170,7 +170,7 @@ describe("a plan is deleted", () => {
   });
 
   test("[install-plan/108] a CRD with objects of others stays and is named; the plan goes", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const kind = widgets(`${bench.namespace}.example.org`);
     bench.use(removing(bench.client, crds, { name: kind.name }));
     await bench.create(
@@ -194,7 +194,7 @@ describe("a plan is deleted", () => {
   });
 
   test("a namespace with objects of others stays and is named, an empty one goes", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const [used, unused] = ["used", "unused"].map((name) => `${bench.namespace}-${name}`);
     if (used === undefined || unused === undefined) throw new Error("no names");
     bench.use(removing(bench.client, namespaces, { name: used }));

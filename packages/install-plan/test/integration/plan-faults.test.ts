@@ -19,7 +19,7 @@ import { crds } from "../support/kinds.ts";
 import { configMap, deployment, gated, inline, job } from "../support/manifests.ts";
 import { startOperator } from "../support/operator-process.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const isConfigMapWrite = (request: SeenRequest): boolean =>
   isWritePoint(request) && request.resource === "configmaps";
@@ -133,7 +133,7 @@ describe("what can go wrong around a plan", () => {
       await using second = await startOperator(bench.operatorAccess, [...flags, "--identity", "second"]);
       await bench.until("p", (status) => conditionOf(status, "Ready")?.status === "True", 60_000);
       expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["c4", "c5"]);
-      expect(second.output).not.toContain("pass failed");
+      expect(second.output).not.toContain("reconcile failed");
     },
   );
 
@@ -180,7 +180,7 @@ describe("what can go wrong around a plan", () => {
   });
 
   test("[install-plan/81] a CRD that a user deletes comes back, and then its objects", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const kind = widgets(`${bench.namespace}.example.org`);
     bench.use(removing(bench.client, crds, { name: kind.name }));
     await bench.create(

@@ -138,7 +138,7 @@ describe("handovers that do not go straight", () => {
     expect(await uidOf(bench, "x")).toBeDefined();
   });
 
-  test("what a handover deletes is previewed, and the right to do so asked for before the first write", async () => {
+  test("what a handover deletes is previewed, and the permission to do so asked for before the first write", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*")]);
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "old" } };

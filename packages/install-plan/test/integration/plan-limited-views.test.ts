@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { conditionOf } from "../support/conditions.ts";
 import { widget, widgets, type WidgetDefinition } from "../support/definitions.ts";
 import { clusterRoles, crds, secrets } from "../support/kinds.ts";
-import { isAllowed, letRead, optIn, setUpLimited } from "../support/limited-rights.ts";
+import { isAllowed, letRead, optIn, setUpLimited } from "../support/limited-permissions.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { reference, store, storedName } from "../support/stored.ts";
@@ -26,14 +26,14 @@ function placed({ namespace }: Workbench, definition: WidgetDefinition, name: st
   return { ...widget(definition, name), metadata: { name, namespace } };
 }
 
-/** What the plan says about itself while a right of the operator is missing. */
+/** What the plan says about itself while a permission of the operator is missing. */
 async function toldOf(bench: Workbench, name: string, words: string): Promise<void> {
   await bench.until(name, (status) =>
     ["Ready", "Authorized"].some((type) => conditionOf(status, type)?.message.includes(words)),
   );
 }
 
-describe("what plans look at beside their own objects, with the limited rights", () => {
+describe("what plans look at beside their own objects, with the limited permissions", () => {
   test("content in a Secret waits for the namespace to opt in", async () => {
     await using bench = await setUpLimited();
     const { client, namespace } = bench;
@@ -83,8 +83,8 @@ describe("what plans look at beside their own objects, with the limited rights",
     await bench.installed("a");
     await manager[Symbol.asyncDispose]();
     await bench.client.delete(clusterRoles, { name: `${bench.namespace}-widgets` });
-    const right = { verb: "watch", resource: "widgets", group: definition.group };
-    await eventually(async () => !(await isAllowed(bench, right)));
+    const permission = { verb: "watch", resource: "widgets", group: definition.group };
+    await eventually(async () => !(await isAllowed(bench, permission)));
     await bench.operate();
     const replaces = { replaces: { plans: [{ name: "a" }] } };
     await bench.create(bench.plan("b", [{ name: "s", resources: [configMap("c")] }], replaces));

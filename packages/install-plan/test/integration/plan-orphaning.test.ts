@@ -8,7 +8,7 @@ import { coreRule, grant } from "../support/grants.ts";
 import { namespaces, pods } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, configMaps, setUpWorkbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, setUpWorkbench } from "../support/workbench.ts";
 
 describe("a plan is deleted and its objects are to stay", () => {
   test("[install-plan/110] they stay although the word for it is gone before the work is done", async () => {
@@ -29,7 +29,7 @@ describe("a plan is deleted and its objects are to stay", () => {
     await grant(bench, [coreRule("configmaps", "*")]);
     await eventually(async () => {
       if ((await bench.client.find(installPlan.kind, ref)) === undefined) return true;
-      // The server's own caches of rights are a moment behind.
+      // The server's own caches of permissions are briefly behind.
       await bench.patchPlan("p", {
         metadata: { labels: { touched: String(Math.trunc(performance.now())) } },
       });
@@ -42,7 +42,7 @@ describe("a plan is deleted and its objects are to stay", () => {
   });
 
   test("a namespace with one object or one bare pod of others stays, however many of the plan's own are in it", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const homes = ["objects", "pods"].map((name) => `${bench.namespace}-${name}`);
     const [objects = "", bare = ""] = homes;
     for (const name of homes) bench.use(removing(bench.client, namespaces, { name }));
@@ -74,7 +74,7 @@ describe("a plan is deleted and its objects are to stay", () => {
   });
 
   test("[install-plan/104] a namespace that hangs is named as what is in the way", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const home = `${bench.namespace}-hangs`;
     const made = { apiVersion: "v1", kind: "Namespace", metadata: { name: home } };
     await bench.create(

@@ -18,8 +18,8 @@ function role(rules: readonly object[]): object {
 const readsConfigMaps = { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] };
 const readsSecrets = { apiGroups: [""], resources: ["secrets"], verbs: ["get"] };
 
-describe("rights that are compared before the first write", () => {
-  test("[install-plan/40] the one right that is missing is told, and nothing is written", async () => {
+describe("permissions that are compared before the first write", () => {
+  test("[install-plan/40] the one permission that is missing is reported, and nothing is written", async () => {
     const rules = [allOfConfigMaps, rbacRule("roles", "get", "patch", "delete")];
     await using bench = await setUpWorkbench({ rules });
     const mark = await bench.audit.mark();
@@ -33,7 +33,7 @@ describe("rights that are compared before the first write", () => {
     expect(await bench.writes(mark)).toEqual([]);
   });
 
-  test("[install-plan/41] seven missing rights in three namespaces are told at once", async () => {
+  test("[install-plan/41] seven missing permissions in three namespaces are reported at once", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "get", "delete")] });
     await using second = await makeNamespace(bench.api, "second");
     await using third = await makeNamespace(bench.api, "third");
@@ -84,7 +84,7 @@ describe("rights that are compared before the first write", () => {
     expect(await bench.writes(mark)).toEqual([]);
   });
 
-  test("[install-plan/42] a right that is granted later lets the plan go on within 5 s", async () => {
+  test("[install-plan/42] a permission that is granted later lets the plan go on within 5 s", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "get")] });
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.inPhase("p", "Forbidden");
@@ -125,7 +125,7 @@ describe("rights that are compared before the first write", () => {
     await bench.installed("p");
   });
 
-  test("[install-plan/45] a right to delete that clean-up will need is asked for before the first write", async () => {
+  test("[install-plan/45] a permission to delete that clean-up will need is asked for before the first write", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "create", "get", "patch")] });
     const mark = await bench.audit.mark();
     await bench.create(bench.plan("deleting", [{ name: "s", resources: [configMap("c")] }]));
@@ -160,8 +160,8 @@ describe("rights that are compared before the first write", () => {
   });
 });
 
-describe("rights while a plan is carried out", () => {
-  test("[install-plan/46] a right that is revoked fails the stage that needs it, and the plan resumes", async () => {
+describe("permissions while a plan is carried out", () => {
+  test("[install-plan/46] a permission that is revoked fails the stage that needs it, and the plan resumes", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     const secret = inline({ apiVersion: "v1", kind: "Secret", metadata: { name: "late" } });
     const allOfSecrets = coreRule("secrets", "create", "get", "patch", "delete");

@@ -19,7 +19,7 @@ function secret(name: string): object {
 }
 
 describe("what the server refuses after the first write", () => {
-  test("[install-plan/46] a job that may not be made fails the plan, and the right brings it back at once", async () => {
+  test("[install-plan/46] a job that may not be made fails the plan, and the permission brings it back at once", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [allOfConfigMaps, allOfJobs]);
     const stage = { name: "s", resources: [gated("gate")], jobs: [job("runs")] };
@@ -56,7 +56,7 @@ describe("what the server refuses after the first write", () => {
     expect(await bench.client.find(secrets, { namespace, name: "dropped" })).toBeUndefined();
   });
 
-  test("[install-plan/42] [install-plan/46] a right that comes back in a later stage does not wait for the next attempt", async () => {
+  test("[install-plan/42] [install-plan/46] a permission that comes back in a later stage does not wait for the next attempt", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [allOfConfigMaps, allOfSecrets]);
     const stages = [
@@ -74,7 +74,7 @@ describe("what the server refuses after the first write", () => {
     expect(status?.attempt).toBe(1);
   });
 
-  test("[install-plan/106] a deletion that lacks a right goes on when the right comes back", async () => {
+  test("[install-plan/106] a deletion that lacks a permission goes on when the permission comes back", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     const { namespace } = bench;
     await grant(bench, [allOfConfigMaps]);

@@ -10,7 +10,7 @@ import { configMaps, roles, serviceAccounts } from "../support/kinds.ts";
 import { bystanderInstalls } from "../support/mallory.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
 import { enforcePolicy } from "../support/policy.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const makesPlans = {
   apiGroups: ["install.quartermaster.dev"],
@@ -21,10 +21,10 @@ const allOfConfigMaps = coreRule("configmaps", "create", "get", "patch", "delete
 
 /** An account that may do everything everywhere. */
 async function makeStrongAccount({ api, adminAccess, namespace }: Workbench): Promise<void> {
-  await makeIdentity(api, adminAccess, { namespace, name: "strong", clusterRules: [allRights] });
+  await makeIdentity(api, adminAccess, { namespace, name: "strong", clusterRules: [allPermissions] });
 }
 
-/** The refusal, once the server enforces the policy: its caches follow the binding by a moment. */
+/** The refusal, once the server enforces the policy: its caches follow the binding briefly. */
 async function refusalOf(attempt: () => Promise<unknown>): Promise<Error> {
   return await eventually(async () => {
     try {
@@ -37,7 +37,7 @@ async function refusalOf(attempt: () => Promise<unknown>): Promise<Error> {
 }
 
 describe("who may make plans for which account", () => {
-  test("[install-plan/48] [security/1] the right to make plans is no right to use a strong account", async () => {
+  test("[install-plan/48] [security/1] the permission to make plans is no permission to use a strong account", async () => {
     await using bench = await setUpWorkbench();
     await makeStrongAccount(bench);
     await enforcePolicy(bench, "installplan-service-account.yaml");
@@ -57,7 +57,7 @@ describe("who may make plans for which account", () => {
     expect(writes.filter(({ code }) => code < 300)).toEqual([]);
   });
 
-  test("[install-plan/48] whoever may act as the account may make the plan, and nobody else may change it", async () => {
+  test("[install-plan/48] who may act as the account may make the plan, and nobody else may change it", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-service-account.yaml");
     const { api, adminAccess, namespace, account } = bench;
@@ -85,7 +85,7 @@ describe("who may make plans for which account", () => {
     await otherLink.client.patch(installPlan.kind, plan.metadata, { patch: { kind: "merge", body } });
   });
 
-  test("[security/8] a plan inside a plan is made by the outer account and judged by its rights", async () => {
+  test("[security/8] a plan inside a plan is made by the outer account and judged by its permissions", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps, makesPlans] });
     await makeStrongAccount(bench);
     await enforcePolicy(bench, "installplan-service-account.yaml");
@@ -152,7 +152,7 @@ describe("clean-up acts as the account that was vouched for", () => {
   });
 });
 
-describe("whoever made a plan has to keep the right to its account", () => {
+describe("the author of a plan has to keep the permission to its account", () => {
   test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-author.yaml");

@@ -5,7 +5,7 @@ import { conditionOf } from "../support/conditions.ts";
 import { configMaps, namespaces } from "../support/kinds.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, setUpWorkbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench } from "../support/workbench.ts";
 
 function many(count: number, prefix = "c"): readonly object[] {
   return Array.from({ length: count }, (_, index) => configMap(`${prefix}${index}`, {}));
@@ -38,7 +38,7 @@ describe("limits of a plan", () => {
     expect(status?.message).toContain("a list may hold 5000 objects at most");
   });
 
-  test("[security/16] a plan of 1.4 MB is told to keep its manifests beside it", async () => {
+  test("[security/16] a plan of 1.4 MB is reported to keep its manifests beside it", async () => {
     await using bench = await setUpWorkbench();
     const resources = ["a", "b"].map((name) => configMap(name, { text: "x".repeat(700_000) }));
     const mark = await bench.audit.mark();
@@ -133,7 +133,7 @@ describe("namespaces", () => {
   ])(
     "[security/26] a namespace that was made again while the plan is carried out is not written to by $name",
     async ({ isRestarted }) => {
-      await using bench = await setUpWorkbench({ clusterRules: [allRights], isOperating: false });
+      await using bench = await setUpWorkbench({ clusterRules: [allPermissions], isOperating: false });
       const operator = await bench.operate();
       const { client } = bench;
       const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${bench.namespace}-home` } };

@@ -5,7 +5,7 @@ import { installPlan } from "@quartermaster/api";
 import { aSecret } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { planIdLabel } from "../../src/marks.ts";
+import { planIdLabel } from "../../src/owner-labels.ts";
 import { secrets } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -80,7 +80,7 @@ describe("bulk that others make", () => {
     await write({ states: [bulk] });
     await bench.create(bench.plan("later", [{ name: "s", resources: [configMap("d")] }]));
     await bench.installed("later");
-    // Nobody reacts to a status; the next pass over the plan puts it right.
+    // Nobody reacts to a status; the next reconcile over the plan puts it right.
     await bench.patchPlan("p", { metadata: { annotations: { look: "again" } } });
     const { status } = await bench.until("p", ({ states }) => states?.[0] === honest?.states?.[0]);
     expect(status?.phase).toBe(honest?.phase);

@@ -6,7 +6,7 @@ import { configMaps, crds, roles } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { reference, storeAs } from "../support/stored.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 /** Creates the plan, waits until it is refused and gives its message; nothing may have been written. */
 async function refusalOf(bench: Workbench, resources: readonly object[]): Promise<string> {
@@ -28,7 +28,7 @@ describe("manifests that reach for more than they may", () => {
     { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService" },
     { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
   ])("[security/7] $kind needs a plan that says it is cluster-wide", async ({ apiVersion, kind }) => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const manifest = { apiVersion, kind, metadata: { name: `x.${bench.namespace}` } };
     const message = await refusalOf(bench, [configMap("before"), inline(manifest)]);
     expect(message).toContain("is cluster-wide; the plan needs scope: Cluster");
@@ -114,7 +114,7 @@ describe("manifests that reach for more than they may", () => {
 
 describe("manifests with strange keys and sizes", () => {
   test("[security/18] keys of prototypes are stored as they are and change nothing else", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const definition = widgets(`${bench.namespace}.example.com`);
     bench.use(removing(bench.client, crds, definition));
     await bench.client.create(crds, definition.object);
@@ -168,7 +168,7 @@ describe("manifests with strange keys and sizes", () => {
   });
 
   test("[security/25] a kind of a tenant that is called like a core kind is another kind", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const group = `${bench.namespace}.example.com`;
     const kind = {
       group,

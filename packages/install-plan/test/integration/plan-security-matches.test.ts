@@ -6,7 +6,7 @@ import { connect } from "../support/connection.ts";
 import { configMaps } from "../support/kinds.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const toNew = { resources: [{ stage: "s", kind: "ConfigMap", name: "new" }] };
 const from = { apiVersion: "v1", kind: "ConfigMap", allowUnowned: true };
@@ -35,7 +35,7 @@ describe("what transformations select", () => {
         [Symbol.asyncDispose]: async () => await Promise.resolve(),
       },
     });
-    const mallory = await letMalloryIn(bench, { accountRules: [allRights] });
+    const mallory = await letMalloryIn(bench, { accountRules: [allPermissions] });
     const count = 510;
     for (let start = 0; start < count; start += 30)
       await Promise.all(

@@ -4,7 +4,7 @@ import { aConfigMap, aJob, eventually, type PolicyRule } from "@quartermaster/te
 import { describe, expect, test } from "vitest";
 
 import { identityOf } from "../../src/identity.ts";
-import { marksFor } from "../../src/marks.ts";
+import { ownerLabelsFor } from "../../src/owner-labels.ts";
 import { jobs } from "../../src/world/kinds.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { coreRule } from "../support/grants.ts";
@@ -21,7 +21,7 @@ const writes: readonly PolicyRule[] = [
 function forgedFor(plan: InstallPlan, object: KubeObject): KubeObject {
   const { namespace = "" } = plan.metadata;
   const placed = { ...object, metadata: { ...object.metadata, namespace } };
-  const marks = marksFor({ plan, revision: 1 }, identityOf(placed));
+  const marks = ownerLabelsFor({ plan, revision: 1 }, identityOf(placed));
   return { ...placed, metadata: { ...placed.metadata, ...marks } };
 }
 

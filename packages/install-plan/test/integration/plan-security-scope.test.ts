@@ -5,7 +5,7 @@ import { coreRule } from "../support/grants.ts";
 import { configMaps } from "../support/kinds.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap, inline } from "../support/manifests.ts";
-import { allRights, setUpWorkbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench } from "../support/workbench.ts";
 
 const canary = "canary-7f3a";
 const toNew = { resources: [{ stage: "s", kind: "ConfigMap", name: "new" }] };
@@ -18,7 +18,7 @@ function selecting(from: object): object {
 
 describe("a plan of scope Namespace", () => {
   test("[security/89] reaches nothing elsewhere, by an empty namespace or any other field", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const { client, namespace, account } = bench;
     await using elsewhere = await makeNamespace(bench.api, "elsewhere");
     const usesInstaller = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };

@@ -9,7 +9,7 @@ import { registerWebhook } from "../support/webhook.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 /** Everything that the operator told anybody about the plan. */
-async function toldAbout(bench: Workbench, name: string, log: string): Promise<string> {
+async function reportedAbout(bench: Workbench, name: string, log: string): Promise<string> {
   const { status } = await bench.read(name);
   return [JSON.stringify(status), JSON.stringify(await bench.events(name)), log].join("\n");
 }
@@ -43,7 +43,7 @@ describe("values of Secrets", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(secret, "packed")] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("hidden");
-    expect(canary.leaksIn(await toldAbout(bench, "p", kept.text()))).toEqual([]);
+    expect(canary.leaksIn(await reportedAbout(bench, "p", kept.text()))).toEqual([]);
   });
 
   test("[install-plan/122] [security/21] a Secret that a later stage cannot write leaks nothing", async () => {
@@ -73,10 +73,10 @@ describe("values of Secrets", () => {
     );
     await bench.openGate("gate");
     await bench.inPhase("p", "Failed");
-    expect(canary.leaksIn(await toldAbout(bench, "p", kept.text()))).toEqual([]);
+    expect(canary.leaksIn(await reportedAbout(bench, "p", kept.text()))).toEqual([]);
   });
 
-  test("[security/21] a change of a Secret is told by its path", async () => {
+  test("[security/21] a change of a Secret is reported by its path", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     const kept = keepLog();
     await bench.operate({ log: kept.log });
@@ -90,7 +90,7 @@ describe("values of Secrets", () => {
       (await bench.events("p")).find(({ reason }) => reason === "Reverted"),
     );
     expect(event.note).toContain("/data/token");
-    const told = await toldAbout(bench, "p", kept.text());
+    const told = await reportedAbout(bench, "p", kept.text());
     expect([...ours.leaksIn(told), ...theirs.leaksIn(told)]).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap, job } from "../support/manifests.ts";
 import { enforcePolicy } from "../support/policy.ts";
 import { store } from "../support/stored.ts";
-import { allRights, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const before = "2026-01-01T00:00:00Z";
 
@@ -43,7 +43,7 @@ describe("who writes the status", () => {
   test("[security/94] an administrator of the namespace cannot write the status of our kinds", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "status.yaml");
-    const { client } = await letMalloryIn(bench, { rules: [allRights] });
+    const { client } = await letMalloryIn(bench, { rules: [allPermissions] });
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }], { approval: "Manual" }));
     await bench.inPhase("p", "AwaitingApproval");
     const status = { startedAt: before, finishedAt: before };

@@ -13,7 +13,7 @@ import { crds } from "../support/kinds.ts";
 import { configMap, gated } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { createPacked, reference, store, storedName } from "../support/stored.ts";
-import { allRights, setUpWorkbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench } from "../support/workbench.ts";
 
 const mebibyte = 2 ** 20;
 
@@ -37,7 +37,7 @@ describe("sizes", () => {
     expect(grownBytes).toBeLessThan(64 * mebibyte);
   });
 
-  test("[install-plan/24] a plan that is too large as it stands installs once it is packed", async () => {
+  test("[install-plan/24] a plan that is too large as written installs once it is packed", async () => {
     await using bench = await setUpWorkbench();
     const objects = Array.from({ length: 40 }, (_, index) =>
       aConfigMap({ name: `c${index}`, data: { text: randomBytes(48 * 1024).toString("hex") } }),
@@ -56,7 +56,7 @@ describe("sizes", () => {
   });
 
   test("[install-plan/26] one object of 1.4 MB is refused by the packer with its size, and whole when stored by hand", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const definition = widgets(`${bench.namespace}.example.com`);
     bench.use(removing(bench.client, crds, definition));
     await bench.client.create(crds, definition.object);

@@ -132,7 +132,7 @@ describe("manifests beside the plan, once it is installed", () => {
     const body = { data: { a: "drifted" } };
     await bench.client.patch(configMaps, refTo(bench, "settings"), { patch: { kind: "merge", body } });
     const mark = await bench.audit.mark();
-    // A touch makes sure that a pass has seen the drift.
+    // A touch makes sure that a reconcile has seen the drift.
     await bench.patchPlan("p", { spec: { historyLimit: 7 } });
     await bench.until("p", ({ observedGeneration }) => observedGeneration === 2);
     expect(await bench.writes(mark)).toEqual([]);

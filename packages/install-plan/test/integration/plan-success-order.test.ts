@@ -8,10 +8,10 @@ import { widget, widgets } from "../support/definitions.ts";
 import { configMaps, crds, namespaces } from "../support/kinds.ts";
 import { configMap } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 async function setUpClusterWide(): Promise<Workbench> {
-  return await setUpWorkbench({ clusterRules: [allRights] });
+  return await setUpWorkbench({ clusterRules: [allPermissions] });
 }
 
 const clusterWide = { scope: "Cluster" } as const;

@@ -8,7 +8,7 @@ import { crds } from "../support/kinds.ts";
 import { bystanderInstalls } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const adoptingClusterWide = { scope: "Cluster", lifecycle: { adoption: "IfUnowned" } } as const;
 
@@ -22,7 +22,7 @@ async function defined(bench: Workbench, versions: readonly DefinedVersion[]) {
 
 describe("changes of definitions that would lose or break objects", () => {
   test("[install-plan/35] a stored version cannot go", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1" }]);
     bench.use(removing(bench.client, crds, before));
     const after = widgets(before.group, [{ name: "v2" }]);
@@ -36,7 +36,7 @@ describe("changes of definitions that would lose or break objects", () => {
   });
 
   test("[install-plan/36] a schema that an object would no longer fit names the object", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
     bench.use(removing(bench.client, crds, before));
     await eventually(
@@ -57,7 +57,7 @@ describe("changes of definitions that would lose or break objects", () => {
   });
 
   test("[install-plan/36] nor may an old version become stricter beside a new one that is stored", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1", fields: { size: { type: "integer" } } }]);
     bench.use(removing(bench.client, crds, before));
     await eventually(
@@ -80,7 +80,7 @@ describe("changes of definitions that would lose or break objects", () => {
   });
 
   test("[security/99] a pattern that backtracks elsewhere holds nothing up", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const before = await defined(bench, [{ name: "v1", fields: { text: { type: "string" } } }]);
     bench.use(removing(bench.client, crds, before));
     for (const name of ["a", "b", "c", "d"])

@@ -5,7 +5,7 @@ import { configMaps, deployments, endpointSlices, webhookConfigurations } from "
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { registerWebhook } from "../support/webhook.ts";
-import { allRights, setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 async function exists(bench: Workbench, name: string): Promise<boolean> {
   return (await bench.client.find(configMaps, { namespace: bench.namespace, name })) !== undefined;
@@ -51,7 +51,7 @@ describe("objects that the server would not take", () => {
       words: "the plan needs scope: Cluster for it",
     },
   ])("[install-plan/34] $name is outside a plan of one namespace", async ({ manifest, words }) => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const mark = await bench.audit.mark();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("a"), inline(manifest)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
@@ -92,7 +92,7 @@ describe("webhooks", () => {
   });
 
   test("[install-plan/33] a stage waits until the Service of its webhook has endpoints", async () => {
-    await using bench = await setUpWorkbench({ clusterRules: [allRights] });
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const { namespace, client } = bench;
     bench.use(removing(client, webhookConfigurations, { name: namespace }));
     await bench.create(

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-/** What the server's authorizer says now of a user: it learns of a change a moment after it was made. */
+/** What the server's authorizer says now of a user: it learns of a change shortly after it was made. */
 export async function isUserAllowed(client: Client, user: string, attributes: object): Promise<boolean> {
   const answer = await client.raw({
     method: "POST",

@@ -6,7 +6,7 @@ import type { Workbench } from "./workbench.ts";
 
 const apiGroup = "rbac.authorization.k8s.io";
 
-/** Gives the plan's account rights in a namespace, its own unless told. */
+/** Gives the plan's account permissions in a namespace (default: its own). */
 export async function grant(
   { client, namespace: home, account }: Workbench,
   rules: readonly PolicyRule[],
@@ -43,7 +43,7 @@ export function rbacRule(resource: string, ...verbs: readonly string[]): PolicyR
   return { apiGroups: [apiGroup], resources: [resource], verbs };
 }
 
-/** Waits until the server's authorizer, which follows a moment later, says this of the plan's account. */
+/** Waits until the server's authorizer, which follows shortly later, says this of the plan's account. */
 export async function untilAllowed(
   { client, namespace, account }: Workbench,
   attributes: { readonly verb: string; readonly group?: string; readonly resource: string },

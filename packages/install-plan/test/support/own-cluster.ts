@@ -9,7 +9,7 @@ import { serveOurKinds } from "./our-kinds.ts";
 /** The account that plans name, in the namespace `default`. */
 const installer = { namespace: "default", name: "installer" };
 
-/** An operator as the administrator, on a cluster that no other test uses, with an account for plans that has no rights yet. */
+/** An operator as the administrator, on a cluster that no other test uses, with an account for plans that has no permissions yet. */
 export async function operateAlone(cluster: LocalCluster): Promise<Connection> {
   const stack = new AsyncDisposableStack();
   const { server, caPem, token = "" } = cluster.admin;
@@ -31,7 +31,7 @@ export async function operateAlone(cluster: LocalCluster): Promise<Connection> {
   };
 }
 
-/** Gives the account every right there is. */
+/** Gives the account every permission there is. */
 export async function makeAdministrator({ client }: Connection): Promise<void> {
   await client.create(clusterRoleBindings, {
     apiVersion: "rbac.authorization.k8s.io/v1",

@@ -1,6 +1,6 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
 
-/** A plan as the server would tell it, with every default. */
+/** A plan as the server would return it, with every default. */
 export function aPlan(
   name: string,
   {

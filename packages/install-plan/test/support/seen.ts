@@ -3,10 +3,10 @@ import type { InstallPlan } from "@quartermaster/api";
 import { identityKey } from "../../src/identity.ts";
 import type { Member } from "../../src/member.ts";
 import { noDrift } from "../../src/world/drift.ts";
-import type { Clearance, MemberView, Seen } from "../../src/world/seen.ts";
+import type { Preflight, MemberView, Seen } from "../../src/world/seen.ts";
 import { aPlan } from "./plans.ts";
 
-/** A member of stage `s` as a view: applied and ready unless told. */
+/** A member of stage `s` as a view: applied and ready by default. */
 export function aView(name: string, more: Partial<MemberView> = {}): MemberView {
   const identity = { apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name };
   const member: Member = {
@@ -21,13 +21,13 @@ export function aView(name: string, more: Partial<MemberView> = {}): MemberView 
     readiness: { mode: "Default" },
   };
   const live = { ...member.manifest, metadata: { ...member.manifest.metadata, uid: `uid-${name}` } };
-  return { member, live, standing: { kind: "mine" }, drift: noDrift, state: "Ready", ...more };
+  return { member, live, ownership: { kind: "owned" }, drift: noDrift, state: "Ready", ...more };
 }
 
 /** Everything was asked and nothing stands in the way. */
-export const clear: Clearance = {
+export const clear: Preflight = {
   issues: [],
-  missingRights: [],
+  missingPermissions: [],
   undecided: [],
   retryAfterMs: 0,
   actions: [],
@@ -37,11 +37,11 @@ export const clear: Clearance = {
   elapsedMs: 0,
 };
 
-/** What a pass sees of a plan whose only object is applied and ready, unless told. */
+/** What a reconcile sees of a plan whose only object is applied and ready by default. */
 export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
   return {
     plan,
-    marker: { plan, revision: 1 },
+    ownerLabels: { plan, revision: 1 },
     content: {
       members: [],
       issues: [],
@@ -55,12 +55,19 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     jobs: [],
     account: { kind: "present", uid: "uid-account" },
     unwatchable: [],
-    replacement: { predecessors: [], issues: [], late: [], heirOf: new Set(), revision: 1, history: [] },
+    replacement: {
+      predecessors: [],
+      issues: [],
+      late: [],
+      takesOverFrom: new Set(),
+      revision: 1,
+      history: [],
+    },
     transformed: [],
     transformationIssues: [],
     leftovers: [],
     setbacks: [],
-    homes: [],
+    pinnedNamespaces: [],
     stageElapsedMs: 0,
     retryInMs: 0,
     nowMs: 0,

@@ -9,7 +9,7 @@ import type { Workbench } from "./workbench.ts";
 
 type Stored = Parameters<typeof identityOf>[0];
 
-/** Where a manifest keeps its object; in itself unless told. */
+/** Where a manifest keeps its object (default: in itself). */
 export type Kept = Partial<Pick<ResourceManifest["spec"], "data" | "secretKeyRef">>;
 
 /** The name of the manifest that holds an object: by its digest, as the packer names them. */
@@ -17,7 +17,7 @@ export function storedName(object: Stored): string {
   return `rm-${digestOf(object).slice(0, 16)}`;
 }
 
-/** Puts an object into a ResourceManifest, or what is told into one that says it holds the object. */
+/** Puts an object into a ResourceManifest, or what is reported into one that says it holds the object. */
 export async function store(bench: Workbench, object: Stored, kept?: Kept): Promise<ResourceManifest> {
   const content = kept ?? { manifest: object };
   const encoding = kept?.data === undefined ? {} : { encoding: "gzip" };

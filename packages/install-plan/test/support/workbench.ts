@@ -31,7 +31,7 @@ import { operatorRules, serveOurKinds } from "./our-kinds.ts";
 export { configMaps, type PlanEvent } from "./kinds.ts";
 
 /** Everything in the namespace: what a plan's account usually has. */
-export const allRights: PolicyRule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+export const allPermissions: PolicyRule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
 
 /** What the shipped Role gives the operator in its own namespace. */
 const leaseRule: PolicyRule = {
@@ -71,7 +71,7 @@ export interface Workbench extends AsyncDisposable {
   read(name: string): Promise<InstallPlan>;
   patchPlan(name: string, body: object): Promise<void>;
   deletePlan(name: string): Promise<void>;
-  /** What was told about a plan. */
+  /** What was reported about a plan. */
   events(name: string): Promise<readonly PlanEvent[]>;
   /** The plan once its status satisfies the demand. Prints the last one when it never does. */
   until(
@@ -88,16 +88,16 @@ export interface Workbench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
-/** Sets a workbench up with an operator running, unless told otherwise. */
+/** Sets a workbench up with an operator running by default. */
 export async function setUpWorkbench({
-  rules = [allRights],
+  rules = [allPermissions],
   clusterRules = [],
   operatorClusterRules,
   isOperating = true,
 }: {
   readonly rules?: readonly PolicyRule[];
   readonly clusterRules?: readonly PolicyRule[];
-  /** Of the operator; those that are shipped unless told. */
+  /** Of the operator (default: those that are shipped). */
   readonly operatorClusterRules?: readonly PolicyRule[];
   readonly isOperating?: boolean;
 } = {}): Promise<Workbench> {

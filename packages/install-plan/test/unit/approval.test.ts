@@ -4,7 +4,7 @@ import { approvalOf, coveredPreview } from "../../src/approval.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, clear } from "../support/seen.ts";
 
-const clearance = { ...clear, digest: "now" };
+const preflight = { ...clear, digest: "now" };
 const manual = { approval: "Manual" } as const;
 const bare = { ...manual, approved: true } as const;
 const shown = (digest: string): object => ({ preview: { digest } });
@@ -69,7 +69,7 @@ describe("whether an approval covers the present preview", () => {
   ];
 
   test.each(cases)("$name", ({ spec, status, want }) => {
-    const seen = aSeen(aPlan("p", { spec, ...(status === undefined ? {} : { status }) }), { clearance });
+    const seen = aSeen(aPlan("p", { spec, ...(status === undefined ? {} : { status }) }), { preflight });
     expect([approvalOf(seen), coveredPreview(seen)]).toEqual(want);
   });
 });

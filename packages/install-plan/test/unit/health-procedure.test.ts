@@ -42,7 +42,7 @@ describe("the general procedure", () => {
       want: { state: "Terminating", message: "The object is being deleted and waits for a/b." },
     },
     {
-      name: "deletion is told even of what is ignored",
+      name: "deletion is reported even of what is ignored",
       metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
       facts: { readiness: { mode: "Ignore" } },
       want: { state: "Terminating" },
@@ -283,7 +283,7 @@ describe("declared checks", () => {
     expect(judge(row)).toMatchObject(row.want);
   });
 
-  test("a failure that the kind's rule sees is told while the checks do not hold", () => {
+  test("a failure that the kind's rule sees is reported while the checks do not hold", () => {
     const pod = {
       apiVersion: "v1",
       kind: "Pod",

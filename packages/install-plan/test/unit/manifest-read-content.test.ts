@@ -319,7 +319,7 @@ describe("readContent makes members", () => {
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  test("fast enough: 5,000 in one pass", () => {
+  test("fast enough: 5,000 in one reconcile", () => {
     const stages = Array.from({ length: 10 }, (_, stage) =>
       Array.from({ length: 500 }, (_unused, index) =>
         cm(

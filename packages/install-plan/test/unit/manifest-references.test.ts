@@ -21,7 +21,7 @@ describe("readContent follows references", () => {
   const read = (found: ResourceManifest | undefined, more?: object): Content =>
     readContent(aPlan([{ resources: [reference(more)] }]), { ...sources, manifestOf: () => found });
 
-  test("to content of the right digest", () => {
+  test("to content of the permission digest", () => {
     const { members, issues, unresolved } = read(rm(cm("a")));
     expect([members.length, issues, unresolved]).toEqual([1, [], []]);
   });

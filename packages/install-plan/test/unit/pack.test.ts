@@ -50,7 +50,7 @@ describe("stages", () => {
     ]);
   });
 
-  test("that select nothing are told, so that a slip of the pen is seen", () => {
+  test("that select nothing are reported, so that a slip of the pen is seen", () => {
     const { warnings } = packed([anObject("ConfigMap", "a")], {
       stages: [{ name: "late", select: ["ConfigMap/a", "Deploymnt/web"] }],
     });
@@ -187,14 +187,14 @@ describe("objects", () => {
   });
 });
 
-test("objects of a kind that is defined elsewhere get the scope that they are told to need", () => {
+test("objects of a kind that is defined elsewhere get the scope that they are reported to need", () => {
   const issuer = anObject("cert-manager.io/v1 ClusterIssuer", "a");
   expect(packed([issuer]).plan.spec.scope).toBe("Namespace");
   expect(packed([issuer], { scope: "Cluster" }).plan.spec.scope).toBe("Cluster");
 });
 
 describe("the plan", () => {
-  test("says no more than it was told", () => {
+  test("says no more than it was reported", () => {
     expect(packed([anObject("ConfigMap", "a")]).plan.spec).toEqual({
       serviceAccountName: "installer",
       scope: "Namespace",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { refusalText } from "../../src/refusal.ts";
 
-describe("what is told of a refusal", () => {
+describe("what is reported of a refusal", () => {
   test.each([
     {
       name: "the server's words without the request",

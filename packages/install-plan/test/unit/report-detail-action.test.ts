@@ -17,12 +17,12 @@ function having(more: Partial<MemberView>, knobs: Partial<typeof lifecycle> = {}
 test.for<{ readonly name: string; readonly view: MemberView; readonly want: string }>([
   {
     name: "missing, to be made again",
-    view: having({ standing: { kind: "absent" }, state: "Missing" }),
+    view: having({ ownership: { kind: "absent" }, state: "Missing" }),
     want: "create",
   },
   {
     name: "missing, to be left so",
-    view: having({ standing: { kind: "absent" }, state: "Missing" }, { recreate: false }),
+    view: having({ ownership: { kind: "absent" }, state: "Missing" }, { recreate: false }),
     want: "noop",
   },
   {
@@ -39,7 +39,7 @@ test.for<{ readonly name: string; readonly view: MemberView; readonly want: stri
   {
     name: "taken by another plan",
     view: having(
-      { standing: { kind: "foreign", owner: "plan x/y" }, state: "Conflict" },
+      { ownership: { kind: "ownedByOther", owner: "plan x/y" }, state: "Conflict" },
       { adoption: "Always" },
     ),
     want: "conflict",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { mattersOf } from "../../src/matters.ts";
 import { reportOn } from "../../src/report/plan-report.ts";
+import { wakeTriggersOf } from "../../src/wake-triggers.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";
 
@@ -17,9 +17,9 @@ test("every object that something is wrong with stands in the details, also when
     message: `ConfigMap ns/c${index} was refused: ${"no ".repeat(50)}`,
   }));
   const members = issues.map(({ object: { name } }) =>
-    aView(name, { standing: { kind: "absent" }, state: "Waiting" }),
+    aView(name, { ownership: { kind: "absent" }, state: "Waiting" }),
   );
-  const seen = aSeen(aPlan("p"), { members, clearance: { ...clear, issues } });
+  const seen = aSeen(aPlan("p"), { members, preflight: { ...clear, issues } });
   const { status } = reportOn(seen, now, { phase: "Invalid", message: "no" });
   expect(status.details?.map(({ index, fields }) => [index, fields])).toEqual(
     issues.map(({ index }) => [index, ["data.a"]]),
@@ -29,6 +29,6 @@ test("every object that something is wrong with stands in the details, also when
 
 test("a plan whose CRD would be unsafe waits for a change of kinds", () => {
   const issue = { reason: "UnsafeCRD", message: "no" } as const;
-  const seen = aSeen(aPlan("p"), { clearance: { ...clear, issues: [issue] } });
-  expect(mattersOf(seen)).toContain("kinds");
+  const seen = aSeen(aPlan("p"), { preflight: { ...clear, issues: [issue] } });
+  expect(wakeTriggersOf(seen)).toContain("kinds");
 });

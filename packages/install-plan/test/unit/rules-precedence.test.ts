@@ -14,7 +14,7 @@ const unresolved = [
   { reason: "ManifestMissing", name: "rm", message: "gone", stage: "s", index: 0 },
 ] as const;
 const successor = { name: "b", uid: "uid-b", isDone: false };
-const trouble = {
+const failure = {
   kind: "rejected",
   reason: "Rejected",
   message: "no",
@@ -36,8 +36,8 @@ interface Row {
 
 function fresh(more: Partial<Seen> = {}, spec: object = {}): Seen {
   return aSeen(aPlan("p", { spec }), {
-    clearance: clear,
-    members: [aView("c", { standing: { kind: "absent" }, state: "Waiting" })],
+    preflight: clear,
+    members: [aView("c", { ownership: { kind: "absent" }, state: "Waiting" })],
     ...more,
   });
 }
@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
   { rule: "accountMissing", given: fresh({ account: { kind: "missing" } }), phase: "Forbidden", actions: [] },
   {
     rule: "accountMissing",
-    given: fresh({ account: { kind: "beyondUs", uid: "u" } }),
+    given: fresh({ account: { kind: "impersonationDenied", uid: "u" } }),
     phase: "Forbidden",
     actions: [],
   },
@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
     rule: "kindsUnwatchable",
     given: applying({
       unwatchable,
-      members: [aView("c", { standing: { kind: "absent" }, state: "Waiting" })],
+      members: [aView("c", { ownership: { kind: "absent" }, state: "Waiting" })],
     }),
     phase: "Applying",
     actions: [],
@@ -142,8 +142,8 @@ const rows: readonly Row[] = [
   {
     rule: "accountMissing",
     given: applying({
-      account: { kind: "disowned", uid: "u", author: "eve" },
-      members: [aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+      account: { kind: "authorUnauthorized", uid: "u", author: "eve" },
+      members: [aView("d", { ownership: { kind: "absent" }, state: "Waiting" })],
     }),
     phase: "Forbidden",
     actions: [],
@@ -151,23 +151,23 @@ const rows: readonly Row[] = [
   {
     rule: "asInstalled",
     given: steady({
-      account: { kind: "disowned", uid: "u", author: "eve" },
+      account: { kind: "authorUnauthorized", uid: "u", author: "eve" },
       members: [aView("c", { drift, state: "Drifted" })],
     }),
     phase: "Installed",
     actions: [],
   },
   {
-    rule: "rightsMissing",
+    rule: "permissionsMissing",
     given: fresh({
-      clearance: { ...clear, missingRights: [{ verb: "create", group: "", resource: "configmaps" }] },
+      preflight: { ...clear, missingPermissions: [{ verb: "create", group: "", resource: "configmaps" }] },
     }),
     phase: "Forbidden",
     actions: [],
   },
   {
     rule: "serverUndecided",
-    given: fresh({ clearance: { ...clear, undecided: ["down"] } }),
+    given: fresh({ preflight: { ...clear, undecided: ["down"] } }),
     phase: "Validating",
     actions: [],
   },
@@ -208,7 +208,7 @@ const rows: readonly Row[] = [
     rule: "contentLost",
     given: applying({
       ...content({ unresolved }),
-      members: [aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+      members: [aView("d", { ownership: { kind: "absent" }, state: "Waiting" })],
     }),
     phase: "Applying",
     actions: [],
@@ -223,8 +223,8 @@ const rows: readonly Row[] = [
     rule: "objectTaken",
     given: applying({
       members: [
-        aView("c", { standing: { kind: "unowned" }, state: "Waiting" }),
-        aView("d", { standing: { kind: "absent" }, state: "Waiting" }),
+        aView("c", { ownership: { kind: "unowned" }, state: "Waiting" }),
+        aView("d", { ownership: { kind: "absent" }, state: "Waiting" }),
       ],
     }),
     phase: "Failed",
@@ -234,8 +234,8 @@ const rows: readonly Row[] = [
     rule: "objectRefused",
     given: applying({
       members: [
-        aView("c", { trouble, state: "Failed" }),
-        aView("d", { standing: { kind: "absent" }, state: "Waiting" }),
+        aView("c", { failure, state: "Failed" }),
+        aView("d", { ownership: { kind: "absent" }, state: "Waiting" }),
       ],
     }),
     phase: "Failed",
@@ -243,24 +243,24 @@ const rows: readonly Row[] = [
   },
   {
     rule: "stepRefused",
-    given: applying({ setbacks: [trouble] }),
+    given: applying({ setbacks: [failure] }),
     phase: "Failed",
     actions: [],
   },
   {
     rule: "objectRefused",
     given: applying({
-      members: [aView("c", { trouble: { ...trouble, kind: "forbidden" }, state: "Failed" })],
-      restless: ["rights"],
+      members: [aView("c", { failure: { ...failure, kind: "forbidden" }, state: "Failed" })],
+      restless: ["permissions"],
       nowMs: 1_000,
     }),
     phase: "Failed",
-    actions: ["forgetTroubles"],
+    actions: ["forgetWriteFailures"],
   },
   {
     rule: "writesDue",
     given: applying({
-      members: [aView("c"), aView("d", { standing: { kind: "absent" }, state: "Waiting" })],
+      members: [aView("c"), aView("d", { ownership: { kind: "absent" }, state: "Waiting" })],
     }),
     phase: "Applying",
     actions: ["apply"],
@@ -269,7 +269,11 @@ const rows: readonly Row[] = [
     rule: "writesBlocked",
     given: applying({
       members: [
-        aView("d", { standing: { kind: "absent" }, state: "Waiting", blockedBy: "kind X is not served yet" }),
+        aView("d", {
+          ownership: { kind: "absent" },
+          state: "Waiting",
+          blockedBy: "kind X is not served yet",
+        }),
       ],
     }),
     phase: "Applying",
@@ -287,7 +291,7 @@ const rows: readonly Row[] = [
     phase: "Failed",
     actions: [],
   },
-  { rule: "stagePassed", given: applying(), phase: "Installed", actions: ["tellStage"] },
+  { rule: "stagePassed", given: applying(), phase: "Installed", actions: ["reportStage"] },
   {
     rule: "finished",
     given: aSeen(aPlan("p", { status: { ...began, stage: "(finishing)" } })),
@@ -312,7 +316,7 @@ const rows: readonly Row[] = [
   {
     rule: "asInstalled",
     given: steady({
-      members: [aView("c", { drift, state: "Drifted", contest: { manager: "x", notBeforeMs: 1 } })],
+      members: [aView("c", { drift, state: "Drifted", revertConflict: { manager: "x", notBeforeMs: 1 } })],
     }),
     phase: "Installed",
     actions: [],

@@ -154,10 +154,10 @@ describe("the replacement graph", () => {
 
   test("a plan that would take over from more plans than its status has room for is invalid", () => {
     const shop = { metadata: { labels: { app: "shop" } } };
-    const heir = aPlan("heir", { spec: { replaces: { selector: "app=shop" } } });
+    const successor = aPlan("successor", { spec: { replaces: { selector: "app=shop" } } });
     const reasonsWith = (size: number): readonly string[] => {
       const before = Array.from({ length: size }, (_, at) => aPlan(`p${at}`, shop));
-      const { predecessors, issues } = replacementOf(heir, [heir, ...before]);
+      const { predecessors, issues } = replacementOf(successor, [successor, ...before]);
       return [String(predecessors.length), ...issues.map(({ reason }) => reason)];
     };
     expect(reasonsWith(50)).toEqual(["50"]);

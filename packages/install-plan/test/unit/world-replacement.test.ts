@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
-import { planId } from "../../src/marks.ts";
+import { planId } from "../../src/owner-labels.ts";
 import { replacementOf } from "../../src/world/replacement.ts";
 import { aPlan } from "../support/plans.ts";
 
@@ -19,11 +19,11 @@ function entry(name: string, state: string): object {
 }
 
 describe("who replaces whom", () => {
-  test("a predecessor that never wrote has let go from the start, one that did only when it names its heir", () => {
-    const heir = replacing("b", ["a"], { replaces: [entry("a", "Releasing")] });
+  test("a predecessor that never wrote has let go from the start, one that did only when it names its successor", () => {
+    const successor = replacing("b", ["a"], { replaces: [entry("a", "Releasing")] });
     const letGo = (status?: object): boolean | undefined =>
-      replacementOf(heir, [heir, aPlan("a", status === undefined ? {} : { status })]).predecessors[0]
-        ?.hasLetGo;
+      replacementOf(successor, [successor, aPlan("a", status === undefined ? {} : { status })])
+        .predecessors[0]?.hasLetGo;
     expect(letGo()).toBe(true);
     expect(letGo(began)).toBe(false);
     expect(letGo({ ...began, replacedBy: { name: "b", uid: "uid-b", state: "InProgress" } })).toBe(true);
@@ -49,9 +49,9 @@ describe("who replaces whom", () => {
       metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
       status: { replaces: [entry("a", "Releasing")] },
     });
-    const { successor, heirOf } = replacementOf(a, [a, leaving]);
+    const { successor, takesOverFrom } = replacementOf(a, [a, leaving]);
     expect(successor).toBeUndefined();
-    expect(heirOf.has(planId({ namespace: "ns", name: "b", uid: "uid-b" }))).toBe(true);
+    expect(takesOverFrom.has(planId({ namespace: "ns", name: "b", uid: "uid-b" }))).toBe(true);
   });
 
   test("predecessors of a predecessor that never finished are taken over too", () => {
@@ -74,10 +74,14 @@ describe("who replaces whom", () => {
   });
 
   test("a plan that has begun with none has none, whoever matches its selector later", () => {
-    const heir = aPlan("b", { spec: { replaces: { selector: "app=shop" } }, status: began });
+    const successor = aPlan("b", { spec: { replaces: { selector: "app=shop" } }, status: began });
     const later = aPlan("x", { metadata: { labels: { app: "shop" } }, status: began });
-    const { predecessors, late, heirOf } = replacementOf(heir, [heir, later]);
-    expect({ predecessors, late, heirs: heirOf.size }).toEqual({ predecessors: [], late: ["x"], heirs: 0 });
+    const { predecessors, late, takesOverFrom } = replacementOf(successor, [successor, later]);
+    expect({ predecessors, late, successors: takesOverFrom.size }).toEqual({
+      predecessors: [],
+      late: ["x"],
+      successors: 0,
+    });
   });
 
   test("a plan that comes to replace the one whose selector it matches has not come late", () => {
@@ -89,14 +93,14 @@ describe("who replaces whom", () => {
     expect(replacementOf(second, [first, second]).issues).toEqual([]);
   });
 
-  test("the set is fixed once it is announced; those that match later are told apart", () => {
+  test("the set is fixed once it is announced; those that match later are reported apart", () => {
     const spec = { replaces: { selector: "app=shop" } };
-    const heir = aPlan("b", { spec, status: { replaces: [entry("a", "Releasing")] } });
+    const successor = aPlan("b", { spec, status: { replaces: [entry("a", "Releasing")] } });
     const [a, late] = ["a", "late"].map((name) =>
       aPlan(name, { metadata: { labels: { app: "shop" } }, status: began }),
     );
-    const { predecessors, late: comers } = replacementOf(heir, [
-      heir,
+    const { predecessors, late: comers } = replacementOf(successor, [
+      successor,
       ...[a, late].filter((plan) => plan !== undefined),
     ]);
     expect(predecessors.map(({ name }) => name)).toEqual(["a"]);
@@ -104,9 +108,11 @@ describe("who replaces whom", () => {
   });
 
   test("another plan under the name of one that is gone is not touched", () => {
-    const heir = replacing("b", ["a"], { replaces: [{ name: "a", uid: "uid-of-old", state: "Releasing" }] });
+    const successor = replacing("b", ["a"], {
+      replaces: [{ name: "a", uid: "uid-of-old", state: "Releasing" }],
+    });
     const other = aPlan("a", { status: began });
-    expect(replacementOf(heir, [heir, other]).predecessors).toEqual([
+    expect(replacementOf(successor, [successor, other]).predecessors).toEqual([
       { name: "a", uid: "uid-of-old", state: "Gone", hasLetGo: true },
     ]);
   });
@@ -177,7 +183,7 @@ describe("who replaces whom", () => {
     const before = ["a1", "a2"].map((name, index) =>
       aPlan(name, { status: { ...began, revision: index + 3 } }),
     );
-    const heir = replacing("b", ["a1", "a2"]);
-    expect(replacementOf(heir, [heir, ...before]).revision).toBe(5);
+    const successor = replacing("b", ["a1", "a2"]);
+    expect(replacementOf(successor, [successor, ...before]).revision).toBe(5);
   });
 });

@@ -69,7 +69,7 @@ describe("how much transformations may select", () => {
     },
   });
   const [rule] = plan.spec.transformations ?? [];
-  const family = { plan, heirOf: new Set<string>(), living: new Map<string, string>() };
+  const context = { plan, takesOverFrom: new Set<string>(), living: new Map<string, string>() };
   const kind = defineKind({
     group: "",
     version: "v1",
@@ -103,7 +103,7 @@ describe("how much transformations may select", () => {
     { name: "501 in two", given: [selecting(250), selecting(251)], want: ["in all"] },
     { name: "501 with what is kept", given: [selecting(250), selecting(250, 1)], want: ["in all"] },
   ])("$name", ({ given, want }) => {
-    const messages = transformationIssues(given, family).map(({ message }) => message);
+    const messages = transformationIssues(given, context).map(({ message }) => message);
     expect(messages).toEqual(want.map((words) => expect.stringContaining(words) as string));
   });
 });

@@ -23,7 +23,7 @@ export interface ApiRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Milliseconds until the request is given up; ten seconds unless told. */
+  /** Milliseconds until the request is given up (default: ten seconds). */
   readonly timeoutMs?: number;
 }
 

@@ -10,7 +10,7 @@ export interface LockRequest {
   readonly folder: string;
   readonly system: System;
   readonly signal?: AbortSignal;
-  /** Told once, when another process holds the lock. */
+  /** Called once, when another process holds the lock. */
   readonly onWait: (pid: string) => void;
 }
 

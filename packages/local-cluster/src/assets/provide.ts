@@ -20,7 +20,7 @@ import type { RunningStep } from "./running-step.ts";
 import { beginStep } from "./running-step.ts";
 
 /** What providing needs to know of the world. */
-export interface Surroundings {
+export interface Environment {
   readonly platform: Platform;
   readonly system: System;
   readonly report: ProgressReport;
@@ -34,17 +34,17 @@ export interface Surroundings {
  */
 export async function provideMissing(
   missing: readonly Asset[],
-  surroundings: Surroundings,
+  environment: Environment,
 ): Promise<ReadonlyMap<ComponentName, string>> {
   const failure = new AbortController();
-  const signal = AbortSignal.any([surroundings.signal, failure.signal]);
+  const signal = AbortSignal.any([environment.signal, failure.signal]);
   let begun = 0;
   const takeNumber = (): number => (begun += 1);
   const run: Run = {
-    ...surroundings,
+    ...environment,
     signal,
     missing,
-    sites: new ReleaseSites(surroundings.system),
+    sites: new ReleaseSites(environment.system),
     takeNumber,
   };
   const lines = [
@@ -61,12 +61,12 @@ export async function provideMissing(
       }
     }),
   );
-  surroundings.signal.throwIfAborted();
+  environment.signal.throwIfAborted();
   failure.signal.throwIfAborted();
   return new Map(outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : [])));
 }
 
-interface Run extends Surroundings {
+interface Run extends Environment {
   readonly missing: readonly Asset[];
   readonly sites: ReleaseSites;
   /** 1, 2, 3, … in the order in which components are begun, over both lines. */

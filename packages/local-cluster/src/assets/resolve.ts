@@ -68,7 +68,7 @@ export async function resolveBinaries(request: BinariesRequest): Promise<Binarie
 const OWN_GO_FOLDER = join(import.meta.dirname, "..", "..", "go");
 
 function ignoreProgress(): void {
-  // Nobody asked to be told.
+  // Nobody asked for progress.
 }
 
 function noteNamedFolder(named: NamedFolder | undefined, report: ProgressReport): void {

@@ -3,7 +3,7 @@ import type { AuditPolicy } from "../control-plane/audit-policy.ts";
 import type { System } from "../system/system.ts";
 import { clustersFolder } from "./cluster-folder.ts";
 
-/** A node to be made, real or in name. */
+/** A node to be made, real or simulated. */
 export interface NodeRequest {
   readonly name?: string;
   /** Value of the label topology.kubernetes.io/zone. */
@@ -20,7 +20,7 @@ export interface LocalClusterOptions {
   readonly images?: readonly string[];
   /** Lets the machine's package manager install what real nodes need; needs root. Off by default. */
   readonly installPrerequisites?: boolean;
-  /** Nodes that run pods in name only. One by default where there are no real nodes. */
+  /** Nodes that run simulated pods (kwok). One by default where there are no real nodes. */
   readonly kwokNodes?: number | readonly NodeRequest[];
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
   readonly kubernetesVersion?: string;
@@ -39,7 +39,7 @@ export interface LocalClusterOptions {
   readonly staleApiServer?: boolean;
   /** `attached` (default): the cluster ends with this process, however that ends. `detached`: it lives until it is stopped. */
   readonly lifetime?: "attached" | "detached";
-  /** Told what is going on. */
+  /** Called with progress. */
   readonly report?: ProgressReport;
   /** Gives the start up; what was started is cleared away. */
   readonly signal?: AbortSignal;
@@ -91,7 +91,7 @@ function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "et
   };
 }
 
-/** The same cluster with its real nodes replaced by nodes in name, for machines that cannot have real ones. */
+/** The same cluster with its real nodes replaced by simulated nodes, for machines that cannot have real ones. */
 export function withoutRealNodes(plan: ClusterPlan): ClusterPlan {
   return { ...plan, nodes: [], kwokNodes: [...plan.nodes, ...plan.kwokNodes] };
 }

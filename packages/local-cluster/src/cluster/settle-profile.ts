@@ -14,7 +14,7 @@ export interface SettledPlan {
 
 /**
  * Keeps real nodes where the machine can have them, after installing what is missing if that was asked for. Elsewhere the
- * same nodes are made in name only, and one sentence says what is missing.
+ * same nodes are simulated (kwok), and one sentence says what is missing.
  */
 export async function settleProfile(plan: ClusterPlan, system: System): Promise<SettledPlan> {
   if (plan.nodes.length === 0) return { plan, notes: [] };

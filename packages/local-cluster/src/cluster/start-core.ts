@@ -15,7 +15,7 @@ import { startVolumeProvisioner } from "../nodes/start-volume-provisioner.ts";
 import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import { createCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
-import { addKwokNodes, untilFurnished } from "./furnish.ts";
+import { addKwokNodes, untilFurnished } from "./bootstrap.ts";
 import type { ClusterPlan } from "./options.ts";
 
 /** What runs, before it is wrapped into the handle that users hold. */

@@ -25,7 +25,7 @@ export type ReadinessProbe = (signal: AbortSignal) => Promise<boolean>;
 export interface ComponentOptions {
   readonly launchRequest: LaunchRequest;
   readonly isReady: ReadinessProbe;
-  /** How long it may take until it answers; a minute unless told: a slow machine is not a broken one. */
+  /** How long it may take until it answers (default: a minute): a slow machine is not a broken one. */
   readonly readyWithinMs?: number;
   readonly system: System;
 }

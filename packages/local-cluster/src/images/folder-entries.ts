@@ -7,7 +7,7 @@ import type { TarEntry } from "./tar.ts";
 export interface FolderEntriesOptions {
   readonly uid?: number;
   readonly gid?: number;
-  /** Path in the image, without a leading slash; its root unless told. */
+  /** Path in the image, without a leading slash (default: its root). */
   readonly prefix?: string;
 }
 

@@ -22,7 +22,7 @@ export interface ImageRequest {
   readonly user?: string;
   readonly workingFolder?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Processor in Go's words; this machine's unless told. */
+  /** Processor in Go's words (default: this machine's). */
   readonly architecture?: "amd64" | "arm64";
   /** `none` is quicker to make and to import, `gzip` is for images that travel. */
   readonly compression?: "gzip" | "none";

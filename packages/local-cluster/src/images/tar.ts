@@ -5,7 +5,7 @@ export type TarEntry = TarFile | TarFolder | TarLink;
 
 interface TarOwner {
   readonly path: string;
-  /** Owner by number; root unless told. */
+  /** Owner by number (default: root). */
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -68,7 +68,7 @@ async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A path or target that does not fit the old header is told by a pax header in front of it. */
+/** A path or target that does not fit the old header is reported by a pax header in front of it. */
 function headersOf(entry: TarEntry): readonly Uint8Array[] {
   const path = entry.kind === "folder" ? `${entry.path}/` : entry.path;
   const target = entry.kind === "link" ? entry.target : "";

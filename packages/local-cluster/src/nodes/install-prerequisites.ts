@@ -6,7 +6,7 @@ import { installCommand, packagesOf } from "./prerequisites.ts";
 import type { ToolResult } from "./run-tool.ts";
 import { tryTool } from "./run-tool.ts";
 
-/** What is to be installed, and who is told. */
+/** What is to be installed, and who is notified. */
 export interface InstallRequest {
   readonly missing: readonly MissingPrerequisite[];
   readonly report: ProgressReport;

@@ -1,6 +1,6 @@
 import { POD_CIDR } from "./network-plan.ts";
 
-/** What a node's kube-proxy is told. */
+/** Configuration of a node's kube-proxy. */
 export interface KubeProxyFacts {
   readonly name: string;
   readonly address: string;

@@ -2,7 +2,7 @@ import type { CertificateFiles } from "../pki/cluster-credentials.ts";
 import { DNS_SERVICE_ADDRESS } from "./network-plan.ts";
 import type { NodePaths } from "./node-paths.ts";
 
-/** What a node's kubelet is told. */
+/** Configuration of a node's kubelet. */
 export interface KubeletFacts {
   readonly name: string;
   readonly zone: string;

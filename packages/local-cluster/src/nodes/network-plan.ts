@@ -2,7 +2,7 @@
 export const HUB_ADDRESS = "172.30.0.1";
 /** Port of the API server inside the cluster. */
 export const API_PORT = 6443;
-/** ClusterIP of the name server, which every pod is told. */
+/** ClusterIP of the name server, which every pod uses. */
 export const DNS_SERVICE_ADDRESS = "10.96.0.10";
 /** Pods get their addresses from here, a /24 for each node. */
 export const POD_CIDR = "10.244.0.0/16";

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/api-client.ts";
-import { isNodeReady as saysReady } from "../cluster/furnish.ts";
+import { isNodeReady as saysReady } from "../cluster/bootstrap.ts";
 import type { System } from "../system/system.ts";
 import { DNS_READY_PORT } from "./corefile.ts";
 import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
@@ -10,7 +10,7 @@ import { tryTool } from "./run-tool.ts";
 
 /**
  * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
- * a moment ago.
+ * just now.
  */
 export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
   const node = await bodyOf(`/api/v1/nodes/${name}`, api);

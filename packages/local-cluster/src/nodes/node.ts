@@ -56,8 +56,8 @@ export interface NodeSurroundings {
 }
 
 /** Starts everything that runs on one node, whose network is there already, and waits until it is Ready. */
-export async function startNode(request: NumberedNode, surroundings: NodeSurroundings): Promise<NodeHandle> {
-  const { folder, system, images, cniPluginFolder, signal } = surroundings;
+export async function startNode(request: NumberedNode, environment: NodeSurroundings): Promise<NodeHandle> {
+  const { folder, system, images, cniPluginFolder, signal } = environment;
   const { name, zone, index } = request;
   const paths = nodePaths(folder, name);
   const place: NodePlace = { folder, name, paths, system };
@@ -65,8 +65,8 @@ export async function startNode(request: NumberedNode, surroundings: NodeSurroun
   writeFileSync(paths.resolvConf, `nameserver ${HUB_ADDRESS}\n`);
   const containerd = await startContainerRuntime(place, { podSubnet: podSubnet(index), cniPluginFolder });
   for (const image of images) await importImage(paths, image, system);
-  const kubelet = await startKubelet(request, place, surroundings);
-  const kubeProxy = await startKubeProxy(request, place, surroundings);
+  const kubelet = await startKubelet(request, place, environment);
+  const kubeProxy = await startKubeProxy(request, place, environment);
   await Promise.all([kubelet.ready(signal), kubeProxy.ready(signal)]);
   return {
     name,
@@ -84,9 +84,9 @@ export async function startNode(request: NumberedNode, surroundings: NodeSurroun
 async function startKubelet(
   { name, zone, index }: NumberedNode,
   place: NodePlace,
-  surroundings: NodeSurroundings,
+  environment: NodeSurroundings,
 ): Promise<Component> {
-  const { credentials, kubeconfigFor, binaries, api } = surroundings;
+  const { credentials, kubeconfigFor, binaries, api } = environment;
   const address = nodeAddress(index);
   const facts = {
     name,

@@ -67,7 +67,7 @@ export function describeMissing(missing: readonly MissingPrerequisite[]): string
   const packages = packagesOf(missing);
   const remedies = missing.filter(({ packageName }) => packageName === undefined).map(({ remedy }) => remedy);
   const all = [...new Set(remedies), ...(packages.length === 0 ? [] : [installCommand(packages)])];
-  return `Real nodes need what this machine lacks: ${missing.map(({ what }) => what).join(", ")}. To have them: ${all.join("; ")}. The control-plane profile is used instead: pods run in name only.`;
+  return `Real nodes need what this machine lacks: ${missing.map(({ what }) => what).join(", ")}. To have them: ${all.join("; ")}. The control-plane profile is used instead: pods are simulated.`;
 }
 
 /** The packages that bring what is missing, each once, in alphabetical order. */

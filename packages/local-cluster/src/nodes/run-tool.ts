@@ -12,7 +12,7 @@ export interface ToolRequest {
   readonly input?: string;
   /** Network namespace to run it in (a file made by `unshare --net=`). */
   readonly networkNamespace?: string;
-  /** Milliseconds after which it is killed; two minutes unless told. */
+  /** Milliseconds after which it is killed (default: two minutes). */
   readonly timeoutMs?: number;
 }
 

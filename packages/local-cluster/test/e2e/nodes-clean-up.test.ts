@@ -40,7 +40,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Paths that container runtimes and kubelet are known to write to, whatever they are told. */
+/** Paths that container runtimes and kubelet are known to write to, whatever they are reported. */
 function wellKnownPlaces(): readonly string[] {
   return [
     "/run/containerd",

@@ -9,7 +9,7 @@ import { resolveBinaries } from "../../src/assets/resolve.ts";
 import { LocalClusterError } from "../../src/errors.ts";
 import { realSystem } from "../../src/system/system.ts";
 
-/** An empty cache, Go modules that build in a moment, and an environment that knows nothing of the machine's own settings. */
+/** An empty cache, Go modules that build in a few seconds, and an environment that knows nothing of the machine's own settings. */
 export interface Workshop extends AsyncDisposable {
   readonly folder: string;
   readonly goFolder: string;

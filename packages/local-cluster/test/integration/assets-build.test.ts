@@ -64,7 +64,7 @@ test("a program that does not compile ends in BuildFailed with what Go said", as
   expect(await workshop.cacheContent("etcd")).toEqual([]);
 });
 
-test("a full disk under Go is told as such", async () => {
+test("a full disk under Go is reported as such", async () => {
   await using workshop = await openWorkshop();
   const script =
     '#!/bin/sh\n[ "$1" = env ] && { echo go1.99.0; exit; }\necho "write x.a: no space left on device" >&2\nexit 1\n';
@@ -72,7 +72,7 @@ test("a full disk under Go is told as such", async () => {
   expect(error.code).toBe("StateFolderFull");
 });
 
-test("a cache folder that cannot be made is told as such", async () => {
+test("a cache folder that cannot be made is reported as such", async () => {
   await using workshop = await openWorkshop();
   const file = join(workshop.folder, "file");
   await writeFile(file, "");

@@ -100,7 +100,7 @@ describe("a running control plane", () => {
     );
   });
 
-  test("[local-cluster/LC-13] runs a Deployment in name, completes a Job and fails the one that is annotated to fail", async () => {
+  test("[local-cluster/LC-13] runs a simulated Deployment, completes a Job and fails the one that is annotated to fail", async () => {
     const template = (annotations: Record<string, string>): object => ({
       metadata: { labels: { app: "named" }, annotations },
       spec: { restartPolicy: "Never", containers: [{ name: "main", image: "nowhere.invalid/none:1" }] },

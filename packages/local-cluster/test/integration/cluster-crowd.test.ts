@@ -7,7 +7,7 @@ import { eventually } from "./eventually.ts";
 const POD_COUNT = 10_000;
 
 test(
-  "[local-cluster/LC-14] runs 10,000 pods in name while the API server stays below 2 GB",
+  "[local-cluster/LC-14] runs 10,000 simulated pods while the API server stays below 2 GB",
   { timeout: 600_000 },
   async () => {
     await using cluster = await startLocalCluster({ kwokNodes: 10 });

@@ -22,7 +22,7 @@ async function startWithoutContainerd(): Promise<Said> {
 }
 
 test.runIf(process.getuid?.() === 0)(
-  "[local-cluster/LC-25] says once what real nodes lack and makes the same nodes in name instead",
+  "[local-cluster/LC-25] says once what real nodes lack and makes the same nodes simulated instead",
   async () => {
     const { profile, notes, nodes } = await startWithoutContainerd();
     expect(notes).toHaveLength(1);

@@ -18,7 +18,7 @@ function temporaryFolder(): Disposable & { readonly path: string } {
 
 const isRoot = process.getuid?.() === 0;
 
-describe("broken surroundings", () => {
+describe("broken environment", () => {
   test("[local-cluster/LC-16] names a port that is taken and starts nothing", async () => {
     using parent = temporaryFolder();
     const server = createServer();

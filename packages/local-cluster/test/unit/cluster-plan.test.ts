@@ -18,7 +18,7 @@ const system: System = {
 };
 
 describe("a cluster's plan", () => {
-  test("has one node in name, a random name and a place in the user's cache unless told", () => {
+  test("has one simulated node, a random name and a place in the user's cache by default", () => {
     const plan = planCluster({}, system);
     expect(plan).toMatchObject({
       name: "c0ffee00",
@@ -38,7 +38,7 @@ describe("a cluster's plan", () => {
     ]);
   });
 
-  test("keeps the number and the zones of the nodes when they can only be had in name", () => {
+  test("keeps the number and the zones of the nodes when they can only be simulated", () => {
     const plan = withoutRealNodes(planCluster({ nodes: 2 }, system));
     expect(plan.nodes).toEqual([]);
     expect(plan.kwokNodes).toEqual([

@@ -51,7 +51,7 @@ describe("the message about what is missing", () => {
       missingTools: ["containerd", "ctr", "ip"],
     });
     expect(describeMissing(missing)).toBe(
-      "Real nodes need what this machine lacks: root, containerd, ctr, ip. To have them: run as root; apt-get install containerd iproute2. The control-plane profile is used instead: pods run in name only.",
+      "Real nodes need what this machine lacks: root, containerd, ctr, ip. To have them: run as root; apt-get install containerd iproute2. The control-plane profile is used instead: pods are simulated.",
     );
   });
 

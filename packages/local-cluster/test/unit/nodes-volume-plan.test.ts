@@ -32,7 +32,7 @@ describe("a volume is made for", () => {
     { name: "no claim whose pod has none yet", given: claim({ metadata: { annotations: {} } }), want: 0 },
     { name: "no claim that has its volume", given: claim({ spec: { volumeName: "pvc-u1" } }), want: 0 },
     {
-      name: "no claim whose volume was made a moment ago",
+      name: "no claim whose volume was made just now",
       given: claim(),
       existing: [volume({ status: {} })],
       want: 0,

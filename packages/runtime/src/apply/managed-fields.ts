@@ -42,7 +42,7 @@ export function readManagerEntry(entry: unknown): readonly ManagerEntry[] {
       operation,
       ...(typeof subresource === "string" && subresource !== "" ? { subresource } : {}),
       ...(typeof time === "string" ? { time } : {}),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing but nested objects stands in fieldsV1; readers ask for each key
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing but nested objects is in fieldsV1; readers ask for each key
       fields: fieldsV1 as unknown as FieldSet,
     },
   ];

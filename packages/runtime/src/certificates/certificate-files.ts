@@ -6,7 +6,7 @@ import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
 import { CurrentCertificate } from "./current-certificate.ts";
 import { isPair } from "./issue-certificate.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface CertificateFilesObserver {
   certificateRead?(): void;
   certificateReadFailed?(): void;
@@ -18,7 +18,7 @@ export interface CertificateFilesOptions {
   /** PEM, e.g. `tls.crt` of a Secret that cert-manager or OpenShift's service-ca fills. */
   readonly certificatePath: string;
   readonly keyPath: string;
-  /** Between two looks; 10 s unless told. */
+  /** Between two looks (default: 10 s). */
   readonly everyMs?: number;
   readonly log?: Log;
   readonly observer?: CertificateFilesObserver;

@@ -1,6 +1,6 @@
 import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
 
-/** Holds the certificate in use and tells those who serve with it. */
+/** Holds the certificate in use and notifies those who serve with it. */
 export class CurrentCertificate implements CertificateSource {
   readonly #listeners = new Set<() => void>();
   #pair: CertifiedKey | undefined;

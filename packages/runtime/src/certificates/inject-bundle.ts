@@ -98,7 +98,7 @@ async function injectIntoConfiguration(
       metadata: { name },
       webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle } })),
     },
-    // Forced: whoever installed the webhook may have written a placeholder, and a bundle that is not ours trusts nobody.
+    // Forced: an installer of the webhook may have written a placeholder, and a bundle that is not ours trusts nobody.
     { ...limits, fieldManager, force: true },
   );
   return true;

@@ -36,9 +36,9 @@ export interface IssuedCertificatesOptions {
   readonly targets?: readonly BundleTarget[];
   /** Watches the targets, so that a bundle which somebody edits is restored at once; within the hour unless given. */
   readonly informers?: InformerPool;
-  /** Authorities 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days unless told. */
+  /** Default: authorities 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days. */
   readonly times?: Partial<RotationTimes>;
-  /** Stem of names in certificates, and field manager; `quartermaster` unless told. */
+  /** Stem of names in certificates, and field manager (default: `quartermaster`). */
   readonly name?: string;
   readonly log?: Log;
 }
@@ -63,7 +63,7 @@ interface Leaf extends CertifiedKey {
 
 /**
  * Certificates of our own making: one authority for all replicas in a Secret, a serving certificate of its own for each
- * replica, both renewed in time, and the API server told whom to trust before anybody serves with it.
+ * replica, both renewed in time, and the API server configured to trust it before anybody serves with it.
  */
 export class IssuedCertificates implements CertificateSource {
   readonly #options: IssuedCertificatesOptions;
@@ -90,7 +90,7 @@ export class IssuedCertificates implements CertificateSource {
     return this.#current.onChange(listener);
   }
 
-  /** Resolves when the first certificate is there; `run` must be under way. Rejects after `timeoutMs`, 60 s unless told. */
+  /** Resolves when the first certificate is there; `run` must be under way. Rejects after `timeoutMs` (default: 60 s). */
   async ready({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     const isThere = await finishesWithin(this.#first.promise, this.#options.system, timeoutMs);
     if (!isThere) throw new DOMException(`no certificate within ${timeoutMs} ms`, "TimeoutError");

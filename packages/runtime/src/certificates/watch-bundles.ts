@@ -3,7 +3,7 @@ import type { InformerPool } from "../informers/informer-pool.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type BundleTarget, bundlesIn, kindOfTarget } from "./inject-bundle.ts";
 
-/** What is watched, and who is told. */
+/** What is watched, and who is notified. */
 export interface BundleWatchOptions {
   readonly informers: InformerPool;
   readonly targets: readonly BundleTarget[];

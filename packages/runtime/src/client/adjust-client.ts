@@ -4,11 +4,11 @@ import type { CallOptions, Client, WriteOptions } from "./client.ts";
 
 /** What is done to every call of a client. */
 export interface Adjustment {
-  /** The options to read with; throws when nothing may be sent. As they are unless told. */
+  /** The options to read with; throws when nothing may be sent (default: as they are). */
   readonly reading?: <T extends CallOptions>(options: T) => T;
   /** The options to write with; throws when nothing may be sent. */
   readonly writing: <T extends CallOptions>(options: T) => T;
-  /** Told of every object that a write brought back. */
+  /** Called with every object that a write returned. */
   readonly onWritten?: (kind: Kind, object: KubeObject) => void;
 }
 

@@ -5,7 +5,7 @@ import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 /** Every call can be given up and has a deadline. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** 30 s unless told. */
+  /** Default: 30 s. */
   readonly timeoutMs?: number;
 }
 
@@ -18,11 +18,11 @@ export interface ReadOptions extends CallOptions {
 
 /** Which objects to list. */
 export interface ListOptions extends ReadOptions {
-  /** All namespaces unless told. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Objects per page; 500 unless told. */
+  /** Objects per page (default: 500). */
   readonly pageSize?: number;
 }
 
@@ -30,7 +30,7 @@ export interface ListOptions extends ReadOptions {
 export interface WriteOptions extends CallOptions {
   /** Ask the server what would happen, change nothing. */
   readonly dryRun?: boolean;
-  /** `Strict` unless told: unknown or duplicate fields are refused, not dropped. */
+  /** Default: `Strict`: unknown or duplicate fields are refused, not dropped. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
   readonly fieldManager?: string;
   /** The answer need not hold more than metadata: the server leaves the rest out if it can. */

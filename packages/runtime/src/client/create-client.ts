@@ -6,7 +6,7 @@ import { TransportClient } from "./transport-client.ts";
 /** What a client is made of. */
 export interface ClientOptions {
   readonly transport: Transport;
-  /** Speak as somebody else from the start; as whom the configuration says unless told. */
+  /** Speak as somebody else from the start (default: as the configuration says). */
   readonly identity?: Impersonation;
 }
 

@@ -13,7 +13,7 @@ export interface ServedKind extends Kind {
   readonly subresources: readonly string[];
 }
 
-/** Asking again for what was unknown a moment ago would only load the server. */
+/** Asking again for what was unknown just now would only load the server. */
 const shortestAgeMs = 500;
 
 const accept = ["v2", "v2beta1"]

@@ -11,7 +11,7 @@ export interface PageOptions extends ListOptions {
   readonly continueToken?: string;
 }
 
-/** Objects per page unless told. */
+/** Objects per page by default. */
 export const defaultPageSize = 500;
 
 /** GET of one page. */

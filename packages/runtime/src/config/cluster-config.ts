@@ -10,7 +10,7 @@ export interface ClusterConfig {
   readonly credentials: Source<Credential>;
   /** As whom every request is made, unless it says otherwise. */
   readonly impersonate?: Impersonation;
-  /** Namespace of the context; `default` unless told. */
+  /** Namespace of the context (default: `default`). */
   readonly namespace: string;
   /** `in-cluster` where there is no kubeconfig. */
   readonly contextName: string;

@@ -8,7 +8,7 @@ import { combineSources, fixedSource } from "./source.ts";
 
 const defaultFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Whether Kubernetes told this process where its API server is. */
+/** Whether this process runs in a pod with the address of its API server. */
 export function isInCluster({ env }: System): boolean {
   return (env["KUBERNETES_SERVICE_HOST"] ?? "") !== "" && (env["KUBERNETES_SERVICE_PORT"] ?? "") !== "";
 }

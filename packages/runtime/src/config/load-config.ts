@@ -18,7 +18,7 @@ export interface LoadConfigOptions {
   readonly context?: string;
   /** Any certificate of the server will do (default: false). A kubeconfig that says so itself is refused without this. */
   readonly insecureSkipTlsVerify?: boolean;
-  /** Where a pod finds its identity; the usual folder unless told. */
+  /** Where a pod finds its identity (default: the usual folder). */
   readonly serviceAccountFolder?: string;
 }
 

@@ -17,7 +17,7 @@ export interface MergedConfig {
   readonly files: readonly string[];
 }
 
-/** Merges as kubectl does: whoever names an entry first, and the first current-context, wins. */
+/** Merges as kubectl does: the file that names an entry first, and the first current-context, wins. */
 export function mergeKubeconfigs(
   configs: readonly { readonly file: string; readonly config: Kubeconfig }[],
 ): MergedConfig {

@@ -23,7 +23,7 @@ export interface MappedSource {
 export interface MappedOptions<O extends KubeObject = KubeObject> extends Predicate<O> {
   /**
    * The objects are enqueued again for so long after a change, because the API server itself follows it late: a Role or a webhook
-   * configuration takes effect a moment after its event (default: once).
+   * configuration takes effect shortly after its event (default: once).
    */
   readonly reenqueueForMs?: number;
 }
@@ -32,34 +32,34 @@ export interface MappedOptions<O extends KubeObject = KubeObject> extends Predic
 export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly kind: Kind<Obj>;
   readonly recipe: Recipe<Obj, Seen, Action>;
-  /** For logs, metrics and as field manager; the kind's plural unless told. */
+  /** For logs, metrics and as field manager (default: the kind's plural). */
   readonly name?: string;
-  /** Objects worked on at the same time; 4 unless told. */
+  /** Objects worked on at the same time (default: 4). */
   readonly concurrency?: number;
-  /** Only objects of this namespace; all unless told. */
+  /** Only objects of this namespace (default: all). */
   readonly namespace?: string;
   readonly labelSelector?: string;
   /** Kinds whose objects we make: a change brings their controlling owner back. */
   readonly owns?: readonly Source[];
   /** Kinds whose changes are mapped to our objects. */
   readonly watches?: readonly MappedSource[];
-  /** Kinds whose objects a pass may follow one by one; see `Context.follow`. */
+  /** Kinds whose objects a reconcile may follow one by one; see `Context.follow`. */
   readonly follows?: readonly Source[];
-  /** Whom a change of an object behind `Context.track` brings back; told of what it was and of what it is. */
+  /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
   readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
-  /** Which events of our own kind matter; changes of the declaration unless told. */
+  /** Which events of our own kind matter (default: changes of the declaration). */
   readonly predicate?: Predicate<Obj>;
-  /** A pass that takes longer is aborted and repeated; 60 s unless told. */
+  /** A reconcile that takes longer is aborted and repeated (default: 60 s). */
   readonly deadlineMs?: number;
-  /** False for kinds without status; true unless told. */
+  /** False for kinds without status (default: true). */
   readonly writesStatus?: boolean;
-  /** Every object is looked at again about so often, although nothing told of a change; 10 h unless told. */
+  /** Every object is looked at again about so often, although no event announced a change (default: 10 h). */
   readonly resyncMs?: number;
   /** Watches a system that has no Kubernetes watch, and wakes the objects it concerns; see `Signals`. */
   readonly signals?: Signals;
-  /** How failures are retried: 5 ms doubling to 1,000 s unless told. */
+  /** How failures are retried (default: 5 ms, doubling to 1,000 s). */
   readonly retry?: RetryLimits;
 }
 

@@ -5,7 +5,7 @@ import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Priority } from "../queue/key-entry.ts";
 import type { Log } from "../reconcile/log.ts";
-import type { PassEvent } from "../reconcile/recipe.ts";
+import type { ReconcileEvent } from "../reconcile/recipe.ts";
 import type { System } from "../system/system.ts";
 
 /** What a controller lives on; the manager provides it. */
@@ -16,24 +16,24 @@ export interface ControllerHost {
   readonly log: Log;
   readonly observer: ControllerObserver;
   /** Takes an event for an object; never fails, never waits. */
-  readonly recordEvent: (kind: Kind, object: KubeObject, event: PassEvent) => void;
+  readonly recordEvent: (kind: Kind, object: KubeObject, event: ReconcileEvent) => void;
 }
 
-/** How a pass ended, in the words of controller-runtime's metrics. */
-export interface PassRecord {
+/** How a reconcile ended, in the words of controller-runtime's metrics. */
+export interface ReconcileRecord {
   readonly controller: string;
   readonly result: "success" | "error" | "requeue" | "requeue_after";
   readonly durationMs: number;
-  /** Of a failed pass. `timeout` with `isDeadline` means that the pass itself was too slow. */
+  /** Of a failed reconcile. `timeout` with `isDeadline` means that the pass itself was too slow. */
   readonly errorClass?: ErrorClass;
   readonly isDeadline?: boolean;
   /** It is not retried: only a change of the spec can help. */
   readonly isTerminal?: boolean;
 }
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface ControllerObserver {
-  reconcileFinished?(record: PassRecord): void;
+  reconcileFinished?(record: ReconcileRecord): void;
   activeWorkers?(event: { readonly controller: string; readonly count: number }): void;
   queueAdded?(event: { readonly controller: string }): void;
   queueDepth?(event: {

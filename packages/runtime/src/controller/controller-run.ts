@@ -1,12 +1,12 @@
 import { classify } from "../errors.ts";
 import { keyOf, type KubeObject, type ObjectRef } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { PassDeadlineError } from "../reconcile/deadline.ts";
+import { ReconcileDeadlineError } from "../reconcile/deadline.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
-import type { ControllerHost, PassRecord } from "./controller-host.ts";
-import { type Next, Passes } from "./pass.ts";
+import type { ControllerHost, ReconcileRecord } from "./controller-host.ts";
 import { queueObserverFor } from "./queue-observer-for.ts";
+import { type Next, Reconciler } from "./reconciler.ts";
 import { Reenqueuer } from "./reenqueuer.ts";
 import { ReferenceTracker } from "./reference-tracker.ts";
 import { runSignals, type Signals } from "./run-signals.ts";
@@ -17,7 +17,7 @@ import { SourceSet } from "./source-set.ts";
 export interface Term {
   /** Aborts when no more keys are to be taken. */
   readonly taking: AbortSignal;
-  /** Aborts when nothing may be written any more; running passes are broken off. */
+  /** Aborts when nothing may be written any more; running reconciles are broken off. */
   readonly acting: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export interface ControllerReport {
   readonly name: string;
   /** Keys that wait for a worker. */
   readonly queued: number;
-  /** Passes under way. */
+  /** Reconciler under way. */
   readonly active: number;
 }
 
@@ -38,7 +38,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   readonly #host: ControllerHost;
   readonly #queue: WorkQueue;
   readonly #sources: SourceSet<Obj>;
-  readonly #passes: Passes<Obj, Seen, Action>;
+  readonly #reconciler: Reconciler<Obj, Seen, Action>;
   readonly #reenqueuer: Reenqueuer;
   readonly #signals: Signals | undefined;
   #active = 0;
@@ -77,7 +77,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       tracked,
       storeOf,
     };
-    this.#passes = new Passes(settings);
+    this.#reconciler = new Reconciler(settings);
     this.#reenqueuer = new Reenqueuer(host.system, (key) => {
       this.#queue.add(key);
     });
@@ -89,7 +89,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       },
       references,
       onGone: (object) => {
-        this.#passes.forget(object);
+        this.#reconciler.forget(object);
       },
     });
   }
@@ -99,7 +99,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     await this.#sources.settled();
   }
 
-  /** Works until the term's end; resolves when the last pass is over. Never rejects. */
+  /** Works until the term's end; resolves when the last reconcile is over. Never rejects. */
   async work(term: Term): Promise<void> {
     const workers = Array.from({ length: this.#concurrency }, async () => await this.#worker(term));
     await Promise.all([...workers, this.#resync(term.taking), this.#runSignals(term.taking)]);
@@ -146,7 +146,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     for (let key = await this.#queue.take(taking); key !== undefined; key = await this.#queue.take(taking)) {
       this.#count(1);
       const startMs = this.#host.system.monotonicMs();
-      const next = await this.#passes.run(key, acting);
+      const next = await this.#reconciler.run(key, acting);
       this.#order(key, next);
       this.#queue.done(key);
       this.#record(next, startMs);
@@ -157,13 +157,13 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   #order(key: string, next: Next): void {
     if (next.kind !== "backOff" && next.kind !== "abandoned") this.#queue.forget(key);
     switch (next.kind) {
-      case "rest":
+      case "done":
         return;
-      case "again":
+      case "requeue":
       case "abandoned":
         this.#queue.add(key);
         return;
-      case "after":
+      case "requeueAfter":
         this.#queue.add(key, { afterMs: next.delayMs });
         return;
       case "backOff":
@@ -185,19 +185,23 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   }
 }
 
-function resultOf(next: Next): Pick<PassRecord, "result" | "errorClass" | "isDeadline" | "isTerminal"> {
+function resultOf(next: Next): Pick<ReconcileRecord, "result" | "errorClass" | "isDeadline" | "isTerminal"> {
   switch (next.kind) {
-    case "rest":
+    case "done":
       if (next.error === undefined) return { result: "success" };
       return { result: "error", errorClass: classify(next.error), isTerminal: true };
-    case "again":
+    case "requeue":
     case "abandoned":
       return { result: "requeue" };
-    case "after":
+    case "requeueAfter":
       return { result: "requeue_after" };
     case "backOff": {
       const { error } = next;
-      return { result: "error", errorClass: classify(error), isDeadline: error instanceof PassDeadlineError };
+      return {
+        result: "error",
+        errorClass: classify(error),
+        isDeadline: error instanceof ReconcileDeadlineError,
+      };
     }
     default:
       return unreachable(next);

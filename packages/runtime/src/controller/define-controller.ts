@@ -3,7 +3,7 @@ import type { KubeObject } from "../object/kube-object.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { type ControllerReport, ControllerRun, type Term } from "./controller-run.ts";
-import { type Reconciler, recipeOf } from "./reconciler-recipe.ts";
+import { type ReconcileDefinition, recipeOf } from "./reconcile-definition.ts";
 
 /** A controller as the manager knows it. */
 export interface Controller {
@@ -24,7 +24,7 @@ export interface LaunchedController {
 }
 
 /** What the short form takes besides the reconciler itself. */
-type ShortDefinition<Obj extends KubeObject> = Reconciler<Obj> &
+type ShortDefinition<Obj extends KubeObject> = ReconcileDefinition<Obj> &
   Omit<ControllerDefinition<Obj, never, never>, "kind" | "recipe">;
 
 /**

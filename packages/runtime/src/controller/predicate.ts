@@ -21,7 +21,7 @@ export function passes<O extends KubeObject>(
 }
 
 /**
- * What a controller reacts to on its own kind unless told: the spec (by its generation), labels, annotations, finalizers and
+ * What a controller reacts to on its own kind by default: the spec (by its generation), labels, annotations, finalizers and
  * the wish to delete. Not the status: that is our own writing. Kinds without generation have no such split.
  */
 export const declarationChanged: Predicate = {

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "../object/kube-object.ts";
 
-/** Who follows what: references that were found while working on an object, and hold until a later pass drops them. */
+/** Who follows what: references that were found while working on an object, and hold until a later reconcile drops them. */
 export class ReferenceTracker {
   readonly #followers = new Map<string, Set<ObjectKey>>();
   readonly #targets = new Map<ObjectKey, Set<string>>();
@@ -10,7 +10,7 @@ export class ReferenceTracker {
     return this.#followers.get(targetOf(kindName, key)) ?? [];
   }
 
-  /** A pass begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
+  /** A reconcile begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
   begin(follower: ObjectKey): { follow(kindName: string, key: ObjectKey): void; end(): void } {
     const fresh = new Set<string>();
     return {

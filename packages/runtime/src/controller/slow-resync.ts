@@ -20,7 +20,7 @@ const spreadShare = 0.1;
 const portions = 100;
 
 /**
- * Looks at every object now and then although nothing told of a change: the net below all other nets, for changes outside of
+ * Looks at every object now and then although no event announced a change: the net below all other nets, for changes outside of
  * the cluster and for faults of ours. Runs until the signal aborts; never rejects.
  */
 export async function runSlowResync(options: SlowResyncOptions, signal: AbortSignal): Promise<void> {

@@ -26,13 +26,13 @@ export interface SourceWiring<Obj extends KubeObject> {
 /** The informers of one controller. */
 export class SourceSet<Obj extends KubeObject> {
   readonly own: InformerHandle<Obj>;
-  /** What passes asked for. */
+  /** What reconciles asked for. */
   readonly tracked: TrackedSources;
   readonly #definition: SourceDefinition<Obj>;
   readonly #pool: InformerPool;
   /** By what was asked for: a kind may be named twice, with different selectors. */
   readonly #handles = new Map<string, InformerHandle>();
-  /** By kind, as first named; what passes read. */
+  /** By kind, as first named; what reconciles read. */
   readonly #stores = new Map<string, ReadStore>();
   #enqueue: SourceWiring<Obj>["enqueue"] | undefined;
 
@@ -52,7 +52,7 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
   async settled(): Promise<void> {
-    for (const handle of this.#handles.values()) await handle.settled;
+    for (const handle of this.#handles.values()) await handle.synced;
   }
 
   async release(): Promise<void> {
@@ -69,7 +69,7 @@ export class SourceSet<Obj extends KubeObject> {
     return store as unknown as ReadStore<O>;
   }
 
-  /** Leads the events of all sources to the keys they concern; what is there already is told at once. */
+  /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
   wire({ enqueue, reenqueuer, references, onGone }: SourceWiring<Obj>): void {
     const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
     this.#enqueue = enqueue;

@@ -13,7 +13,7 @@ interface Source {
   readonly followers: Set<ObjectKey>;
 }
 
-/** Watches that passes asked for: each runs as long as the last pass of some object named it. */
+/** Watches that passes asked for: each runs as long as the last reconcile of some object named it. */
 export class TrackedSources {
   readonly #pool: InformerPool;
   readonly #handler: InformerHandler;
@@ -25,7 +25,7 @@ export class TrackedSources {
     this.#handler = handler;
   }
 
-  /** A pass begins: what it tracks counts at once, what it no longer tracks is dropped by `end`. */
+  /** A reconcile begins: what it tracks counts at once, what it no longer tracks is dropped by `end`. */
   begin(follower: ObjectKey): {
     track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
     end(): void;
@@ -37,9 +37,9 @@ export class TrackedSources {
         fresh.add(id);
         const source = this.#sources.get(id) ?? this.#open(id, request);
         source.followers.add(follower);
-        // A pass names a kind because it takes it for served: discovery may know before the next event about it.
-        source.handle.lookAgain();
-        // A pass that fails before its end must not lose what it tracked.
+        // A reconcile names a kind because it takes it for served: discovery may know before the next event about it.
+        source.handle.retryNow();
+        // A reconcile that fails before its end must not lose what it tracked.
         this.#byFollower.set(follower, new Set([...(this.#byFollower.get(follower) ?? []), id]));
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
         return source.handle as unknown as InformerHandle<O>;

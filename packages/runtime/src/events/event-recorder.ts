@@ -6,7 +6,7 @@ import { BackOff } from "../watch/back-off.ts";
 import { eventFor, eventKind, type Occurrence, type Reporter } from "./event-object.ts";
 import { SeriesBook, type SeriesWrite } from "./series-book.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface EventObserver {
   eventDropped?(event: { readonly why: "full" | "refused" }): void;
 }
@@ -18,7 +18,7 @@ export interface EventRecorderOptions {
   readonly log: Log;
   readonly reporter: Reporter;
   readonly observer?: EventObserver;
-  /** Events that may wait to be sent; more are dropped. 1,000 unless told. */
+  /** Events that may wait to be sent; more are dropped (default: 1,000). */
   readonly limit?: number;
 }
 

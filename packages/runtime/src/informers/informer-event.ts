@@ -1,6 +1,6 @@
 import type { KubeObject } from "../object/kube-object.ts";
 
-/** What a handler is told. `isInitial`: the object was there already, this is only the first the handler hears of it. */
+/** What a handler receives. `isInitial`: the object was there already, this is only the first the handler hears of it. */
 export type InformerEvent<O extends KubeObject = KubeObject> =
   | { readonly type: "added"; readonly isInitial: boolean; readonly new: O }
   | { readonly type: "updated"; readonly isInitial: boolean; readonly old: O; readonly new: O }

@@ -20,14 +20,14 @@ export interface InformerHandle<O extends KubeObject = KubeObject> extends Async
   readonly store: ReadStore<O>;
   readonly state: WatchState;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
-  readonly settled: Promise<void>;
-  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
-  readonly answered: Promise<void>;
+  readonly synced: Promise<void>;
+  /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
+  readonly firstResponse: Promise<void>;
   /** Nothing is known of the kind's objects, because we may not watch them. */
   readonly isForbidden: boolean;
   /** Somebody has reason to think that a kind which could not be watched, not served or forbidden, can be watched now. */
-  lookAgain(): void;
-  /** Tells the handler what is there and then every change; taken off when the share is given back. */
+  retryNow(): void;
+  /** Gives the handler what is there, then every change; taken off when the share is given back. */
   addHandler(handler: InformerHandler<O>): void;
 }
 
@@ -44,11 +44,11 @@ export interface InformerPoolOptions {
   readonly transport: Transport;
   readonly system: System;
   readonly observer?: InformerObserver;
-  /** Deep-freezes what is stored; off unless told. */
+  /** Deep-freezes what is stored (default: off). */
   readonly freeze?: boolean;
   /** See ReflectorOptions. */
   readonly idleMs?: number;
-  /** Where an informer gets its objects from; the transport unless told. */
+  /** Where an informer gets its objects from (default: the transport). */
   readonly sourceOf?: (target: WatchTarget) => WatchSource;
 }
 
@@ -179,14 +179,14 @@ export class InformerPool implements AsyncDisposable {
       get state() {
         return shared.informer.state;
       },
-      settled: shared.informer.settled,
-      get answered() {
-        return shared.informer.answered;
+      synced: shared.informer.synced,
+      get firstResponse() {
+        return shared.informer.firstResponse;
       },
       get isForbidden() {
         return shared.informer.isForbidden;
       },
-      lookAgain: () => {
+      retryNow: () => {
         if (shared.informer.state === "pending" || shared.informer.isForbidden) shared.informer.poke();
       },
       addHandler: (handler) => {
@@ -231,10 +231,10 @@ export class InformerPool implements AsyncDisposable {
   }
 }
 
-/** Definitions are watched and tell of a kind at once; only aggregated APIs come without one. */
+/** Definitions are watched and announce a kind at once; only aggregated APIs come without one. */
 const toldPendingMs = 180_000;
 
-/** Nobody tells. */
+/** No event announces it. */
 const lookPendingMs = 30_000;
 
 /** Requests with one id share one informer. */

@@ -22,7 +22,7 @@ export interface View {
   readonly internStrings?: boolean;
 }
 
-/** Told of what metrics and people want to know. */
+/** Hooks for metrics and logs. */
 export interface InformerObserver extends WatchObserver {
   handlerFailed?(event: { readonly kind: string; readonly error: unknown }): void;
   /** Once per object, until it is sound again. */
@@ -54,8 +54,8 @@ export class Informer {
   readonly #strings: StringPool | undefined;
   readonly #mayMatch: (object: KubeObject) => boolean;
   readonly #stopping = new AbortController();
-  readonly #settled = Promise.withResolvers<undefined>();
-  #answered = Promise.withResolvers<undefined>();
+  readonly #synced = Promise.withResolvers<undefined>();
+  #firstResponse = Promise.withResolvers<undefined>();
   #isAnswered = false;
   #isRefused = false;
   #running: Promise<void> | undefined;
@@ -90,13 +90,13 @@ export class Informer {
   }
 
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
-  get settled(): Promise<void> {
-    return this.#settled.promise;
+  get synced(): Promise<void> {
+    return this.#synced.promise;
   }
 
-  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
-  get answered(): Promise<void> {
-    return this.#answered.promise;
+  /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
+  get firstResponse(): Promise<void> {
+    return this.#firstResponse.promise;
   }
 
   /** Nothing is known of the kind's objects, because we may not watch them. */
@@ -118,29 +118,29 @@ export class Informer {
     return [...this.#quarantined.values()];
   }
 
-  /** The kind may be served now, or we may watch it now: `answered` waits for a new answer then. */
+  /** The kind may be served now, or we may watch it now: `firstResponse` waits for a new answer then. */
   poke(): void {
     if (this.isForbidden && this.#isAnswered) {
       // Never one that somebody still waits for.
-      this.#answered = Promise.withResolvers<undefined>();
+      this.#firstResponse = Promise.withResolvers<undefined>();
       this.#isAnswered = false;
     }
     this.#reflector.poke();
   }
 
-  /** Adds a handler and tells it what is there; returns how to take it off again. */
+  /** Adds a handler and gives it what is there; returns how to take it off again. */
   addHandler(handler: InformerHandler): () => void {
     this.#handlers.add(handler);
     for (const object of this.#store.list())
-      this.#tell(handler, { type: "added", isInitial: true, new: object });
+      this.#deliver(handler, { type: "added", isInitial: true, new: object });
     return () => {
       this.#handlers.delete(handler);
     };
   }
 
   /**
-   * The store answers with this object until the watch tells of it. One that the selectors leave out and that is not there
-   * would stay until the next bookmark: the watch never tells of it.
+   * The store answers with this object until the watch delivers it. One that the selectors leave out and that is not there
+   * would stay until the next bookmark: the watch never delivers it.
    */
   noteWrite(object: KubeObject): void {
     if (!this.#mayMatch(object) && this.#store.get(object.metadata) === undefined) return;
@@ -219,10 +219,10 @@ export class Informer {
   #publish(change: Change<KubeObject> | undefined): void {
     if (change === undefined || this.#handlers.size === 0) return;
     const event = eventOf(change, this.#isReplacing);
-    for (const handler of this.#handlers) this.#tell(handler, event);
+    for (const handler of this.#handlers) this.#deliver(handler, event);
   }
 
-  #tell(handler: InformerHandler, event: InformerEvent): void {
+  #deliver(handler: InformerHandler, event: InformerEvent): void {
     try {
       handler(event);
     } catch (error) {
@@ -238,7 +238,7 @@ export class Informer {
 
   #settle(): void {
     this.#isRefused = false;
-    this.#settled.resolve(undefined);
+    this.#synced.resolve(undefined);
     this.#answer();
   }
 
@@ -250,7 +250,7 @@ export class Informer {
 
   #answer(): void {
     this.#isAnswered = true;
-    this.#answered.resolve(undefined);
+    this.#firstResponse.resolve(undefined);
   }
 }
 

@@ -7,7 +7,7 @@ interface Selection {
   readonly fieldSelector?: string;
 }
 
-/** Whether an object may be among those selected: false when it certainly is not; what only the server can tell counts as yes. */
+/** Whether an object may be among those selected: false when it certainly is not; what only the server knows counts as yes. */
 export function mayMatch({
   labelSelector = "",
   fieldSelector = "",

@@ -20,7 +20,7 @@ export function guardWrites(client: Client, elector: Pick<FencedElector, "writeB
 /** The client's own. */
 const defaultTimeoutMs = 30_000;
 
-/** As if the caller had given up: nothing was sent, and the next pass is the new holder's. */
+/** As if the caller had given up: nothing was sent, and the next reconcile is the new holder's. */
 function notLeading(): ApiError {
   return new ApiError("not sent: the lease is not held", { class: "aborted", mayHaveActed: false });
 }

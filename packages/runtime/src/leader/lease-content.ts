@@ -30,7 +30,7 @@ export function renewedLease(lease: Lease, writer: LeaseWriter): Lease {
   return { ...lease, spec: { ...lease.spec, ...held(writer) } };
 }
 
-/** Our lease given back: free for whoever comes first, and short for those who only read the duration. */
+/** Our lease given back: free for the first who asks, and short for those who only read the duration. */
 export function releasedLease(lease: Lease, { wallMs }: Pick<LeaseWriter, "wallMs">): Lease {
   const renewTime = microTime(wallMs);
   return { ...lease, spec: { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime } };

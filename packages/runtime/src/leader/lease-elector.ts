@@ -21,7 +21,7 @@ import {
 import { createdLease, type LeaseWriter, releasedLease, renewedLease, takenLease } from "./lease-content.ts";
 import { type Lease, leases } from "./lease.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface LeaseObserver {
   leaseHeld?(event: { readonly lease: string; readonly isHeld: boolean }): void;
   /** A renewal without a look at the lease did not go through; the lease had to be read. */
@@ -36,11 +36,11 @@ export interface LeaseElectorOptions {
   readonly lease: Required<ObjectRef>;
   /** Unique per process, e.g. the pod's name and a random id. */
   readonly identity: string;
-  /** How long the others wait for a silent holder; 15 s unless told. */
+  /** How long the others wait for a silent holder (default: 15 s). */
   readonly leaseMs?: number;
-  /** How long a holder acts without a renewal; less than `leaseMs`, 10 s unless told. */
+  /** How long a holder acts without a renewal; less than `leaseMs` (default: 10 s). */
   readonly renewDeadlineMs?: number;
-  /** Between two attempts, lengthened at random by up to a fifth; 2 s unless told. */
+  /** Between two attempts, lengthened at random by up to a fifth (default: 2 s). */
   readonly retryMs?: number;
   readonly log?: Log;
   readonly observer?: LeaseObserver;

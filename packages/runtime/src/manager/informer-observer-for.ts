@@ -39,7 +39,7 @@ export function informerObserverFor({
   };
 }
 
-/** What is told about an object that cannot be worked with. */
+/** What is reported about an object that cannot be worked with. */
 export function leftOut(kind: Kind, object: KubeObject): Occurrence {
   return { subject: subjectOf(kind, object), ...unusable };
 }

@@ -56,7 +56,7 @@ export class ManagerRun implements Manager {
       observer: informerObserverFor({
         telemetry,
         log,
-        // A stand-by may not write; it tells when it leads.
+        // A stand-by may not write; it reports when it leads.
         record: (occurrence) => {
           if (this.#term !== undefined) this.#events.record(occurrence);
         },
@@ -117,7 +117,7 @@ export class ManagerRun implements Manager {
     };
   }
 
-  /** An election that fails for good leaves a stand-by behind, which health tells. */
+  /** An election that fails for good leaves a stand-by behind, which health shows. */
   async #elect(elector: LeaderElector, signal: AbortSignal): Promise<void> {
     const lead = (): void => {
       this.#lead();
@@ -174,7 +174,7 @@ export class ManagerRun implements Manager {
     this.#log.info("stopping");
     this.#term?.taking.abort();
     const isOver = await finishesWithin(this.#working, system, Math.max(0, leftMs() - tailMs));
-    if (!isOver) this.#log.warn("running passes are broken off");
+    if (!isOver) this.#log.warn("running reconciles are broken off");
     this.#term?.acting.abort();
     await finishesWithin(this.#working, system, leftMs());
     await this.#stopEvents(Math.min(2_000, leftMs()));
@@ -195,7 +195,7 @@ export class ManagerRun implements Manager {
   }
 }
 
-/** Nothing leaves this process without the lease, whoever asks for it. */
+/** Nothing leaves this process without the lease, regardless of who asks. */
 function withFence(client: Client, elector: LeaderElector | undefined): Client {
   if (elector?.writeBudgetMs === undefined) return client;
   return guardWrites(client, { writeBudgetMs: () => elector.writeBudgetMs?.() ?? 0 });

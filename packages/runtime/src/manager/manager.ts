@@ -14,21 +14,21 @@ export interface ManagerOptions {
   readonly transport: Transport;
   readonly controllers: readonly Controller[];
   readonly system: System;
-  /** Speaks over the transport unless told. */
+  /** Default: speaks over the transport. */
   readonly client?: Client;
-  /** Who we are in events; `quartermaster` unless told. */
+  /** Who we are in events (default: `quartermaster`). */
   readonly name?: string;
-  /** This replica's name in events, e.g. its pod; the name unless told. */
+  /** This replica's name in events, e.g. its pod (default: the name). */
   readonly instance?: string;
-  /** This replica always acts unless told. */
+  /** Default: this replica always acts. */
   readonly leaderElection?: LeaderElector;
   readonly log?: Log;
   readonly telemetry?: Telemetry;
-  /** Deep-freezes stored objects, so that code that edits them fails; on when NODE_ENV is `test` unless told. */
+  /** Deep-freezes stored objects, so that code that edits them fails (default: on when NODE_ENV is `test`). */
   readonly freeze?: boolean;
-  /** How long `stop` may take; 30 s unless told. */
+  /** How long `stop` may take (default: 30 s). */
   readonly graceMs?: number;
-  /** Silence that means a dead watch connection; 85 s unless told. */
+  /** Silence that means a dead watch connection (default: 85 s). */
   readonly idleMs?: number;
 }
 
@@ -52,7 +52,7 @@ export interface Manager extends AsyncDisposable {
   ready(options?: { readonly timeoutMs?: number }): Promise<void>;
   health(): ManagerHealth;
   /**
-   * Stops within the grace period: no more keys are taken, running passes end or are broken off, leadership is given back.
+   * Stops within the grace period: no more keys are taken, running reconciles end or are broken off, leadership is given back.
    * Once it resolves nothing is written any more.
    */
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ export interface Kind<O extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** As it stands in URLs, e.g. `configmaps`. */
+  /** As written in URLs, e.g. `configmaps`. */
   readonly plural: string;
   readonly scope: "Namespaced" | "Cluster";
   /** Carries the type of the objects; never there at run time. */

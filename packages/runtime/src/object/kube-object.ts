@@ -1,5 +1,5 @@
 /**
- * An object as the API server tells it: plain JSON, unknown fields included, never edited in place. Numbers that a double
+ * An object as the API server returns it: plain JSON, unknown fields included, never edited in place. Numbers that a double
  * cannot hold are `RawNumber`s (see transport/json.ts).
  */
 export interface KubeObject {
@@ -30,7 +30,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
   readonly ownerReferences?: readonly OwnerReference[];
-  /** Who owns which field; only where a watch was told to keep it. */
+  /** Who owns which field; only where a watch keeps it. */
   readonly managedFields?: readonly unknown[];
 }
 

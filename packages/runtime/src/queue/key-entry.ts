@@ -56,7 +56,7 @@ export class KeyEntry {
     return isNew;
   }
 
-  /** The work is over. Tells with which priority it has to be done again, if so. */
+  /** The work is over. Returns with which priority it has to be done again, if so. */
   rest(): Priority | undefined {
     const again = this.#again;
     this.#again = undefined;

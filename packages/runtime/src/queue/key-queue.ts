@@ -5,7 +5,7 @@ import { KeyEntry, never, type Priority } from "./key-entry.ts";
 
 /** How a key is added. */
 export interface AddOptions {
-  /** `normal` unless told; adding again can raise it, never lower it. */
+  /** Default: `normal`; adding again can raise it, never lower it. */
   readonly priority?: Priority;
   /** Not before so many milliseconds from now; of several the earliest counts. */
   readonly afterMs?: number;

@@ -2,7 +2,7 @@ import type { System, Timer } from "../system/system.ts";
 import type { Priority } from "./key-entry.ts";
 import { type AddOptions, KeyQueue } from "./key-queue.ts";
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface QueueObserver {
   queueAdded?(): void;
   queueDepth?(depths: Readonly<Record<Priority, number>>): void;
@@ -13,9 +13,9 @@ export interface QueueObserver {
 
 /** How failures are retried. */
 export interface RetryLimits {
-  /** 5 ms unless told. */
+  /** Default: 5 ms. */
   readonly firstMs?: number;
-  /** 1,000 s unless told. */
+  /** Default: 1,000 s. */
   readonly longestMs?: number;
 }
 
@@ -66,7 +66,7 @@ export class WorkQueue {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const giveUp = (): void => {
       const at = this.#takers.indexOf(resolve);
-      // Not in line any more: a key was handed over a moment ago.
+      // Not in line any more: a key was handed over just now.
       if (at !== -1) this.#takers.splice(at, 1);
       resolve(undefined);
     };

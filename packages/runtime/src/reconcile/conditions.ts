@@ -1,10 +1,10 @@
 import { printable } from "../object/printable.ts";
 import { unreachable } from "../unreachable.ts";
-import type { Claim, Outcome, Why } from "./outcome.ts";
+import type { ConditionUpdate, Outcome, Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
 
 /** A condition as Kubernetes writes it. */
-export interface Condition extends Claim {
+export interface Condition extends ConditionUpdate {
   readonly lastTransitionTime: string;
   readonly observedGeneration?: number;
 }
@@ -13,7 +13,7 @@ export interface Condition extends Claim {
 export interface ConditionFacts {
   readonly outcome: Outcome;
   /** What the domain states besides. */
-  readonly claims?: readonly Claim[];
+  readonly updates?: readonly ConditionUpdate[];
   readonly generation: number | undefined;
   /** Those that are there now; a condition whose status stays keeps its time. */
   readonly previous: readonly Condition[];
@@ -24,7 +24,7 @@ export interface ConditionFacts {
 /** Ready, Reconciling and Stalled for an outcome, in this order, then the domain's own; kstatus and `kubectl wait` read them. */
 export function conditionsFor({
   outcome,
-  claims = [],
+  updates = [],
   generation,
   previous,
   now,
@@ -34,7 +34,7 @@ export function conditionsFor({
     { type: "Ready", ...ready },
     { type: "Reconciling", ...reconciling },
     { type: "Stalled", ...stalled },
-    ...claims,
+    ...updates,
   ].map((condition) => {
     const before = previous.find(({ type }) => type === condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
@@ -47,7 +47,7 @@ export function conditionsFor({
   });
 }
 
-type Answer = Omit<Claim, "type">;
+type Answer = Omit<ConditionUpdate, "type">;
 
 interface Meaning {
   readonly ready: Answer;

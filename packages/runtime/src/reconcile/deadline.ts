@@ -1,7 +1,7 @@
 import type { System } from "../system/system.ts";
 
 /** A pass took longer than it may; it is repeated later. */
-export class PassDeadlineError extends Error {
+export class ReconcileDeadlineError extends Error {
   /** Classified as a timeout. */
   override readonly name = "TimeoutError";
 }
@@ -71,7 +71,7 @@ export async function withDeadline<T>(
     end(outer.reason);
   };
   const timer = system.setTimer(limitMs, () => {
-    end(new PassDeadlineError(`the pass took longer than ${limitMs} ms`));
+    end(new ReconcileDeadlineError(`the pass took longer than ${limitMs} ms`));
   });
   outer.addEventListener("abort", stop, { once: true });
   try {
@@ -80,9 +80,9 @@ export async function withDeadline<T>(
     timer.cancel();
     outer.removeEventListener("abort", stop);
     // What ignores its signal is fenced off from now on.
-    scope.end(passIsOver);
+    scope.end(reconcileIsOver);
   }
 }
 
-/** One for all passes: an error's stack is dear, and every pass ends this way. */
-const passIsOver = new DOMException("the pass is over", "AbortError");
+/** One for all reconciles: an error's stack is dear, and every reconcile ends this way. */
+const reconcileIsOver = new DOMException("the reconcile is over", "AbortError");

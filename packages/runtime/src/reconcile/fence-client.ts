@@ -9,7 +9,7 @@ export interface Fence extends Pick<Adjustment, "onWritten"> {
 }
 
 /**
- * A client that ends with its pass: nothing is written after the deadline, after leadership was lost or after the manager
+ * A client that ends with its reconcile: nothing is written after the deadline, after leadership was lost or after the manager
  * announced its end, even by code that ignores its signal.
  */
 export function fenceClient(client: Client, { scope, onWritten }: Fence): Client {

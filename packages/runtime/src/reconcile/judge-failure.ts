@@ -3,11 +3,11 @@ import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 import { reasons } from "./reasons.ts";
 
-/** What follows from an error of a pass. */
+/** What follows from an error of a reconcile. */
 export interface Judgement {
   /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help. */
   readonly next: "backOff" | "stay";
-  /** What users are told; undefined when the trouble is expected to pass by itself. */
+  /** What users see; undefined when the trouble is expected to pass by itself. */
   readonly shown?: Outcome;
   /** Not before; what the server asked for. */
   readonly atLeastMs: number;

@@ -8,7 +8,7 @@ export type Outcome =
   /** Only a change of the spec, or of what it depends on, can help; with `retryAfterMs` we try again all the same. */
   | { readonly kind: "stalled"; readonly why: Why; readonly retryAfterMs?: number };
 
-/** What a user is told. */
+/** What users see. */
 export interface Why {
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
@@ -20,19 +20,19 @@ export interface Why {
 export interface Verdict<Action> {
   readonly actions: readonly Action[];
   readonly outcome: Outcome;
-  /** How many actions are performed at a time; 1 unless told, which also keeps their order. */
+  /** How many actions are performed at a time (default: 1, which keeps their order). */
   readonly inFlight?: number;
-  /** For so long actions are begun; what is left is up to the next pass, which the outcome has to bring. No limit unless told. */
+  /** For so long actions are begun; what is left is up to the next reconcile, which the outcome has to bring (default: no limit). */
   readonly beginWithinMs?: number;
   /**
-   * A step on the way to something worth telling. The pass decides again at once, on the world as it is then and with this
-   * status taken for granted; only what it comes to in the end is written. What lasts longer than a moment is told all the same.
+   * An intermediate step. The reconcile decides again at once, on the world as it is then and with this
+   * status taken for granted; only what it comes to in the end is written. What lasts longer than 3 s is reported all the same.
    */
   readonly isInterim?: boolean;
   /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
   readonly status?: object;
   /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */
-  readonly conditions?: readonly Claim[];
+  readonly conditions?: readonly ConditionUpdate[];
   /**
    * Independent concerns, performed side by side after `actions`; see `Lane`. The object's outcome, status and conditions are then
    * what `mergeLanes` makes of this verdict and of how the lanes ended.
@@ -53,11 +53,11 @@ export interface Lane<Action> {
   /** The lane's own fields of the status: no two lanes write the same one. */
   readonly status?: object;
   /** The lane's own conditions. */
-  readonly conditions?: readonly Claim[];
+  readonly conditions?: readonly ConditionUpdate[];
 }
 
 /** A condition as a domain states it; the runtime adds times and the generation. */
-export interface Claim {
+export interface ConditionUpdate {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
@@ -67,7 +67,7 @@ export interface Claim {
 /** How a clean-up stands: an outcome, and what the status says meanwhile. */
 export type CleanUpEnd = Pick<Verdict<never>, "outcome" | "status" | "conditions">;
 
-/** Everything is as declared. Looks again by itself only when told after how long. */
+/** Everything is as declared. Looks again by itself only when given a delay. */
 export function settled(recheckAfterMs?: number): Outcome {
   return recheckAfterMs === undefined ? { kind: "settled" } : { kind: "settled", recheckAfterMs };
 }
@@ -82,7 +82,7 @@ export function held(why: Why): Outcome {
   return { kind: "held", why };
 }
 
-/** The declaration cannot be carried out as it stands. Tries again by itself only when told after how long. */
+/** The declaration cannot be carried out as it stands. Tries again by itself only when given a delay. */
 export function stalled(why: Why, retryAfterMs?: number): Outcome {
   return retryAfterMs === undefined ? { kind: "stalled", why } : { kind: "stalled", why, retryAfterMs };
 }

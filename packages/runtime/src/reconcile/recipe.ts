@@ -31,22 +31,22 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   cleanUp?(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
 }
 
-/** What a recipe works with. It ends with the pass: calls made after the signal aborted are refused. */
+/** What a recipe works with. It ends with the reconcile: calls made after the signal aborted are refused. */
 export interface Context {
   readonly client: Client;
   readonly log: Log;
-  /** Aborts at the deadline of the pass, when leadership is lost and when the manager stops. */
+  /** Aborts at the deadline of the reconcile, when leadership is lost and when the manager stops. */
   readonly signal: AbortSignal;
-  readonly events: PassEvents;
+  readonly events: ReconcileEvents;
   /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
-   * An object of a kind in `follows`, and word of its changes: each brings this object back. Holds until a later pass no
+   * An object of a kind in `follows`, and notifications of its changes: each brings this object back. Holds until a later reconcile no
    * longer asks for it. Undefined while there is none; its creation counts as a change.
    */
   follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
   /**
-   * Objects of a kind that only the pass can name. The watch is shared and runs until no object's last pass asked for it;
+   * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile asked for it;
    * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come
    * to life by themselves.
    */
@@ -61,25 +61,25 @@ export interface Context {
   memory<T>(slot: MemorySlot<T>): T;
 }
 
-/** A share in a watch that a pass asked for. */
+/** A share in a watch that a reconcile asked for. */
 export interface Tracked<O extends KubeObject = KubeObject> {
   readonly store: ReadStore<O>;
   readonly state: WatchState;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
-  readonly settled: Promise<void>;
+  readonly synced: Promise<void>;
   /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
-  readonly answered: Promise<void>;
+  readonly firstResponse: Promise<void>;
   /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and by itself. */
   readonly isForbidden: boolean;
 }
 
-/** Tells users what happened to the object of the pass. Never fails and never waits. */
-export interface PassEvents {
-  record(event: PassEvent): void;
+/** Reports to users what happened to the object of the reconcile. Never fails and never waits. */
+export interface ReconcileEvents {
+  record(event: ReconcileEvent): void;
 }
 
 /** Something that happened, with the value. */
-export interface PassEvent {
+export interface ReconcileEvent {
   readonly type: "Normal" | "Warning";
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;

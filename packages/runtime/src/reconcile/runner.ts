@@ -18,9 +18,9 @@ export interface RunnerOptions<Obj extends KubeObject> {
   readonly isLatest: (object: Obj) => boolean;
 }
 
-/** How a pass went that did not throw. */
-export interface PassEnd extends LanesEnd {
-  /** Where the object was when the pass began. */
+/** How a reconcile went that did not throw. */
+export interface ReconcileEnd extends LanesEnd {
+  /** Where the object was when the reconcile began. */
   readonly stage: Stage;
 }
 
@@ -29,23 +29,23 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Obj,
   options: RunnerOptions<Obj>,
-): Promise<PassEnd> {
+): Promise<ReconcileEnd> {
   const { finalizer = "" } = recipe;
   const stage = lifecycle(object, recipe.finalizer);
   switch (stage) {
-    case "unclaimed":
+    case "needsFinalizer":
       // Before the first child: a child that was made for an object without finalizer could outlive it.
       await addFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
-    case "leaving": {
+    case "deleting": {
       const end = endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
       if (end.outcome.kind === "settled")
         await removeFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, ...end };
     }
-    case "gone":
+    case "finalized":
       return { stage, outcome: settled() };
-    case "claimed":
+    case "active":
       return { stage, ...(await decideAndPerform(recipe, object, options)) };
     default:
       return unreachable(stage);
@@ -77,7 +77,7 @@ async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
       return await performLanes(endWith(verdict), lanes, { log: ctx.log, perform });
     }
     const end = endWith(verdict);
-    // Somebody's edit, or the object's end, is worth a pass of its own.
+    // Somebody's edit, or the object's end, is worth a reconcile of its own.
     if (!isInterim || !isLatest(object)) return end;
     untold = end;
   }
@@ -91,7 +91,7 @@ function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd 
   };
 }
 
-/** The object as it will be once that is told. Conditions are the runtime's: no recipe decides upon them. */
+/** The object as it will be once that is reported. Conditions are the runtime's: no recipe decides upon them. */
 function withStatus<Obj extends KubeObject>(object: Obj, { status }: CleanUpEnd): Obj {
   return status === undefined ? object : { ...object, status };
 }

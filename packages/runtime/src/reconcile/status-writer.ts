@@ -5,7 +5,7 @@ import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { isStatusCurrent, statusFor, type StatusFacts } from "./status.ts";
 
-/** Conflicts in a row after which the whole pass is repeated instead. */
+/** Conflicts in a row after which the whole reconcile is repeated instead. */
 const tries = 5;
 
 /** What the status of an object should come to. */
@@ -17,8 +17,8 @@ interface Written {
 }
 
 /**
- * Writes the status of objects of one kind: by server-side apply under our own name, once per pass, and only when it differs
- * from what is there. A conflict is settled here on fresh data, so that the work of the pass need not be repeated.
+ * Writes the status of objects of one kind: by server-side apply under our own name, once per reconcile, and only when it differs
+ * from what is there. A conflict is settled here on fresh data, so that the work of the reconcile need not be repeated.
  */
 export class StatusWriter<O extends KubeObject> {
   readonly #kind: Kind<O>;
@@ -79,7 +79,7 @@ export class StatusWriter<O extends KubeObject> {
   }
 }
 
-/** What is there now, in the generation that was worked on: whoever changed the spec meanwhile must not be told it is done. */
+/** What is there now, in the generation that was worked on: who changed the spec meanwhile must not read that it is done. */
 function asOf<O extends KubeObject>({ metadata: { generation } }: O, fresh: O): O {
   return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }

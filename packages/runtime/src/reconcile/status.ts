@@ -2,7 +2,7 @@ import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { printableDeep } from "../object/printable.ts";
 import { type Condition, conditionsFor } from "./conditions.ts";
-import type { Claim, Outcome } from "./outcome.ts";
+import type { ConditionUpdate, Outcome } from "./outcome.ts";
 import { timestampOf } from "./timestamp.ts";
 
 /** What a status is made from. */
@@ -12,7 +12,7 @@ export interface StatusFacts {
   /** What the domain says; undefined keeps what is there. */
   readonly content: object | undefined;
   /** What the domain states besides Ready, Reconciling and Stalled. */
-  readonly claims?: readonly Claim[];
+  readonly updates?: readonly ConditionUpdate[];
   /** The types of conditions that are the domain's; what is not claimed anew stays. */
   readonly ownTypes?: readonly string[];
   readonly now: Date;
@@ -23,16 +23,16 @@ export function statusFor({ object, outcome, content, now, ...own }: StatusFacts
   const { generation } = object.metadata;
   const current = currentStatus(object);
   const previous = conditionsOf(current);
-  const { claims = [], ownTypes = [] } = own;
+  const { updates = [], ownTypes = [] } = own;
   const kept = previous
-    .filter(({ type }) => ownTypes.includes(type) && !claims.some((claim) => claim.type === type))
+    .filter(({ type }) => ownTypes.includes(type) && !updates.some((update) => update.type === type))
     .map((condition) =>
       generation === undefined ? condition : { ...condition, observedGeneration: generation },
     );
   const conditions = [
     ...conditionsFor({
       outcome,
-      claims,
+      updates,
       generation,
       previous,
       now: timestampOf(now),

@@ -44,7 +44,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs an operator until it is told to end: configuration, connection, metrics, probes, election, controllers, graceful stop.
+ * Runs an operator until it is asked to stop: configuration, connection, metrics, probes, election, controllers, graceful stop.
  *
  * @example
  * await run({ name: "copy-controller", controllers: [copies] });

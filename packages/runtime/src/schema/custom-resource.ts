@@ -25,7 +25,7 @@ export interface CustomResourceDefinitionRequest<Spec extends z.ZodObject, Statu
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly scope: Kind["scope"];
-  /** What the kind is for; stands in `kubectl explain` and in the reference. */
+  /** What the kind is for; shown by `kubectl explain` and in the reference. */
   readonly description: string;
   readonly spec: Spec;
   readonly status: Status;
@@ -45,7 +45,7 @@ export interface ExampleOf<Spec extends z.ZodObject> {
   readonly spec: z.input<Spec>;
 }
 
-/** Objects of a kind as the API server tells them: defaults are filled in. */
+/** Objects of a kind as the API server returns them: defaults are filled in. */
 export type ObjectOf<Spec extends z.ZodObject, Status extends z.ZodObject> = KubeObject & {
   readonly spec: Readonly<z.output<Spec>>;
   readonly status?: Readonly<z.output<Status>>;

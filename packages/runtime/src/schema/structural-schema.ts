@@ -97,7 +97,7 @@ function rewriteUnion(node: Node, branches: readonly Node[], path: FieldPath): S
   );
 }
 
-/** Objects told apart by a field: all their fields in one object, and for each branch which of them it needs. */
+/** Objects distinguished by a field: all their fields in one object, and for each branch which of them it needs. */
 function rewriteBranches(node: Node, branches: readonly Node[], path: FieldPath): StructuralSchema {
   const properties = new Map<string, StructuralSchema>();
   const oneOf = branches.map((branch) => {

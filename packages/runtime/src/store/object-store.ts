@@ -23,12 +23,12 @@ export interface StoreOptions {
 
 /**
  * Objects by key with their indexes. An object never goes back to an older version, whatever is replayed or reordered.
- * Our own writes lie over what the watch told until the watch has caught up with them.
+ * Our own writes lie over what the watch delivered until the watch has caught up with them.
  */
 export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   readonly #objects = new Map<ObjectKey, O>();
   readonly #indexes = new IndexSet<O>();
-  /** What the watch told of objects that a write of ours lies over. */
+  /** What the watch delivered of objects that a write of ours lies over. */
   readonly #beneath = new Map<ObjectKey, O | undefined>();
   readonly #tombstones = new Tombstones();
   readonly #waits: VersionWaits;
@@ -108,22 +108,22 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   upsert(object: O): Change<O> | undefined {
     const key = keyOf(object.metadata);
     this.#unseen?.delete(key);
-    const old = this.#told(key);
+    const old = this.#delivered(key);
     if (!this.#isNews(key, old, versionOf(object))) return undefined;
-    this.#tell(key, this.#freeze ? deepFreeze(object) : object);
+    this.#deliver(key, this.#freeze ? deepFreeze(object) : object);
     return old === undefined ? { type: "added", new: object } : { type: "updated", old, new: object };
   }
 
   /** Takes an object out; undefined when it is not there, or there anew. The change holds its last state. */
   remove(object: O): Change<O> | undefined {
     const key = keyOf(object.metadata);
-    const old = this.#told(key);
+    const old = this.#delivered(key);
     const version = versionOf(object);
     if (old !== undefined && compareVersions(version, versionOf(old)) < 0) return undefined;
     this.#unseen?.delete(key);
     this.#tombstones.add(key, version);
     if (old === undefined) return undefined;
-    this.#tell(key, undefined, version);
+    this.#deliver(key, undefined, version);
     return { type: "deleted", old: this.#freeze ? deepFreeze(object) : object };
   }
 
@@ -147,7 +147,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return [...this.#objects.keys()].flatMap((key) => this.#bury(key, this.#version));
   }
 
-  /** The watch has told everything up to this version: writes of ours that are older have been told or are out of scope. */
+  /** The watch has delivered everything up to this version: writes of ours that are older have been delivered or are out of scope. */
   advance(resourceVersion: string): void {
     this.#version = newerVersion(this.#version, resourceVersion);
     for (const [key, beneath] of this.#beneath) {
@@ -159,7 +159,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     this.#waits.reach(this.#version);
   }
 
-  /** Answers with what we have just written until the watch tells of it. */
+  /** Answers with what we have just written until the watch delivers it. */
   noteWrite(object: O): void {
     const key = keyOf(object.metadata);
     const version = versionOf(object);
@@ -180,12 +180,12 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return this.#acceptsOlder || !this.#tombstones.isMarked(key, version);
   }
 
-  /** The last that the watch told, without our own writes. */
-  #told(key: ObjectKey): O | undefined {
+  /** The last that the watch delivered, without our own writes. */
+  #delivered(key: ObjectKey): O | undefined {
     return this.#beneath.has(key) ? this.#beneath.get(key) : this.#objects.get(key);
   }
 
-  #tell(
+  #deliver(
     key: ObjectKey,
     object: O | undefined,
     version = object === undefined ? "" : versionOf(object),
@@ -200,8 +200,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   #bury(key: ObjectKey, version: string): readonly Change<O>[] {
-    const old = this.#told(key);
-    this.#tell(key, undefined, version);
+    const old = this.#delivered(key);
+    this.#deliver(key, undefined, version);
     return old === undefined ? [] : [{ type: "deleted", old }];
   }
 

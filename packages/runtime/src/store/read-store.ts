@@ -2,7 +2,7 @@ import type { KubeObject, ObjectKey, ObjectRef } from "../object/kube-object.ts"
 import type { Index } from "./store-index.ts";
 
 /**
- * Objects of one kind and scope as the watch tells them, a moment behind the server, our own writes included. Objects are
+ * Objects of one kind and scope as the watch delivers them, briefly behind the server, our own writes included. Objects are
  * shared: they must never be edited.
  */
 export interface ReadStore<O extends KubeObject = KubeObject> {

@@ -1,5 +1,5 @@
 /**
- * Two sets of hooks (functions by name that are told something) as one: a hook that both have is called in both, the first one's first.
+ * Two sets of hooks (functions by name that receive something) as one: a hook that both have is called in both, the first one's first.
  *
  * @example
  * createManager({ telemetry: both<Telemetry>(metrics.telemetry, spans.telemetry), ... });

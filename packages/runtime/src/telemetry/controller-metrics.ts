@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-import type { ControllerObserver, PassRecord } from "../controller/controller-host.ts";
+import type { ControllerObserver, ReconcileRecord } from "../controller/controller-host.ts";
 import { reconcileBuckets } from "./metric-buckets.ts";
 
 /** A controller whose series exist from the start, at 0. */
 export interface MeasuredController {
   readonly name: string;
-  /** Passes that may run at once; 4 unless told, as controllers have it. */
+  /** Reconciles that may run at once (default: 4), as controllers have it. */
   readonly concurrency?: number;
 }
 
@@ -87,7 +87,7 @@ function initialise(series: Series, { name: controller, concurrency = 4 }: Measu
 /** A fault of ours is what Go's runtime would have recovered from as a panic. */
 function count(
   series: Series,
-  { controller, result, durationMs, errorClass, isDeadline, isTerminal }: PassRecord,
+  { controller, result, durationMs, errorClass, isDeadline, isTerminal }: ReconcileRecord,
 ): void {
   series.total.inc({ controller, result });
   series.time.observe({ controller }, durationMs / 1_000);

@@ -5,9 +5,9 @@ import { plainFacts } from "./plain-facts.ts";
 
 /** Where lines go, and which. */
 export interface CreateLogOptions {
-  /** `info` unless told. */
+  /** Default: `info`. */
   readonly level?: "debug" | "info" | "warn" | "error";
-  /** Standard output unless told. */
+  /** Default: standard output. */
   readonly destination?: DestinationStream;
 }
 
@@ -16,7 +16,7 @@ export interface CreateLogOptions {
  *
  * @example
  * const log = createLog({ level: "debug" }).with({ controller: "copy" });
- * log.warn("pass failed", { code, err: error });
+ * log.warn("reconcile failed", { code, err: error });
  */
 export function createLog({ level = "info", destination }: CreateLogOptions = {}): Log {
   const settings = {

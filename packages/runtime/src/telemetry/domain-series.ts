@@ -19,7 +19,7 @@ export interface HistogramSpec {
 /** Where domains add series of their own. Every value is there from the start, at 0. */
 export interface DomainSeries {
   counter<V extends string>(spec: SeriesSpec<V>): (value: V) => void;
-  /** Read whenever the page is asked for; values that are not told are 0. */
+  /** Read whenever the page is asked for; missing values are 0. */
   gauge<V extends string>(spec: SeriesSpec<V>, read: () => ReadonlyMap<V, number>): void;
   histogram(spec: HistogramSpec): (seconds: number) => void;
 }

@@ -22,7 +22,7 @@ export interface MetricsOptions {
   readonly webhooks?: readonly string[];
   /** Names of leases. */
   readonly leases?: readonly string[];
-  /** CPU, memory, event-loop delay and garbage collection of this process; true unless told. */
+  /** CPU, memory, event-loop delay and garbage collection of this process (default: true). */
   readonly processMetrics?: boolean;
 }
 

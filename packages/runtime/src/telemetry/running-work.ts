@@ -1,4 +1,4 @@
-/** When the work began that is not finished yet. Ends are told by their beginning, give or take a moment. */
+/** When the work began that is not finished yet. Ends are matched to beginnings approximately. */
 export class RunningWork {
   readonly #startsMs: number[] = [];
 

@@ -13,7 +13,7 @@ export interface Spans {
 }
 
 /**
- * A span per pass, per request and per webhook answer, made when it is over: without an SDK this costs next to nothing. Names
+ * A span per reconcile, per request and per webhook answer, made when it is over: without an SDK this costs next to nothing. Names
  * of objects are not attributes, they are tenants' words.
  */
 export function createSpans(

@@ -15,9 +15,9 @@ export interface TelemetryServerOptions {
   readonly health?: Checks;
   /** For `/readyz`: whether it may be sent work. */
   readonly readiness?: Checks;
-  /** 8080 unless told; 0 takes any that is free. */
+  /** Default: 8080; 0 takes any that is free. */
   readonly port?: number;
-  /** All addresses unless told. */
+  /** Default: all addresses. */
   readonly host?: string;
   readonly log?: Log;
 }

@@ -4,9 +4,9 @@ import type { System, Timer } from "../system/system.ts";
 /** How a virtual system begins. */
 export interface VirtualSystemOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The same seed gives the same random numbers and ids; 1 unless told. */
+  /** The same seed gives the same random numbers and ids (default: 1). */
   readonly seed?: number;
-  /** Wall clock at the start; 2026-01-01T00:00:00Z unless told. */
+  /** Wall clock at the start (default: 2026-01-01T00:00:00Z). */
   readonly startMs?: number;
 }
 

@@ -9,15 +9,15 @@ export interface ApiRequest {
   readonly verb: string;
   readonly subject: Subject;
   readonly body?: unknown;
-  /** `application/json` unless told. */
+  /** Default: `application/json`. */
   readonly contentType?: string;
   readonly accept?: string;
   /** Name, value, name, value … in addition to what every request has. */
   readonly headers?: readonly string[];
   readonly signal?: AbortSignal;
-  /** Told the status of the answer, when it is a good one. */
+  /** Called with the status of a successful answer. */
   readonly onStatus?: (status: number) => void;
-  /** 30 s unless told; over all attempts. */
+  /** Over all attempts (default: 30 s). */
   readonly timeoutMs?: number;
 }
 

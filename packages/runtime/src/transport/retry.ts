@@ -24,7 +24,7 @@ export interface Attempted {
 export function retryDelayMs({ method, error, attempts, random }: Attempted): number | undefined {
   if (attempts >= attemptLimit || !isWorthRepeating(method, error)) return undefined;
   const backOffMs = Math.min(firstDelayMs * 2 ** attempts, longestDelayMs) * (0.5 + random / 2);
-  // Spread a little: everybody was told the same moment.
+  // Spread a little: everybody got the same delay.
   return error.retryAfterMs === undefined ? backOffMs : error.retryAfterMs + random * 100;
 }
 

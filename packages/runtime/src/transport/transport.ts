@@ -16,11 +16,11 @@ export interface Transport extends AsyncDisposable {
 
 /** How to open a stream. */
 export interface StreamOptions extends Pick<ApiRequest, "subject" | "accept" | "headers"> {
-  /** `watch` unless told. */
+  /** Default: `watch`. */
   readonly verb?: string;
   /** Ends the stream whenever it aborts; iterating then throws an ApiError of class `aborted`. */
   readonly signal: AbortSignal;
-  /** Until the answer begins; 30 s unless told. The stream itself has no limit: its reader watches for silence. */
+  /** Until the answer begins (default: 30 s). The stream itself has no limit: its reader watches for silence. */
   readonly timeoutMs?: number;
 }
 
@@ -50,11 +50,11 @@ export type Retry = Pick<Observation, "method" | "host" | "code">;
 export interface TransportOptions {
   readonly config: ClusterConfig;
   readonly system: System;
-  /** Name in the server's logs; `quartermaster` unless told. */
+  /** Name in the server's logs (default: `quartermaster`). */
   readonly userAgent?: string;
-  /** Told of every attempt; must not throw. */
+  /** Called for every attempt; must not throw. */
   readonly observe?: (observation: Observation) => void;
-  /** Told before each further attempt. */
+  /** Called before each further attempt. */
   readonly observeRetry?: (retry: Retry) => void;
 }
 

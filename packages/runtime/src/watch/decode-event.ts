@@ -6,7 +6,7 @@ import { statusOf } from "../transport/status.ts";
 import { cutManagedFields } from "./cut-managed-fields.ts";
 import { isDeeperThan, mayBeDeeperThan } from "./depth-limit.ts";
 
-/** One event of a watch, as far as its reader must tell them apart. */
+/** One event of a watch, as far as its reader must distinguish them. */
 export type WatchEvent =
   | { readonly kind: "changed"; readonly object: KubeObject }
   | { readonly kind: "deleted"; readonly object: KubeObject }

@@ -21,11 +21,11 @@ export interface ReflectorOptions {
   readonly system: System;
   readonly observer?: WatchObserver;
   readonly keepManagedFields?: boolean;
-  /** Silence that means a dead connection; 85 s unless told: a bookmark comes every minute, and a dead one is to be found within 90 s. */
+  /** Silence that means a dead connection (default: 85 s): a bookmark comes every minute, and a dead one is to be found within 90 s. */
   readonly idleMs?: number;
-  /** The longest that a kind which is not served goes without a look; 30 s unless told. Asked before each pause. */
+  /** The longest that a kind which is not served goes without a look (default: 30 s). Asked before each pause. */
   readonly longestPendingMs?: () => number;
-  /** Told of each change of state, and of the error that caused it, if any. */
+  /** Called on each change of state, with the error that caused it, if any. */
   readonly onState?: (state: WatchState, error?: unknown) => void;
 }
 
@@ -66,7 +66,7 @@ export class Reflector {
     this.#options.onState?.(this.#state);
     while (!signal.aborted) {
       const found = await this.#attempt(signal);
-      // Whatever broke then was broken by us: nobody is to be told of trouble.
+      // Whatever broke then was broken by us: no failure is to be reported.
       const ending: Ending = signal.aborted ? { kind: "stopped" } : found;
       const step = nextStep(this.#state, ending);
       this.#note(ending);
@@ -195,7 +195,7 @@ export class Reflector {
     this.#enter({ state: "watching", pause: "none" }, { kind: "listed" });
   }
 
-  /** Remembers what the ending says for later, and tells those who count. */
+  /** Remembers what the ending says for later, and reports it to metrics. */
   #note(ending: Ending): void {
     this.#count(ending);
     if (ending.kind === "watchListRefused") this.#pagesOnly = true;
@@ -248,7 +248,7 @@ export class Reflector {
   }
 }
 
-/** Where nobody tells that a kind has come, we must look. */
+/** Where no event announces a new kind, we must look. */
 const unaidedPendingMs = 30_000;
 
 /** The first events, or the bookmark that ends them, may take this long; then pages are asked for instead. */

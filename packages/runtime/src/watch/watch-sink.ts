@@ -10,15 +10,15 @@ export interface WatchSink {
   remove(object: KubeObject): void;
   /** The object is there but cannot be worked with. */
   quarantine(object: KubeObject): void;
-  /** The picture is complete and shows this version; what was not told is gone. */
+  /** The picture is complete and shows this version; what was not delivered is gone. */
   endReplace(resourceVersion: string): void;
-  /** Everything up to this version has been told. */
+  /** Everything up to this version has been delivered. */
   advance(resourceVersion: string): void;
   /** The kind is not served: there are no objects. */
   clear(): void;
 }
 
-/** Told of what metrics count. */
+/** Hooks for metrics. */
 export interface WatchObserver {
   watchRestarted?(event: { readonly kind: string; readonly why: string }): void;
   relisted?(event: { readonly kind: string }): void;

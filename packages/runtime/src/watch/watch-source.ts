@@ -9,11 +9,11 @@ import type { Transport } from "../transport/transport.ts";
 /** Which objects are watched, and how much of each. */
 export interface WatchTarget {
   readonly kind: Kind;
-  /** All namespaces unless told. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Only metadata is sent; everything unless told. */
+  /** Only metadata is sent (default: everything). */
   readonly isMetadataOnly?: boolean;
 }
 

@@ -17,7 +17,7 @@ export type WatchState =
 /** How an attempt at listing or watching came to its end. */
 export type Ending =
   | { readonly kind: "listed" }
-  /** The server ended the stream in good order; `isEarly` when it had hardly begun. */
+  /** The server ended the stream cleanly; `isEarly` when it had hardly begun. */
   | { readonly kind: "closed"; readonly isEarly: boolean }
   | { readonly kind: "idle" }
   | { readonly kind: "gone" }

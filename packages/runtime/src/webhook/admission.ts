@@ -56,7 +56,7 @@ export type AdmissionDecision =
       readonly kind: "deny";
       /** One sentence for the user. */
       readonly message: string;
-      /** HTTP status that the user's request gets; 403 unless told. */
+      /** HTTP status that the user's request gets (default: 403). */
       readonly code?: number;
       readonly reason?: string;
       /** The fields at fault; `kubectl` lists them. */

@@ -7,7 +7,7 @@ import { answerReview, refusal, type Reply, type WebhookRoute } from "./answer-r
 import { answerWithinMs, callerTimeoutMs } from "./caller-deadline.ts";
 import { readBody } from "./read-body.ts";
 
-/** Told of what metrics count. `webhook` is the route's path. */
+/** Hooks for metrics; `webhook` is the route's path. */
 export interface WebhookObserver {
   webhookStarted?(event: { readonly webhook: string }): void;
   webhookFinished?(event: {

@@ -15,21 +15,21 @@ export interface WebhookServerOptions {
   readonly system: System;
   readonly log?: Log;
   readonly observer?: WebhookObserver;
-  /** 9443 unless told; 0 takes any that is free. */
+  /** Default: 9443; 0 takes any that is free. */
   readonly port?: number;
-  /** All addresses unless told. */
+  /** Default: all addresses. */
   readonly host?: string;
   /** PEM. When given, only callers with a certificate of these authorities are heard. */
   readonly callerAuthoritiesPem?: string;
-  /** 7 MiB unless told: an object of 3 MiB comes twice in an update, with room to spare. */
+  /** Default: 7 MiB: an object of 3 MiB comes twice in an update, with room to spare. */
   readonly bodyLimitBytes?: number;
-  /** Until headers and body are there; 10 s unless told. */
+  /** Until headers and body are there (default: 10 s). */
   readonly requestTimeoutMs?: number;
-  /** More are turned away; 500 unless told. */
+  /** More are turned away (default: 500). */
   readonly connectionLimit?: number;
-  /** Then the connection is ended, so that callers spread over the replicas; 1,000 unless told. */
+  /** Then the connection is ended, so that callers spread over the replicas (default: 1,000). */
   readonly requestsPerConnection?: number;
-  /** How long `stop` waits for answers under way; 10 s unless told. */
+  /** How long `stop` waits for answers under way (default: 10 s). */
   readonly drainMs?: number;
 }
 

@@ -58,7 +58,7 @@ test("a bundle that somebody edits, and one in a configuration made anew, is res
 
   // Our own write comes back as an event too; it must not lead to another one.
   const { version } = await read();
-  await informers.acquire({ kind: configMaps, namespace: namespace.name }).settled;
+  await informers.acquire({ kind: configMaps, namespace: namespace.name }).synced;
   expect(await read()).toEqual({ bundle, version });
   stopping.abort();
   await running;

@@ -11,7 +11,7 @@ import { aWidget, type Widget } from "../support/widgets.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 
 describe("what brings a controller back", () => {
-  test("mapped kinds and references found in a pass do; references that were dropped do not", async () => {
+  test("mapped kinds and references found in a reconcile do; references that were dropped do not", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const seen: string[] = [];
@@ -109,7 +109,7 @@ describe("what brings a controller back", () => {
     expect(tries).toBe(3);
   });
 
-  test("[runtime/RT-16] changes without end while a pass runs lead to one more pass", async () => {
+  test("[runtime/RT-16] changes without end while a reconcile runs lead to one more pass", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const gate = Promise.withResolvers<undefined>();

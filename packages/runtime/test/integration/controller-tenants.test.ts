@@ -69,12 +69,12 @@ describe("tenants", () => {
     });
     const crowded = await measure("crowded");
     expect(manager.health().controllers[0]?.queued).toBeGreaterThan(100);
-    // A pass of the other tenant may have just begun on both workers; 50 ms for the noise of a shared machine.
+    // A reconcile of the other tenant may have just begun on both workers; 50 ms for the noise of a shared machine.
     expect(highest(crowded, 0.95)).toBeLessThanOrEqual(2 * highest(quiet, 0.95) + 50);
     expect(process.memoryUsage().heapUsed).toBeLessThan(512e6);
   });
 
-  test("[security/83] a storm of updates of one object is merged into one running pass and one that waits", async () => {
+  test("[security/83] a storm of updates of one object is merged into one running reconcile and one that waits", async () => {
     await using bench = await setUpWorkbench();
     const { client, widgets, namespace } = bench;
     const system = realSystem();

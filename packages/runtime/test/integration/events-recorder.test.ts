@@ -83,7 +83,7 @@ describe("[runtime/RT-22] events", () => {
     expect(note.startsWith(made.note.replace("…", ""))).toBe(true);
   });
 
-  test("a refused one is dropped and counted, and the pass succeeds", async () => {
+  test("a refused one is dropped and counted, and the reconcile succeeds", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     using cluster = joinSharedCluster();

@@ -50,7 +50,7 @@ describe("[runtime/RT-05] objects at the limits", () => {
     });
   });
 
-  test("what a stand-by leaves out is told once it leads", async () => {
+  test("what a stand-by leaves out is reported once it leads", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const spec = parseJson(`{"nested":${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}}`) as object;

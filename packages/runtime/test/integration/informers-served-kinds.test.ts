@@ -20,7 +20,7 @@ describe("informers of kinds that come and go", () => {
       observer: { watchRestarted: ({ kind, why }) => restarts.push(`${kind} ${why}`) },
     });
     const handle = pool.acquire({ kind: widgets, namespace });
-    await handle.settled;
+    await handle.synced;
     expect(handle.state).toBe("pending");
     expect(handle.store.isSynced).toBe(false);
 
@@ -53,7 +53,7 @@ describe("informers of kinds that come and go", () => {
     const mark = await bench.audit.mark();
     await using pool = new InformerPool({ transport: limited.transport, system: realSystem(), freeze: true });
     const handle = pool.acquire({ kind: widgets, namespace });
-    await handle.settled;
+    await handle.synced;
     await serveWidgets(client, widgets);
     await handle.store.synced({ signal: AbortSignal.timeout(20_000) });
     const asked = await bench.audit.since(mark, {
@@ -71,7 +71,7 @@ describe("informers of kinds that come and go", () => {
     const first = pool.acquire({ kind: configMaps, namespace });
     const second = pool.acquire({ kind: configMaps, namespace });
     expect(second.store).toBe(first.store);
-    await first.settled;
+    await first.synced;
     await first[Symbol.asyncDispose]();
     await first[Symbol.asyncDispose]();
     await client.create(configMaps, {
@@ -109,7 +109,7 @@ describe("informers of kinds that come and go", () => {
       projection: { name: "size", project },
       internStrings: true,
     });
-    await Promise.all([bare.settled, small.settled]);
+    await Promise.all([bare.synced, small.synced]);
     const stored = bare.store.get({ name: "a", namespace });
     expect(stored).toMatchObject({
       apiVersion: "v1",
@@ -126,7 +126,7 @@ describe("informers of kinds that come and go", () => {
     const { client, namespace, transport } = bench;
     await using pool = new InformerPool({ transport, system: realSystem(), freeze: true });
     const handle = pool.acquire({ kind: configMaps, namespace });
-    await handle.settled;
+    await handle.synced;
     const metadata = { name: "mine", namespace };
     const written = await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata });
     pool.noteWrite(configMaps, written);
@@ -142,7 +142,7 @@ describe("informers of kinds that come and go", () => {
     const here = pool.acquire({ kind: configMaps, namespace });
     const there = pool.acquire({ kind: configMaps, namespace: "kube-system" });
     const other = pool.acquire({ kind: { ...configMaps, version: "v2" }, namespace });
-    await Promise.all([here.settled, there.settled, other.settled]);
+    await Promise.all([here.synced, there.synced, other.synced]);
     const metadata = { name: "mine", namespace };
     const written = await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata });
     pool.noteWrite(configMaps, written);

@@ -1,7 +1,7 @@
 import { conflict, eventually, type RequestMatch, startFaultProxy } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import type { PassRecord } from "../../src/controller/controller-host.ts";
+import type { ReconcileRecord } from "../../src/controller/controller-host.ts";
 import { defineController } from "../../src/controller/define-controller.ts";
 import { ApiError } from "../../src/errors.ts";
 import { connect } from "../support/connect.ts";
@@ -10,7 +10,7 @@ import { probeRecipe } from "../support/probe-recipe.ts";
 import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 
-describe("a pass that fails", () => {
+describe("a reconcile that fails", () => {
   test("[runtime/RT-14] a conflict on the status write is settled on fresh data, the work is not repeated", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
@@ -76,7 +76,7 @@ describe("a pass that fails", () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const timesMs: number[] = [];
-    const records: PassRecord[] = [];
+    const records: ReconcileRecord[] = [];
     const others: string[] = [];
     const recipe = probeRecipe<Widget>(({ metadata: { name } }) => {
       if (name !== "shaky") {
@@ -107,10 +107,10 @@ describe("a pass that fails", () => {
     );
   });
 
-  test("[runtime/RT-18] a pass beyond its deadline is aborted by its signal, reported, fenced off and repeated", async () => {
+  test("[runtime/RT-18] a reconcile beyond its deadline is aborted by its signal, reported, fenced off and repeated", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
-    const records: PassRecord[] = [];
+    const records: ReconcileRecord[] = [];
     const lateWrites: unknown[] = [];
     let passes = 0;
     const recipe = probeRecipe<Widget>(async (_widget, ctx) => {

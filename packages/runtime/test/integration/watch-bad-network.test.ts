@@ -24,7 +24,7 @@ describe("informers on a bad network", () => {
       freeze: true,
     });
     const { handle } = noteConfigMaps(pool, bench.namespace);
-    await handle.settled;
+    await handle.synced;
     for (let at = 0; proxy.connections < 12; at += 1) {
       const metadata = { name: `c${at % 20}`, namespace: bench.namespace };
       const data = { text: `ä€𝄞 ${at} `.repeat(40) };
@@ -54,7 +54,7 @@ describe("informers on a bad network", () => {
       observer: { watchRestarted: (event) => why.push(event.why), relisted: () => why.push("relist") },
     });
     const { handle, heard } = noteConfigMaps(pool, bench.namespace);
-    await handle.settled;
+    await handle.synced;
     const mark = await bench.audit.mark();
     proxy.silence();
     const metadata = { name: "missed", namespace: bench.namespace };

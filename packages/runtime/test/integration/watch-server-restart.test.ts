@@ -41,7 +41,7 @@ describe("informers and a server that goes away", () => {
     const observer = { relisted: ({ kind }: { readonly kind: string }) => relists.push(kind) };
     await using pool = new InformerPool({ transport, system: realSystem(), freeze: true, observer });
     const { handle, heard } = noteConfigMaps(pool, namespace);
-    await handle.settled;
+    await handle.synced;
     const before = heard.length;
 
     await cluster.apiServer.kill();
@@ -71,7 +71,7 @@ describe("informers and a server that goes away", () => {
       observer: { relisted: ({ kind }) => relists.push(kind) },
     });
     const { handle, heard } = noteConfigMaps(pool, namespace);
-    await handle.settled;
+    await handle.synced;
     const before = heard.length;
 
     proxy.refuse(true);

@@ -13,7 +13,7 @@ export interface Access {
   readonly token?: string;
   readonly credentials?: Source<Credential>;
   readonly observe?: (observation: Observation) => void;
-  /** The real one unless told. */
+  /** Default: the real one. */
   readonly system?: System;
 }
 

@@ -3,7 +3,7 @@ export interface KubeconfigParts {
   readonly cluster?: Readonly<Record<string, unknown>>;
   readonly user?: Readonly<Record<string, unknown>> | null;
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Stem of all names; `a` unless told. */
+  /** Stem of all names (default: `a`). */
   readonly name?: string;
 }
 

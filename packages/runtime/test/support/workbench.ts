@@ -34,7 +34,7 @@ export interface Workbench extends AsyncDisposable {
   manage(controllers: readonly Controller[], options?: Partial<ManagerOptions>): Promise<Manager>;
 }
 
-/** Sets a workbench up; `widgets` are served unless told otherwise. */
+/** Sets a workbench up; `widgets` are served by default. */
 export async function setUpWorkbench({
   isServed = true,
 }: { readonly isServed?: boolean } = {}): Promise<Workbench> {

@@ -52,7 +52,7 @@ describe("controllingOwner", () => {
 });
 
 describe("ReferenceTracker", () => {
-  test("a reference counts at once and holds until a pass ends without it", () => {
+  test("a reference counts at once and holds until a reconcile ends without it", () => {
     const tracker = new ReferenceTracker();
     const first = tracker.begin("n/a");
     first.follow("Secret", "n/s");
@@ -68,7 +68,7 @@ describe("ReferenceTracker", () => {
     expect([...tracker.followersOf("Secret", "n/t")]).toEqual([]);
   });
 
-  test("a pass that failed halfway keeps the references it had", () => {
+  test("a reconcile that failed halfway keeps the references it had", () => {
     const tracker = new ReferenceTracker();
     const first = tracker.begin("n/a");
     first.follow("Secret", "n/s");

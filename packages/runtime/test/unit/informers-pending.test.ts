@@ -113,7 +113,7 @@ describe("a kind that is not served", () => {
 });
 
 describe("a kind that may not be watched", () => {
-  test("is known as such, does not count as settled, and is tried at once when somebody has reason to", async () => {
+  test("is known as such, does not count as synced, and is tried at once when somebody has reason to", async () => {
     const unavailable = refusalOf(503, "transient", "ServiceUnavailable");
     const refusals = Array.from({ length: 20 }, () => ({ refuse: forbidden }));
     const answer = { chunks: [bookmark("10", "end")] };
@@ -122,23 +122,23 @@ describe("a kind that may not be watched", () => {
       { refuse: unavailable },
       answer,
     ]);
-    const isSettled = isDone(handle.settled);
+    const isSettled = isDone(handle.synced);
     await system.advance(0);
-    await handle.answered;
+    await handle.firstResponse;
     expect(handle.isForbidden).toBe(true);
     await system.advance(5 * minuteMs);
     expect(source.queries.length).toBeLessThan(20);
     while (source.queries.length < 21) {
-      handle.lookAgain();
-      const isAnswered = isDone(handle.answered);
+      handle.retryNow();
+      const isAnswered = isDone(handle.firstResponse);
       // Somebody else asks before the answer is there: whoever waits already must not be forgotten.
-      handle.lookAgain();
+      handle.retryNow();
       await system.advance(0);
       // Trouble of another sort is no answer.
       expect(isAnswered()).toBe(source.queries.length < 21);
       expect([handle.isForbidden, isSettled()]).toEqual([true, false]);
     }
-    handle.lookAgain();
+    handle.retryNow();
     await system.advance(0);
     expect([handle.isForbidden, isSettled(), handle.store.isSynced]).toEqual([false, true, true]);
   });

@@ -17,27 +17,27 @@ const now = "2026-01-01T00:00:00Z";
 describe("lifecycle", () => {
   const deletionTimestamp = now;
   test.each([
-    { name: "new", metadata: {}, finalizer: "f", want: "unclaimed" },
-    { name: "marked", metadata: { finalizers: ["f"] }, finalizer: "f", want: "claimed" },
-    { name: "marked by another", metadata: { finalizers: ["g"] }, finalizer: "f", want: "unclaimed" },
+    { name: "new", metadata: {}, finalizer: "f", want: "needsFinalizer" },
+    { name: "marked", metadata: { finalizers: ["f"] }, finalizer: "f", want: "active" },
+    { name: "marked by another", metadata: { finalizers: ["g"] }, finalizer: "f", want: "needsFinalizer" },
     {
       name: "deleted, marked",
       metadata: { finalizers: ["f"], deletionTimestamp },
       finalizer: "f",
-      want: "leaving",
+      want: "deleting",
     },
     {
       name: "deleted, held by another",
       metadata: { finalizers: ["g"], deletionTimestamp },
       finalizer: "f",
-      want: "gone",
+      want: "finalized",
     },
-    { name: "without finalizer", metadata: {}, finalizer: undefined, want: "claimed" },
+    { name: "without finalizer", metadata: {}, finalizer: undefined, want: "active" },
     {
       name: "without finalizer, deleted",
       metadata: { deletionTimestamp },
       finalizer: undefined,
-      want: "gone",
+      want: "finalized",
     },
   ])("an object that is $name is $want", ({ metadata, finalizer, want }) => {
     const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } };
@@ -134,7 +134,7 @@ describe("an object that the server refused", () => {
     { cause: 'Invalid value: {"a":"s3cret"}: no', want: "spec.a: Invalid value." },
     { cause: "Required value: say which", want: "spec.a: Required value: say which." },
     { cause: "", want: "spec.a: FieldValueInvalid." },
-  ])("is told by field and demand, without the value: $cause", ({ cause, want }) => {
+  ])("is reported by field and demand, without the value: $cause", ({ cause, want }) => {
     expect(refusal(`it is invalid: spec.a: ${cause}`, [cause])).toBe(`apply Role ns/system:a: 422 ${want}`);
   });
 
@@ -152,14 +152,14 @@ describe("[security/85] words of others in a status", () => {
   test("cannot steer the terminal of whoever reads them", () => {
     const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", generation: 1 } };
     const outcome = stalled({ reason: "Because", message: steering });
-    const claims = [{ type: "Own", status: "False", reason: "Because", message: steering }] as const;
+    const updates = [{ type: "Own", status: "False", reason: "Because", message: steering }] as const;
     const exact = rawNumber("9007199254740993");
     const content = {
       message: steering,
       details: [{ message: steering, exact }],
       ["__proto__"]: { a: steering },
     };
-    const status = statusFor({ object, outcome, claims, content, now: new Date(0) });
+    const status = statusFor({ object, outcome, updates, content, now: new Date(0) });
     expect(JSON.stringify(status)).not.toMatch(/\\u001b|\\n|\u202e/);
     expect(status).toMatchObject({ message: clean, details: [{ message: clean, exact }] });
   });
@@ -199,7 +199,7 @@ describe("statusFor", () => {
     expect(isStatusCurrent(withStatus({ ...wanted, more: 1 }), wanted)).toBe(false);
   });
 
-  test("says the same on the next pass, so that nothing is written", () => {
+  test("says the same on the next reconcile, so that nothing is written", () => {
     const first = statusFor({ ...facts, content: { nodes: 3 } });
     const written = { ...object, status: first };
     const later = new Date("2027-01-01T00:00:00Z");

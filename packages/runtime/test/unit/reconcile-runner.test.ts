@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
 import type { Recipe } from "../../src/reconcile/recipe.ts";
-import { type PassEnd, runRecipe, type RunnerOptions } from "../../src/reconcile/runner.ts";
+import { type ReconcileEnd, runRecipe, type RunnerOptions } from "../../src/reconcile/runner.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };
@@ -47,7 +47,7 @@ async function perform(verdict: Verdict<number>, failing?: number): Promise<Work
 }
 
 describe("the actions of a verdict", () => {
-  test("are taken one after the other unless told", async () => {
+  test("are taken one after the other by default", async () => {
     const { told } = await perform({ actions: [1, 2], outcome: settled() });
     expect(told).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
   });
@@ -78,7 +78,7 @@ interface Counter extends ConfigMap {
   readonly status?: { readonly count: number };
 }
 
-/** Counts to the goal, one step at a time, each interim; gives what the pass comes to and how often it looked. */
+/** Counts to the goal, one step at a time, each interim; gives what the reconcile comes to and how often it looked. */
 async function count({
   goal,
   stepMs = 0,
@@ -87,7 +87,7 @@ async function count({
   readonly goal: number;
   readonly stepMs?: number;
   readonly isLatest?: boolean;
-}): Promise<{ readonly end: PassEnd; readonly performed: readonly number[] }> {
+}): Promise<{ readonly end: ReconcileEnd; readonly performed: readonly number[] }> {
   const performed: number[] = [];
   let nowMs = 0;
   const recipe: Recipe<Counter, number, number> = {
@@ -116,16 +116,16 @@ async function count({
 }
 
 describe("an interim verdict", () => {
-  test("is followed by the next at once, with its status taken for granted; the last one is told", async () => {
+  test("is followed by the next at once, with its status taken for granted; the last one is reported", async () => {
     const { end, performed } = await count({ goal: 3 });
     expect(performed).toEqual([1, 2, 3]);
-    expect(end).toEqual({ stage: "claimed", outcome: settled(), status: { count: 3 } });
+    expect(end).toEqual({ stage: "active", outcome: settled(), status: { count: 3 } });
   });
 
-  test("is told after a while, and what comes next is left to the next pass", async () => {
+  test("is reported after a while, and what comes next is left to the next reconcile", async () => {
     const { end, performed } = await count({ goal: 9, stepMs: 2_000 });
     expect(performed).toEqual([1, 2]);
-    expect(end).toEqual({ stage: "claimed", outcome: again, status: { count: 2 } });
+    expect(end).toEqual({ stage: "active", outcome: again, status: { count: 2 } });
   });
 
   test("is not told when the end comes right after it, however long it took", async () => {
@@ -134,7 +134,7 @@ describe("an interim verdict", () => {
     expect(end.outcome).toEqual(settled());
   });
 
-  test("is told at once when somebody has changed the object", async () => {
+  test("is reported at once when somebody has changed the object", async () => {
     const { end, performed } = await count({ goal: 3, isLatest: false });
     expect(performed).toEqual([1]);
     expect(end.status).toEqual({ count: 1 });

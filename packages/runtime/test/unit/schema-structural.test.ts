@@ -86,7 +86,7 @@ describe("what a schema becomes in a CRD", () => {
       },
     },
     {
-      name: "objects told apart by a field",
+      name: "objects distinguished by a field",
       given: z.discriminatedUnion("kind", [
         z.strictObject({ kind: z.literal("a"), size: z.int() }),
         z.strictObject({ kind: z.literal("b"), text: z.string() }),

@@ -91,7 +91,7 @@ describe("[runtime/RT-07] the store never goes backwards", () => {
     );
   });
 
-  test("own writes, events and bookmarks in any order leave what the watch told last, and indexes agree with it", () => {
+  test("own writes, events and bookmarks in any order leave what the watch delivered last, and indexes agree with it", () => {
     const step = fc.record({
       do: fc.constantFrom("upsert", "remove", "write", "bookmark", "relist"),
       name: fc.constantFrom("a", "b", "c"),

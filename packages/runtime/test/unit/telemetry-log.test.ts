@@ -48,7 +48,7 @@ describe("a log line", () => {
     const text = lines((log) => {
       const cause = new TypeError("x is not a function");
       const error = new ApiError("get Pod n/a: 404", { class: "notFound", mayHaveActed: false, cause });
-      log.error("pass failed", { err: error });
+      log.error("reconcile failed", { err: error });
     });
     const { err } = JSON.parse(text) as { err: Record<string, unknown> };
     expect(err).toMatchObject({ class: "ApiError", code: "notFound", message: "get Pod n/a: 404" });

@@ -71,7 +71,7 @@ export class AuditLog {
     return counts;
   }
 
-  /** A request's line is written after its answer was sent, a moment later than that of the next one at worst. */
+  /** A request's line is written after its answer was sent, shortly later than that of the next one at worst. */
   async #flush(): Promise<void> {
     await this.#ask();
     await this.#ask();
@@ -114,7 +114,7 @@ function readFrom(path: string, start: number): Buffer {
 
 const newline = 0x0a;
 
-/** Turns lines of the log into entries, but for requests before a moment. A watch is told when it starts, everything else when it ends. */
+/** Turns lines of the log into entries, but for requests before a moment. A watch is reported when it starts, everything else when it ends. */
 export function parseAuditLines(text: string, since = ""): readonly AuditEntry[] {
   return text
     .split("\n")

@@ -47,7 +47,7 @@ export interface BuiltWorkload extends BuiltObject {
 
 /** What a workload's pods are. */
 export interface PodRequest {
-  /** An image that exists nowhere unless told: pods on kwok nodes run in name only. */
+  /** Default: an image that exists nowhere: pods on kwok nodes are simulated. */
   readonly image?: string;
   readonly command?: readonly string[];
   readonly podAnnotations?: Readonly<Record<string, string>>;

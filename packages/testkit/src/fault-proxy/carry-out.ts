@@ -66,7 +66,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
   }
 }
 
-/** Time for an answer to be read by whoever got it, and for a signal to take effect. */
+/** Time for an answer to be read by its receiver, and for a signal to take effect. */
 const momentMs = 50;
 
 /** Between the answer and the kill the operator may ask for more: none of that may reach the server. */

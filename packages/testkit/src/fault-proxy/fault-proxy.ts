@@ -33,13 +33,13 @@ export interface FaultProxyOptions {
 
 /**
  * An HTTPS proxy in front of the API server that does harm on command. Identity passes through it as a bearer token; use
- * `access` with the token of whoever is under test.
+ * `access` with the token of the identity under test.
  */
 export interface FaultProxy extends AsyncDisposable {
   readonly access: { readonly server: string; readonly caPem: string };
   /** Every request so far, in order of arrival. */
   readonly trace: readonly TraceEntry[];
-  /** Does the fault to the requests that match, `times` times (once unless told). Later ones stand behind earlier ones. */
+  /** Does the fault to the requests that match, `times` times (default: once). Later ones stand behind earlier ones. */
   inject(match: RequestMatch, fault: Fault, times?: number): InjectedFault;
   /** Takes all faults back; what is held stays held. */
   heal(): void;

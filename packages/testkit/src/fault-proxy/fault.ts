@@ -19,7 +19,7 @@ export type Fault =
   | { readonly kind: "hold-answer" }
   /** E6: the connection is reset after so many bytes of the answer's body. */
   | { readonly kind: "cut-answer"; readonly afterBytes: number }
-  /** E6: the answer ends in good order after so many bytes: JSON that stops half-way. */
+  /** E6: the answer ends cleanly after so many bytes: JSON that stops half-way. */
   | { readonly kind: "truncate-answer"; readonly afterBytes: number }
   /** E6: the server's body under another content type. */
   | { readonly kind: "mislabel-answer"; readonly contentType: string }

@@ -86,7 +86,7 @@ export function expireAfter(frameCount: number): WatchTransform {
   };
 }
 
-/** W6: the stream ends in good order after so long. */
+/** W6: the stream ends cleanly after so long. */
 export function closeAfter(ms: number): WatchTransform {
   return async function* closing(frames) {
     const end = AbortSignal.timeout(ms);

@@ -1,17 +1,17 @@
 import type { ObjectRef, WokenRef } from "@quartermaster/runtime";
 
 /** What a plan can wait for that is not an object of its own. */
-export type Matter = "kinds" | "rights" | "namespaces" | "plans" | "admission";
+export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";
 
 /** Plans that wait for a change somewhere in the cluster, so that the change finds them. */
-export class WaitingRoom {
-  readonly #waiting = new Map<Matter, Map<string, ObjectRef>>();
-  readonly #stirredAtMs = new Map<Matter, number>();
+export class WakeIndex {
+  readonly #waiting = new Map<WakeTrigger, Map<string, ObjectRef>>();
+  readonly #stirredAtMs = new Map<WakeTrigger, number>();
 
   /** The plan waits for these matters from now on, and for no others. */
-  settle({ name, namespace = "" }: ObjectRef, matters: readonly Matter[]): void {
+  subscribe({ name, namespace = "" }: ObjectRef, matters: readonly WakeTrigger[]): void {
     const key = `${namespace}/${name}`;
-    for (const matter of allMatters) {
+    for (const matter of allWakeTriggers) {
       const plans = this.#waiting.get(matter) ?? new Map<string, ObjectRef>();
       if (matters.includes(matter)) plans.set(key, { name, namespace });
       else plans.delete(key);
@@ -20,7 +20,7 @@ export class WaitingRoom {
   }
 
   /** Something happened to the matter: those who wait for it. */
-  stir(matter: Matter, nowMs: number): readonly ObjectRef[] {
+  notify(matter: WakeTrigger, nowMs: number): readonly ObjectRef[] {
     this.#stirredAtMs.set(matter, nowMs);
     return [...(this.#waiting.get(matter)?.values() ?? [])];
   }
@@ -29,15 +29,17 @@ export class WaitingRoom {
    * The same for what concerns one namespace only, without the object that changed. A crowd is woken later, and then once for
    * all changes until then: otherwise each change of one of a thousand plans would cost a thousand reconciles.
    */
-  stirNear(matter: Matter, { namespace = "", name }: ObjectRef, nowMs: number): readonly WokenRef[] {
-    const near = this.stir(matter, nowMs).filter((ref) => ref.namespace === namespace && ref.name !== name);
+  stirNear(matter: WakeTrigger, { namespace = "", name }: ObjectRef, nowMs: number): readonly WokenRef[] {
+    const near = this.notify(matter, nowMs).filter((ref) => ref.namespace === namespace && ref.name !== name);
     const afterMs = near.length <= crowd ? 0 : Math.min(near.length * crowdDelayMs, longestDelayMs);
     return near.map((ref) => ({ ...ref, afterMs }));
   }
 
   /** What changed so short a time ago that the server's answers may not show it yet. */
-  restless(nowMs: number): readonly Matter[] {
-    return allMatters.filter((matter) => nowMs - (this.#stirredAtMs.get(matter) ?? -Infinity) < restlessMs);
+  restless(nowMs: number): readonly WakeTrigger[] {
+    return allWakeTriggers.filter(
+      (matter) => nowMs - (this.#stirredAtMs.get(matter) ?? -Infinity) < restlessMs,
+    );
   }
 }
 
@@ -54,4 +56,10 @@ const restlessMs = 3_000;
 export const restlessRetryMs = 500;
 
 /** Every matter there is. */
-export const allMatters: readonly Matter[] = ["kinds", "rights", "namespaces", "plans", "admission"];
+export const allWakeTriggers: readonly WakeTrigger[] = [
+  "kinds",
+  "permissions",
+  "namespaces",
+  "plans",
+  "admission",
+];

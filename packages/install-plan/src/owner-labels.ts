@@ -24,7 +24,7 @@ export const fieldManager = "quartermaster";
 export const jobFieldManager = "quartermaster-job";
 
 /** Whose marks are made: the plan, and its number in the line of those that replaced each other. */
-export interface Marker {
+export interface OwnerLabels {
   readonly plan: Pick<InstallPlan, "metadata">;
   readonly revision: number;
 }
@@ -42,12 +42,12 @@ export function planId(plan: PlanRef): string {
   return id;
 }
 
-/** A pass asks for the id of its plan once per object; what comes from stores is never edited. */
+/** A reconcile asks for the id of its plan once per object; what comes from stores is never edited. */
 const ids = new WeakMap<PlanRef, string>();
 
 /** Labels and annotations that an object of the plan bears. */
-export function marksFor(
-  { plan: { metadata }, revision }: Marker,
+export function ownerLabelsFor(
+  { plan: { metadata }, revision }: OwnerLabels,
   identity: Identity,
 ): Required<Pick<KubeObject["metadata"], "labels" | "annotations">> {
   return {
@@ -65,10 +65,10 @@ export function marksFor(
  * another object, and with one that was not put there by an apply of ours: everybody can write labels. What that proves, and
  * what it does not: docs/decisions/0042.
  */
-export function markOn(object: KubeObject): string | undefined {
+export function planIdOn(object: KubeObject): string | undefined {
   const known = marks.get(object);
   if (known !== undefined) return known.id;
-  const id = isProven(object) && ownsMarks(object) ? claimedMark(object) : undefined;
+  const id = isProven(object) && ownsLabels(object) ? claimedPlanId(object) : undefined;
   marks.set(object, { id });
   return id;
 }
@@ -77,7 +77,7 @@ export function markOn(object: KubeObject): string | undefined {
 const marks = new WeakMap<KubeObject, { readonly id: string | undefined }>();
 
 /** The id of the plan that the labels of the object name, whether or not that is proven. */
-export function claimedMark(object: KubeObject): string | undefined {
+export function claimedPlanId(object: KubeObject): string | undefined {
   return object.metadata.labels?.[planIdLabel];
 }
 
@@ -87,12 +87,12 @@ export function isProven(object: KubeObject): boolean {
 }
 
 /** Whether the object bears the marks of the plan. */
-export function isMarkedBy(object: KubeObject, plan: PlanRef): boolean {
-  return markOn(object) === planId(plan);
+export function isLabelledBy(object: KubeObject, plan: PlanRef): boolean {
+  return planIdOn(object) === planId(plan);
 }
 
 /** A write of ours owns the label or, where somebody has written the label too, the annotation. */
-function ownsMarks(object: KubeObject): boolean {
+function ownsLabels(object: KubeObject): boolean {
   return ownershipProof(object).length > 0;
 }
 
@@ -100,14 +100,14 @@ function ownsMarks(object: KubeObject): boolean {
 export function ownershipProof({ metadata }: KubeObject): readonly object[] {
   const entries: readonly unknown[] = metadata.managedFields ?? [];
   return entries.filter(isOurWrite).flatMap((entry) => {
-    const [path] = markPaths.filter((each) => valueAt(entry, each) !== undefined);
+    const [path] = labelPaths.filter((each) => valueAt(entry, each) !== undefined);
     if (path === undefined) return [];
     const fields = path.toReversed().reduce<object>((inner, key) => ({ [key]: inner }), {});
     return [{ manager: textAt(entry, "manager"), operation: textAt(entry, "operation"), ...fields }];
   });
 }
 
-const markPaths: readonly (readonly string[])[] = [
+const labelPaths: readonly (readonly string[])[] = [
   ["fieldsV1", "f:metadata", "f:labels", `f:${planIdLabel}`],
   ["fieldsV1", "f:metadata", "f:annotations", `f:${objectAnnotation}`],
 ];

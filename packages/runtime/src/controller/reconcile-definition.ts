@@ -13,7 +13,7 @@ export interface Reconciled<Obj extends KubeObject> extends Omit<CleanUpEnd, "st
 }
 
 /** The short form of a controller, for kinds whose decision is short: one function reads, decides and writes. */
-export interface Reconciler<Obj extends KubeObject> {
+export interface ReconcileDefinition<Obj extends KubeObject> {
   /** Brings the world to what the object declares; idempotent. Nothing returned means `settled()`. */
   readonly reconcile: (
     object: Live<Obj>,
@@ -29,7 +29,7 @@ export interface Reconciler<Obj extends KubeObject> {
 
 /** The short form as a recipe: what would be decided by rules is decided where it is read. */
 export function recipeOf<Obj extends KubeObject>(
-  { reconcile, cleanUp, finalizer, conditionTypes }: Reconciler<Obj>,
+  { reconcile, cleanUp, finalizer, conditionTypes }: ReconcileDefinition<Obj>,
   defaultFinalizer: string,
 ): Recipe<Obj, CleanUpEnd, never> {
   return {

@@ -1,5 +1,5 @@
-/** One folder of the house, and the packages that its files may import besides their own. */
-export interface Room {
+/** One package, and the packages that its files may import besides their own. */
+export interface PackageRule {
   readonly folder: string;
   readonly mayImport: readonly string[];
   /** Doors besides the package's own name, e.g. `schema` for `@quartermaster/runtime/schema`. */
@@ -13,7 +13,7 @@ const foundation = ["api", "runtime"];
  * The dependency rule as data. A package is called `@quartermaster/<last part of its folder>`.
  * A new package needs a row here: files in a folder without a row fail the lint.
  */
-export const rooms: readonly Room[] = [
+export const packages: readonly PackageRule[] = [
   { folder: "packages/runtime", mayImport: [], entries: ["kinds", "schema", "testing"] },
   { folder: "packages/api", mayImport: ["runtime"] },
   { folder: "packages/install-plan", mayImport: foundation, entries: ["health", "pack"] },
@@ -35,5 +35,5 @@ export const rooms: readonly Room[] = [
   { folder: "tools", mayImport: [], entries: ["bundle"] },
 ];
 
-/** What every file below `<room>/test` may import in addition. */
+/** What every file below `<package>/test` may import in addition. */
 export const testsMayImport: readonly string[] = ["testkit"];

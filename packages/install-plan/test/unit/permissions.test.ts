@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { identityKey, type Identity } from "../../src/identity.ts";
 import type { Member } from "../../src/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../../src/permissions/escalation.ts";
+import { describePermission, neededPermissions, type Permission } from "../../src/permissions/permission.ts";
 import { parsePolicyRules, type PolicyRule } from "../../src/permissions/policy-rule.ts";
-import { describeRight, neededRights, type Right } from "../../src/permissions/rights.ts";
-import { uncoveredRights } from "../../src/permissions/rule-cover.ts";
-import { missingRights, wholeCluster, type RulesReviews } from "../../src/permissions/rules-review.ts";
+import { uncoveredPermissions } from "../../src/permissions/rule-cover.ts";
+import { missingPermissions, wholeCluster, type RulesReviews } from "../../src/permissions/rules-review.ts";
 
 function aMember(identity: Identity, content: object = {}): Member {
   const { apiVersion, kind, ...metadata } = identity;
@@ -55,7 +55,7 @@ const reviewsOf = (places: Readonly<Record<string, readonly string[]>>, isIncomp
   new Map(Object.entries(places).map(([place, rules]) => [place, { rules: rules.map(rule), isIncomplete }]));
 const rbac = "rbac.authorization.k8s.io";
 
-describe("neededRights", () => {
+describe("neededPermissions", () => {
   const configMap = (name: string): Member =>
     aMember({ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name });
   const role = aMember({ apiVersion: `${rbac}/v1`, kind: "ClusterRole", name: "r" });
@@ -68,7 +68,7 @@ describe("neededRights", () => {
   const cases = [
     {
       name: "asks for create, get and patch by name: an apply tells the server the name",
-      given: neededRights([configMap("b"), configMap("a")], { pluralOf, needsDelete: () => false }),
+      given: neededPermissions([configMap("b"), configMap("a")], { pluralOf, needsDelete: () => false }),
       want: [
         "create configmaps a in shop",
         "create configmaps b in shop",
@@ -80,7 +80,7 @@ describe("neededRights", () => {
     },
     {
       name: "asks for delete where it may be needed",
-      given: neededRights([configMap("a"), role], {
+      given: neededPermissions([configMap("a"), role], {
         pluralOf,
         needsDelete: ({ identity }) => identity.kind === "ClusterRole",
       }),
@@ -96,12 +96,12 @@ describe("neededRights", () => {
     },
     {
       name: "asks for jobs in the plan's namespace",
-      given: neededRights([], { pluralOf, needsDelete: () => true, jobsNamespace: "shop" }),
+      given: neededPermissions([], { pluralOf, needsDelete: () => true, jobsNamespace: "shop" }),
       want: ["create jobs.batch in shop", "delete jobs.batch in shop", "get jobs.batch in shop"],
     },
     {
-      name: "adds further rights, each once",
-      given: neededRights([configMap("a")], {
+      name: "adds further permissions, each once",
+      given: neededPermissions([configMap("a")], {
         pluralOf,
         needsDelete: () => false,
         further: [
@@ -118,7 +118,7 @@ describe("neededRights", () => {
     },
     {
       name: "asks nothing for a kind without a plural",
-      given: neededRights([aMember({ apiVersion: "x/v1", kind: "X", name: "x" })], {
+      given: neededPermissions([aMember({ apiVersion: "x/v1", kind: "X", name: "x" })], {
         pluralOf,
         needsDelete: () => true,
       }),
@@ -126,31 +126,31 @@ describe("neededRights", () => {
     },
   ];
   test.for(cases)("$name", ({ given, want }) => {
-    expect(given.map(describeRight)).toEqual(want);
+    expect(given.map(describePermission)).toEqual(want);
   });
 });
 
-describe("missingRights", () => {
-  const create: Right = { verb: "create", group: "apps", resource: "deployments", namespace: "shop" };
-  const get = (name: string): Right => ({
+describe("missingPermissions", () => {
+  const create: Permission = { verb: "create", group: "apps", resource: "deployments", namespace: "shop" };
+  const get = (name: string): Permission => ({
     verb: "get",
     group: "apps",
     resource: "deployments",
     namespace: "shop",
     name,
   });
-  const scale: Right = {
+  const scale: Permission = {
     verb: "patch",
     group: "apps",
     resource: "deployments/scale",
     namespace: "shop",
     name: "a",
   };
-  const role: Right = { verb: "get", group: rbac, resource: "clusterroles", name: "r" };
+  const role: Permission = { verb: "get", group: rbac, resource: "clusterroles", name: "r" };
   const nothing = { missing: [], doubtful: [] };
   const cases = [
     {
-      name: "a right that is listed",
+      name: "a permission that is listed",
       needed: [create, get("a")],
       reviews: reviewsOf({ shop: ["create,get deployments.apps"] }),
       want: nothing,
@@ -222,34 +222,36 @@ describe("missingRights", () => {
       want: { missing: [], doubtful: [create] },
     },
     {
-      name: "a cluster-wide right that only a namespace gives",
+      name: "a cluster-wide permission that only a namespace gives",
       needed: [role],
       reviews: reviewsOf({ shop: [`get clusterroles.${rbac}`], [wholeCluster]: [] }),
       want: { missing: [{ verb: "get", group: rbac, resource: "clusterroles" }], doubtful: [] },
     },
     {
-      name: "a cluster-wide right",
+      name: "a cluster-wide permission",
       needed: [role],
       reviews: reviewsOf({ [wholeCluster]: [`get clusterroles.${rbac}`] }),
       want: nothing,
     },
   ];
   test.for(cases)("knows $name", ({ needed, reviews, want }) => {
-    expect(missingRights(needed, reviews)).toEqual(want);
+    expect(missingPermissions(needed, reviews)).toEqual(want);
   });
 
-  test("judges 15,000 rights by 200 rules in time", () => {
-    const needed = Array.from({ length: 5_000 }, (_, index) => get(`d-${index}`)).flatMap((right) =>
-      ["get", "patch", "delete"].map((verb) => ({ ...right, verb })),
+  test("judges 15,000 permissions by 200 rules in time", () => {
+    const needed = Array.from({ length: 5_000 }, (_, index) => get(`d-${index}`)).flatMap((permission) =>
+      ["get", "patch", "delete"].map((verb) => ({ ...permission, verb })),
     );
     const rules = Array.from({ length: 200 }, (_, index) => `get,list things${index}.example.com`);
     const start = performance.now();
-    expect(missingRights(needed, reviewsOf({ shop: [...rules, "* deployments.apps"] }))).toEqual(nothing);
+    expect(missingPermissions(needed, reviewsOf({ shop: [...rules, "* deployments.apps"] }))).toEqual(
+      nothing,
+    );
     expect(performance.now() - start).toBeLessThan(500);
   });
 });
 
-describe("uncoveredRights", () => {
+describe("uncoveredPermissions", () => {
   const cases = [
     { name: "nothing beyond itself", wanted: ["get,list pods"], held: ["get,list pods"], want: [] },
     {
@@ -284,7 +286,7 @@ describe("uncoveredRights", () => {
     },
   ];
   test.for(cases)("finds $name", ({ wanted, held, want }) => {
-    expect(uncoveredRights(wanted.map(rule), held.map(rule)).map(describeRight)).toEqual(want);
+    expect(uncoveredPermissions(wanted.map(rule), held.map(rule)).map(describePermission)).toEqual(want);
   });
 });
 
@@ -405,7 +407,7 @@ describe("escalations", () => {
       reviews: reviewsOf(places),
       roleRules,
     });
-    expect(found.flatMap(({ lacking }) => lacking).map(describeRight)).toEqual(want);
+    expect(found.flatMap(({ lacking }) => lacking).map(describePermission)).toEqual(want);
   });
 
   test("names the roles to look up: those that bindings point to and the plan does not bring", () => {

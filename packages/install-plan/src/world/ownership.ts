@@ -2,13 +2,13 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { ourFields } from "../fields/managed-fields.ts";
-import { claimedMark, isProven, markOn, planId } from "../marks.ts";
+import { claimedPlanId, isProven, planIdOn, planId } from "../owner-labels.ts";
 import { hasStarted, isInstalled } from "../progress.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */
-export type Standing =
+export type Ownership =
   | { readonly kind: "absent" }
-  | { readonly kind: "mine" }
+  | { readonly kind: "owned" }
   /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
   | { readonly kind: "inherited" }
   /** Nobody's, as far as marks and owner references tell. */
@@ -17,28 +17,30 @@ export type Standing =
       /** It bears labels of this plan that the plan did not put there. */
       readonly isForged?: true;
     }
-  | { readonly kind: "foreign"; readonly owner: string };
+  | { readonly kind: "ownedByOther"; readonly owner: string };
 
 /** What decides whose an object is. */
-export interface Family {
+export interface OwnershipContext {
   readonly plan: InstallPlan;
   /** Ids of plans whose objects this one takes over. */
-  readonly heirOf: ReadonlySet<string>;
+  readonly takesOverFrom: ReadonlySet<string>;
   /** All plans there are, by id: namespace and name. */
   readonly living: Pick<ReadonlyMap<string, string>, "get">;
 }
 
 /** Judges by the marks on the object; a label that no apply of ours put there is no more than a label. */
-export function standingOf(live: KubeObject | undefined, family: Family): Standing {
+export function ownershipOf(live: KubeObject | undefined, context: OwnershipContext): Ownership {
   if (live === undefined) return { kind: "absent" };
-  const { plan, heirOf, living } = family;
-  const mark = markOn(live);
-  if (mark === undefined) return isStripped(live, plan) ? { kind: "mine" } : unmarked(live, plan);
+  const { plan, takesOverFrom, living } = context;
+  const mark = planIdOn(live);
+  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live, plan);
   // Before its start a plan has written nothing, whatever somebody makes of its uid.
-  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "mine" } : unmarked(live, plan);
-  if (heirOf.has(mark)) return { kind: "inherited" };
+  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "owned" } : unmarked(live, plan);
+  if (takesOverFrom.has(mark)) return { kind: "inherited" };
   const owner = living.get(mark);
-  return owner === undefined ? unmarked(live, plan) : { kind: "foreign", owner: describePlan(owner, plan) };
+  return owner === undefined
+    ? unmarked(live, plan)
+    : { kind: "ownedByOther", owner: describePlan(owner, plan) };
 }
 
 /** Who works in a namespace knows its plans. Those of others are not named: who may read the status may not read them. */
@@ -48,14 +50,15 @@ function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPl
 
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
 function isStripped(live: KubeObject, plan: InstallPlan): boolean {
-  const hasLabel = claimedMark(live) !== undefined;
+  const hasLabel = claimedPlanId(live) !== undefined;
   return isInstalled(plan) && !hasLabel && isProven(live) && ourFields(live) !== undefined;
 }
 
-function unmarked(live: KubeObject, plan: InstallPlan): Standing {
+function unmarked(live: KubeObject, plan: InstallPlan): Ownership {
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (controller !== undefined) return { kind: "foreign", owner: `${controller.kind} ${controller.name}` };
-  return claimedMark(live) === planId(plan.metadata)
+  if (controller !== undefined)
+    return { kind: "ownedByOther", owner: `${controller.kind} ${controller.name}` };
+  return claimedPlanId(live) === planId(plan.metadata)
     ? { kind: "unowned", isForged: true }
     : { kind: "unowned" };
 }

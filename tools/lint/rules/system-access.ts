@@ -4,7 +4,7 @@ import { repositoryPath } from "../repository-path.ts";
 import { isSystemImport, isSystemMember, mayAccessSystem, timerGlobals } from "../system-access.ts";
 
 /** Reports direct use of clock, timers, randomness, ids and environment outside `src/system`. */
-export const systemRoom: CreateRule = {
+export const systemAccess: CreateRule = {
   create(context) {
     if (mayAccessSystem(repositoryPath(context))) return {};
     return {

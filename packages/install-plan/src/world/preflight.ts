@@ -3,12 +3,12 @@ import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
 import { bindingRight } from "../permissions/escalation.ts";
-import type { Right } from "../permissions/rights.ts";
+import type { Permission } from "../permissions/permission.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { deletedOf } from "./leftovers.ts";
 import { liveTrace } from "./live-trace.ts";
 import { previewAction } from "./preview-action.ts";
-import type { Clearance, MemberView, PreviewAction, Seen } from "./seen.ts";
+import type { Preflight, MemberView, PreviewAction, Seen } from "./seen.ts";
 
 /** What the server answered about one member. */
 export interface MemberFinding {
@@ -21,19 +21,19 @@ export interface MemberFinding {
 }
 
 /** What is known besides the answers about members. */
-export interface ClearanceFacts extends Pick<
+export interface PreflightFacts extends Pick<
   Seen,
   "plan" | "transformed" | "transformationIssues" | "leftovers"
 > {
   /** What the server says to the jobs' templates. */
   readonly jobRuns: readonly DryRun[];
-  readonly missingRights: readonly Right[];
+  readonly missingPermissions: readonly Permission[];
   readonly elapsedMs: number;
 }
 
 /** All answers together, as one decision needs them. */
-export function clearanceFrom(findings: readonly MemberFinding[], facts: ClearanceFacts): Clearance {
-  const { missingRights, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
+export function preflightFrom(findings: readonly MemberFinding[], facts: PreflightFacts): Preflight {
+  const { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
   const isManual = facts.plan.spec.approval === "Manual";
   const actions = findings.map(actionOf);
   const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
@@ -54,9 +54,9 @@ export function clearanceFrom(findings: readonly MemberFinding[], facts: Clearan
       ...transformationIssues,
       ...(isManual ? adoptionIssues(adopts.length) : []),
     ],
-    missingRights: [
+    missingPermissions: [
       // A review lists what the reads were refused for; where it does not, the refusal itself counts.
-      ...(missingRights.length === 0 ? unreadable : missingRights),
+      ...(missingPermissions.length === 0 ? unreadable : missingPermissions),
       ...findings.flatMap(escalationsOf),
     ],
     undecided: transients.map(({ message }) => message),
@@ -94,15 +94,17 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
-  const { member, standing, isUnapproved } = view;
+  const { member, ownership, isUnapproved } = view;
   if (isUnapproved === true) return [lateArrival(member)];
-  const isForged = standing.kind === "unowned" && standing.isForged === true;
+  const isForged = ownership.kind === "unowned" && ownership.isForged === true;
   const nobodys = isForged
     ? "bears labels of this plan that the plan did not set"
     : "exists already and is nobody's";
-  const owner = standing.kind === "foreign" ? `belongs to ${standing.owner}` : nobodys;
+  const owner = ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : nobodys;
   const remedy =
-    standing.kind === "foreign" ? "adoption: Always takes it over" : "adoption: IfUnowned takes it over";
+    ownership.kind === "ownedByOther"
+      ? "adoption: Always takes it over"
+      : "adoption: IfUnowned takes it over";
   return [
     {
       reason: isForged ? "NameTaken" : "Collision",
@@ -119,15 +121,15 @@ function lateArrival({ stage, index, identity }: Member): Issue {
   return { reason: "Collision", stage, index, object: identity, message };
 }
 
-function escalationsOf({ view, dryRun }: MemberFinding): readonly Right[] {
-  if (dryRun?.kind !== "missingRight") return [];
+function escalationsOf({ view, dryRun }: MemberFinding): readonly Permission[] {
+  if (dryRun?.kind !== "missingPermission") return [];
   const { identity } = view.member;
   // What is missing is the permission on the role, which the plan names itself.
   if (identity.kind.endsWith("Binding")) return [bindingRight(view.member)];
-  return [rightFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
+  return [permissionFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
 }
 
-function rightFor({ identity }: Member, verb: string, resource: string): Right {
+function permissionFor({ identity }: Member, verb: string, resource: string): Permission {
   const { namespace, name } = identity;
   return {
     verb,

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { conditionOf } from "../support/conditions.ts";
 import { widget, widgets } from "../support/definitions.ts";
 import { clusterRoles, crds, deployments, namespaces } from "../support/kinds.ts";
-import { isAllowed, letRead, optIn, setUpLimited } from "../support/limited-rights.ts";
+import { isAllowed, letRead, optIn, setUpLimited } from "../support/limited-permissions.ts";
 import { configMap, deployment, inline, job } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
-import { allRights, configMaps, type Workbench } from "../support/workbench.ts";
+import { allPermissions, configMaps, type Workbench } from "../support/workbench.ts";
 
 const label = "install.quartermaster.dev/aggregate-to-operator";
 
@@ -16,7 +16,7 @@ async function isGone({ client, namespace }: Workbench, name: string): Promise<b
   return (await client.find(installPlan.kind, { namespace, name })) === undefined;
 }
 
-describe("an operator with the limited rights", () => {
+describe("an operator with the limited permissions", () => {
   test("may read no Secrets, enter no pods, and act as nobody outside of namespaces that opted in", async () => {
     await using bench = await setUpLimited();
     await optIn(bench);
@@ -109,7 +109,7 @@ describe("an operator with the limited rights", () => {
   });
 
   test("does not begin a plan whose own definitions bring a kind that it may not watch", async () => {
-    await using bench = await setUpLimited({ clusterRules: [allRights] });
+    await using bench = await setUpLimited({ clusterRules: [allPermissions] });
     await optIn(bench);
     const definition = widgets(`brought.${bench.namespace}.example`);
     bench.use(removing(bench.client, crds, { name: definition.name }));
@@ -138,8 +138,8 @@ describe("an operator with the limited rights", () => {
     await bench.installed("p");
     await manager[Symbol.asyncDispose]();
     await bench.client.delete(clusterRoles, { name: `${bench.namespace}-widgets` });
-    const right = { verb: "watch", resource: "widgets", group: definition.group };
-    await eventually(async () => !(await isAllowed(bench, right)));
+    const permission = { verb: "watch", resource: "widgets", group: definition.group };
+    await eventually(async () => !(await isAllowed(bench, permission)));
     await bench.operate();
     const { status } = await bench.until("p", ({ message = "" }) => message.includes("may not watch"));
     expect(status?.phase).toBe("Installed");
@@ -155,7 +155,7 @@ describe("an operator with the limited rights", () => {
   });
 
   test("keeps a namespace of a plan in which it cannot see whether others have Secrets", async () => {
-    await using bench = await setUpLimited({ clusterRules: [allRights] });
+    await using bench = await setUpLimited({ clusterRules: [allPermissions] });
     await optIn(bench);
     const name = `${bench.namespace}-home`;
     bench.use(removing(bench.client, namespaces, { name }));

@@ -1,22 +1,22 @@
 import type { Context, Kind, KubeObject } from "@quartermaster/runtime";
 
-import { isMarkedBy, type PlanRef } from "../marks.ts";
+import { isLabelledBy, type PlanRef } from "../owner-labels.ts";
 import type { Entry } from "./inventory.ts";
 import { trackKinds } from "./member-stores.ts";
 import { type KindTable, reachableKind } from "./served-kinds.ts";
 
 /** An object of an inventory that is there and bears a plan's marks. */
-export type MarkedEntry<E extends Entry = Entry> = E & {
+export type LabelledObject<E extends Entry = Entry> = E & {
   readonly kind: Kind;
   readonly live: KubeObject;
 };
 
 /** Those of the entries that are there and still bear the marks of the plan, in their order. */
-export async function markedEntries<E extends Entry>(
+export async function labelledObjects<E extends Entry>(
   entries: readonly E[],
   owner: PlanRef,
   { ctx, kinds }: { readonly ctx: Context; readonly kinds: KindTable },
-): Promise<readonly MarkedEntry<E>[]> {
+): Promise<readonly LabelledObject<E>[]> {
   const served = entries.flatMap((entry) => {
     const kind = reachableKind(kinds, entry.identity);
     return kind === undefined ? [] : [{ ...entry, kind }];
@@ -27,6 +27,6 @@ export async function markedEntries<E extends Entry>(
   );
   return served.flatMap((entry) => {
     const live = stores.find(entry.kind, entry.identity);
-    return live !== undefined && isMarkedBy(live, owner) ? [{ ...entry, live }] : [];
+    return live !== undefined && isLabelledBy(live, owner) ? [{ ...entry, live }] : [];
   });
 }

@@ -1,18 +1,18 @@
 import type { ApiError } from "@quartermaster/runtime";
 
 import { describeIdentity, type Identity } from "../identity.ts";
-import type { Trouble } from "../plan-memory.ts";
+import type { WriteFailure } from "../plan-memory.ts";
 import { reasons } from "../reasons.ts";
 import { refusalText } from "../refusal.ts";
 
 /** What a write that failed means, and when it may be tried again. */
-export function troubleFrom(
+export function writeFailureFrom(
   error: ApiError,
   { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
-): Trouble {
+): WriteFailure {
   const name = describeIdentity(identity);
   const said = refusalText(error);
-  const lasting = (kind: Trouble["kind"], reason: string): Trouble => ({
+  const lasting = (kind: WriteFailure["kind"], reason: string): WriteFailure => ({
     kind,
     reason,
     message: `${name} was refused: ${said}`,

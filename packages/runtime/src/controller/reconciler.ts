@@ -3,14 +3,14 @@ import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
-import { PassDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
+import { ReconcileDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
 import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
 import { defineMemory, Memories } from "../reconcile/memory.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
-import { type PassEnd, runRecipe } from "../reconcile/runner.ts";
+import { type ReconcileEnd, runRecipe } from "../reconcile/runner.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
 import type { ReadStore } from "../store/read-store.ts";
 import { unreachable } from "../unreachable.ts";
@@ -21,15 +21,15 @@ import type { TrackedSources } from "./tracked-sources.ts";
 /** What the queue is to do with the key now. */
 export type Next =
   /** `error`: it failed, and only a change of the spec can help. */
-  | { readonly kind: "rest"; readonly error?: unknown }
-  | { readonly kind: "again" }
-  | { readonly kind: "after"; readonly delayMs: number }
+  | { readonly kind: "done"; readonly error?: unknown }
+  | { readonly kind: "requeue" }
+  | { readonly kind: "requeueAfter"; readonly delayMs: number }
   | { readonly kind: "backOff"; readonly atLeastMs: number; readonly error: unknown }
   /** Broken off because we stop or lost leadership; nothing is known. */
   | { readonly kind: "abandoned" };
 
-/** What passes of one controller have in common. */
-export interface PassSettings<Obj extends KubeObject, Seen, Action> {
+/** What reconciles of one controller have in common. */
+export interface ReconcilerSettings<Obj extends KubeObject, Seen, Action> {
   readonly name: string;
   readonly kind: Kind<Obj>;
   readonly recipe: Recipe<Obj, Seen, Action>;
@@ -42,23 +42,23 @@ export interface PassSettings<Obj extends KubeObject, Seen, Action> {
   readonly tracked: TrackedSources;
 }
 
-/** Runs single passes: recipe, deadline, status, log. Never throws. */
-export class Passes<Obj extends KubeObject, Seen, Action> {
-  readonly #settings: PassSettings<Obj, Seen, Action>;
+/** Runs single reconciles: recipe, deadline, status, log. Never throws. */
+export class Reconciler<Obj extends KubeObject, Seen, Action> {
+  readonly #settings: ReconcilerSettings<Obj, Seen, Action>;
   readonly #statuses: StatusWriter<Obj>;
   readonly #memories = new Memories();
 
-  constructor(settings: PassSettings<Obj, Seen, Action>) {
+  constructor(settings: ReconcilerSettings<Obj, Seen, Action>) {
     this.#settings = settings;
     this.#statuses = new StatusWriter(settings.kind, settings.name);
   }
 
-  /** One pass over the object under the key. `term` aborts when we may no longer act. */
+  /** One reconcile over the object under the key. `term` aborts when we may no longer act. */
   async run(key: ObjectKey, term: AbortSignal): Promise<Next> {
     const object = this.#settings.objects.getByKey(key);
     if (object === undefined) {
       this.#drop(key);
-      return { kind: "rest" };
+      return { kind: "done" };
     }
     const log = this.#log(object);
     try {
@@ -82,7 +82,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     this.#settings.tracked.forget(key);
   }
 
-  async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<PassEnd> {
+  async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
     const { recipe, kind, host, deadlineMs, references, tracked, objects } = this.#settings;
     const { system } = host;
     const isLatest = ({ metadata }: Obj): boolean =>
@@ -102,17 +102,17 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   }
 
   /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(object: Obj, { stage, failure, ...end }: PassEnd, term: AbortSignal): Promise<Next> {
+  async #conclude(object: Obj, { stage, failure, ...end }: ReconcileEnd, term: AbortSignal): Promise<Next> {
     const { outcome } = end;
     switch (stage) {
-      case "unclaimed":
-        return { kind: "again" };
-      case "gone":
-        return { kind: "rest" };
-      case "leaving":
+      case "needsFinalizer":
+        return { kind: "requeue" };
+      case "finalized":
+        return { kind: "done" };
+      case "deleting":
         if (outcome.kind !== "settled") await this.#writeStatus(object, end, term);
         return nextAfter(outcome);
-      case "claimed":
+      case "active":
         await this.#writeStatus(object, end, term);
         if (failure === undefined) return nextAfter(outcome);
         return { kind: "backOff", atLeastMs: judgeFailure(failure).atLeastMs, error: failure };
@@ -128,10 +128,10 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
   ): Promise<Next> {
     const { next, shown, atLeastMs, isBug } = judgeFailure(error);
     const code = classify(error);
-    if (isBug) log.error("pass failed by a fault of ours", { code, err: error });
-    else if (error instanceof PassDeadlineError) log.warn("pass exceeded its deadline", { code });
-    else if (shown === undefined) log.debug("pass will be repeated", { code, err: error });
-    else log.warn("pass failed", { code, err: error });
+    if (isBug) log.error("reconcile failed by a fault of ours", { code, err: error });
+    else if (error instanceof ReconcileDeadlineError) log.warn("reconcile exceeded its deadline", { code });
+    else if (shown === undefined) log.debug("reconcile will be repeated", { code, err: error });
+    else log.warn("reconcile failed", { code, err: error });
     try {
       if (shown !== undefined) await this.#writeStatus(object, { outcome: shown }, term);
     } catch (statusError) {
@@ -139,12 +139,12 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
       log.debug("status could not be written", { code: classify(statusError) });
       return { kind: "backOff", atLeastMs, error };
     }
-    return next === "stay" ? { kind: "rest", error } : { kind: "backOff", atLeastMs, error };
+    return next === "stay" ? { kind: "done", error } : { kind: "backOff", atLeastMs, error };
   }
 
   async #writeStatus(
     object: Obj,
-    { outcome, status: content, conditions: claims = [] }: CleanUpEnd,
+    { outcome, status: content, conditions: updates = [] }: CleanUpEnd,
     term: AbortSignal,
   ): Promise<void> {
     const { writesStatus, host, recipe } = this.#settings;
@@ -154,7 +154,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     await this.#statuses.write(this.#client(scopeOf(term)), object, {
       outcome,
       content,
-      claims,
+      updates,
       ownTypes,
       now,
     });
@@ -170,21 +170,21 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
     });
   }
 
-  #context(object: Obj, pass: Pass): Context {
+  #context(object: Obj, parts: ReconcileParts): Context {
     const { host, kind, storeOf } = this.#settings;
     // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
     let client: Client | undefined;
     const fenced = (): Client => {
-      client ??= this.#client(pass.scope);
+      client ??= this.#client(parts.scope);
       return client;
     };
     return {
       get client() {
         return fenced();
       },
-      log: pass.log,
+      log: parts.log,
       get signal() {
-        return pass.scope.signal;
+        return parts.scope.signal;
       },
       events: {
         record: (event) => {
@@ -205,9 +205,9 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
           applied: this.#memories.of(object, appliedObjects),
         });
       },
-      track: (request) => pass.tracking.track(request),
+      track: (request) => parts.tracking.track(request),
       follow: (target, ref) => {
-        pass.following.follow(nameOfKind(target), keyOf(ref));
+        parts.following.follow(nameOfKind(target), keyOf(ref));
         return storeOf(target).get(ref);
       },
     };
@@ -222,7 +222,7 @@ export class Passes<Obj extends KubeObject, Seen, Action> {
 
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
-interface Pass {
+interface ReconcileParts {
   readonly log: Log;
   readonly scope: Scope;
   readonly following: ReturnType<ReferenceTracker["begin"]>;
@@ -233,15 +233,17 @@ function nextAfter(outcome: Outcome): Next {
   switch (outcome.kind) {
     case "settled": {
       const { recheckAfterMs } = outcome;
-      return recheckAfterMs === undefined ? { kind: "rest" } : { kind: "after", delayMs: recheckAfterMs };
+      return recheckAfterMs === undefined
+        ? { kind: "done" }
+        : { kind: "requeueAfter", delayMs: recheckAfterMs };
     }
     case "held":
-      return { kind: "rest" };
+      return { kind: "done" };
     case "stalled":
-      if (outcome.retryAfterMs === undefined) return { kind: "rest" };
-      return { kind: "after", delayMs: outcome.retryAfterMs };
+      if (outcome.retryAfterMs === undefined) return { kind: "done" };
+      return { kind: "requeueAfter", delayMs: outcome.retryAfterMs };
     case "waiting":
-      return { kind: "after", delayMs: outcome.retryAfterMs };
+      return { kind: "requeueAfter", delayMs: outcome.retryAfterMs };
     default:
       return unreachable(outcome);
   }

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { marksFor, planId } from "../../src/marks.ts";
-import { standingOf } from "../../src/world/standing.ts";
+import { ownerLabelsFor, planId } from "../../src/owner-labels.ts";
+import { ownershipOf } from "../../src/world/ownership.ts";
 import { aPlan } from "../support/plans.ts";
 
 const began = { startedAt: "2026-01-01T00:00:00Z" };
@@ -20,7 +20,7 @@ const applied = entry("quartermaster", "Apply", labelPath);
 
 /** Bears the marks of the plan with this name. */
 function marked(name: string, managedFields: readonly object[], more: object = {}): KubeObject {
-  const marks = marksFor({ plan: aPlan(name), revision: 1 }, identity);
+  const marks = ownerLabelsFor({ plan: aPlan(name), revision: 1 }, identity);
   const { apiVersion, kind, ...place } = identity;
   return { apiVersion, kind, metadata: { ...place, ...marks, managedFields, ...more } };
 }
@@ -30,7 +30,7 @@ describe("whose an object is", () => {
   const forged = { kind: "unowned", isForged: true };
 
   test.each([
-    { name: "applied by us", status: began, live: marked("p", [applied]), want: { kind: "mine" } },
+    { name: "applied by us", status: began, live: marked("p", [applied]), want: { kind: "owned" } },
     {
       name: "the label was written by others too",
       status: began,
@@ -38,7 +38,7 @@ describe("whose an object is", () => {
         entry("kubectl", "Update", labelPath),
         entry("quartermaster", "Apply", annotationPath),
       ]),
-      want: { kind: "mine" },
+      want: { kind: "owned" },
     },
     { name: "before the plan has started", status: {}, live: marked("p", [applied]), want: forged },
     { name: "labels without any manager", status: began, live: marked("p", []), want: forged },
@@ -64,7 +64,7 @@ describe("whose an object is", () => {
       name: "labels without proof on what a controller owns",
       status: began,
       live: marked("p", [], { ownerReferences: [controller] }),
-      want: { kind: "foreign", owner: "Thing t" },
+      want: { kind: "ownedByOther", owner: "Thing t" },
     },
     { name: "of a predecessor", status: {}, live: marked("old", [applied]), want: { kind: "inherited" } },
     {
@@ -77,7 +77,7 @@ describe("whose an object is", () => {
       name: "of another plan",
       status: began,
       live: marked("other", [applied]),
-      want: { kind: "foreign", owner: "plan ns/other" },
+      want: { kind: "ownedByOther", owner: "plan ns/other" },
     },
     {
       name: "labels of another plan without proof",
@@ -87,12 +87,12 @@ describe("whose an object is", () => {
     },
   ])("$name", ({ status, live, want }) => {
     const idOf = (name: string): string => planId(aPlan(name).metadata);
-    const family = {
+    const context = {
       plan: aPlan("p", { status }),
-      heirOf: new Set([idOf("old")]),
+      takesOverFrom: new Set([idOf("old")]),
       living: new Map(["p", "old", "other"].map((name) => [idOf(name), `ns/${name}`])),
     };
-    expect(standingOf(live, family)).toEqual(want);
+    expect(ownershipOf(live, context)).toEqual(want);
   });
 });
 
@@ -108,9 +108,12 @@ describe("whose an object is, in words that the plan's author may read", () => {
     { name: "nor one of a namespace that begins alike", owner: alike },
   ])("$name", ({ owner }) => {
     const { apiVersion, kind, ...place } = identity;
-    const marks = marksFor({ plan: { metadata: owner }, revision: 1 }, identity);
+    const marks = ownerLabelsFor({ plan: { metadata: owner }, revision: 1 }, identity);
     const live = { apiVersion, kind, metadata: { ...place, ...marks, managedFields: [applied] } };
-    const family = { plan: aPlan("p", { status: began }), heirOf: new Set<string>(), living };
-    expect(standingOf(live, family)).toEqual({ kind: "foreign", owner: "a plan of another namespace" });
+    const context = { plan: aPlan("p", { status: began }), takesOverFrom: new Set<string>(), living };
+    expect(ownershipOf(live, context)).toEqual({
+      kind: "ownedByOther",
+      owner: "a plan of another namespace",
+    });
   });
 });

@@ -5,10 +5,15 @@ import { inBatches } from "../in-batches.ts";
 import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
-import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
-import { describeRight, neededRights, type Right, sortRights } from "../permissions/rights.ts";
 import {
-  missingRights,
+  describePermission,
+  neededPermissions,
+  type Permission,
+  sortPermissions,
+} from "../permissions/permission.ts";
+import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
+import {
+  missingPermissions,
   type RulesReview,
   type RulesReviews,
   wholeCluster,
@@ -17,25 +22,25 @@ import { findAsAccount } from "./find-as-account.ts";
 import { accessKinds } from "./kinds.ts";
 import type { Replacement } from "./replacement.ts";
 
-/** What the question after rights needs. */
-export interface RightsQuestion {
+/** What the question after permissions needs. */
+export interface PermissionsQuestion {
   readonly plan: InstallPlan;
   readonly members: readonly Member[];
   readonly replacement: Replacement;
-  /** Rights beyond those for the members. */
-  readonly further: readonly Right[];
+  /** Permissions beyond those for the members. */
+  readonly further: readonly Permission[];
   readonly pluralOf: (member: Member) => string | undefined;
   /** Speaks as the account. */
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** Every right that the account lacks for the plan as a whole, with one review per namespace. */
-export async function lackingRights(question: RightsQuestion): Promise<readonly Right[]> {
+/** Every permission that the account lacks for the plan as a whole, with one review per namespace. */
+export async function lackingPermissions(question: PermissionsQuestion): Promise<readonly Permission[]> {
   const { plan, members, client, signal, pluralOf } = question;
   const { namespace: home = "" } = plan.metadata;
   const hasJobs = plan.spec.stages.some(({ jobs = [] }) => jobs.length > 0);
-  const needed = neededRights(members, {
+  const needed = neededPermissions(members, {
     pluralOf,
     needsDelete: (member) => mayBeDeleted(member, question),
     further: question.further,
@@ -49,25 +54,27 @@ export async function lackingRights(question: RightsQuestion): Promise<readonly 
       return review === undefined ? [] : [[place, review] as const];
     }),
   );
-  const { missing, doubtful } = missingRights(needed, reviews);
+  const { missing, doubtful } = missingPermissions(needed, reviews);
   const denied = await reviewAccess(client, doubtful, signal);
-  return sortRights([...missing, ...denied, ...(await escalationRights(question, reviews))]);
+  return sortPermissions([...missing, ...denied, ...(await escalationPermissions(question, reviews))]);
 }
 
 /** What roles and bindings of the plan would give beyond what the account holds. */
-async function escalationRights(
-  { members, client, signal }: RightsQuestion,
+async function escalationPermissions(
+  { members, client, signal }: PermissionsQuestion,
   reviews: RulesReviews,
-): Promise<readonly Right[]> {
+): Promise<readonly Permission[]> {
   const bound = boundRoles(members);
   const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, client));
   const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
   const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
-  // A list that is incomplete may hide the right that lifts the check.
-  const waivers = sortRights(found.map(({ waivedBy }) => waivedBy));
+  // A list that is incomplete may hide the permission that lifts the check.
+  const waivers = sortPermissions(found.map(({ waivedBy }) => waivedBy));
   const denied = await reviewAccess(client, waivers, signal);
   return found
-    .filter(({ waivedBy }) => denied.some((right) => describeRight(right) === describeRight(waivedBy)))
+    .filter(({ waivedBy }) =>
+      denied.some((permission) => describePermission(permission) === describePermission(waivedBy)),
+    )
     .flatMap(({ lacking }) => lacking);
 }
 
@@ -85,7 +92,7 @@ function describeRole({ kind, namespace = "", name }: RoleRef): string {
 }
 
 /** Clean-up is not the moment to find out that the account may not delete. */
-function mayBeDeleted({ lifecycle }: Member, { replacement }: RightsQuestion): boolean {
+function mayBeDeleted({ lifecycle }: Member, { replacement }: PermissionsQuestion): boolean {
   return (
     lifecycle.cleanup === "Delete" ||
     lifecycle.onImmutable === "Recreate" ||

@@ -5,7 +5,7 @@ import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { NodeRequest } from "./options.ts";
 
-/** Adds nodes that kwok looks after: pods run on them in name only. */
+/** Adds nodes that kwok looks after: pods are simulated on them. */
 export async function addKwokNodes(
   client: ApiClient,
   nodes: readonly Required<NodeRequest>[],
@@ -15,7 +15,7 @@ export async function addKwokNodes(
   );
 }
 
-/** The Node object that stands for a node in name. */
+/** The Node object that stands for a simulated node. */
 function kwokNode({ name, zone }: Required<NodeRequest>): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "v1",
