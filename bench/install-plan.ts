@@ -3,6 +3,7 @@ import { benchConfigMaps } from "./install-plan/config-maps.ts";
 import { benchDrift } from "./install-plan/drift.ts";
 import { benchPlansIdle } from "./install-plan/idle.ts";
 import { benchKubePrometheus } from "./install-plan/kube-prometheus.ts";
+import { benchPlansSelecting } from "./install-plan/selecting.ts";
 import type { BenchOptions, Row, Section } from "./table.ts";
 
 const parts: Readonly<Record<string, (bed: PlanBed) => Promise<readonly Row[]>>> = {
@@ -10,6 +11,7 @@ const parts: Readonly<Record<string, (bed: PlanBed) => Promise<readonly Row[]>>>
   "kube-prometheus": benchKubePrometheus,
   drift: benchDrift,
   idle: benchPlansIdle,
+  selecting: benchPlansSelecting,
 };
 
 /** The numbers that plans are held to, beside kubectl, Helm and kapp on one API server. `--only=drift,idle` runs some parts. */

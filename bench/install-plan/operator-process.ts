@@ -28,6 +28,15 @@ export class OperatorProcess implements AsyncDisposable {
     await eventually(async () => (await fetch(`http://127.0.0.1:${this.#port}/readyz`)).ok);
   }
 
+  /** How many reconciles it has made of plans, however they ended. */
+  async reconciles(): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text();
+    const lines = text.split("\n").filter((line) => line.startsWith("controller_runtime_reconcile_total{"));
+    return lines
+      .filter((line) => line.includes('controller="installplans"'))
+      .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+  }
+
   usage(): ProcessUsage {
     const usage = usageOf(this.#child.pid);
     if (usage === undefined) throw new Error("the operator has ended; see operator.log");

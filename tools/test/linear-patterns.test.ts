@@ -29,7 +29,6 @@ const exempt = new Map([
   ["/[-.]+$/", "50 characters of a name"],
   ["/-+$/", "the beginning of a name"],
   [String.raw`/"(?<text>[^"\\]*(?:\\.[^"\\]*)*)"(?<colon>\s*:)?|[{}[\]]/g`, "text that is known to be JSON"],
-  [String.raw`/\[\^?\]?[^\]]*\]/g`, "patterns of 1,000 characters"],
 ]);
 
 /** Long runs of what patterns repeat, with an end that none of them wants. */

@@ -32,12 +32,14 @@ export async function runOperator(
   settings: Settings,
   { system, stop, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
-  const { kubeconfigPath, context, metricsPort, metricsHost } = settings;
+  const { kubeconfigPath, context, insecureSkipTlsVerify, metricsPort, metricsHost } = settings;
   const config = await loadConfig({
     system,
+    insecureSkipTlsVerify,
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     ...(context === undefined ? {} : { context }),
   });
+  if (config.tls.insecure) log.warn("tls verification is switched off", { server: config.server });
   const metrics = operatorMetrics(settings, system);
   const { observe, observeRetry, telemetry } = metrics;
   await using transport = createTransport({ config, system, userAgent, observe, observeRetry });
@@ -97,13 +99,14 @@ interface ControllerParts {
 }
 
 function controllersFor(
-  { watchNamespace, concurrency }: Settings,
+  { watchNamespace, concurrency, requireAuthor }: Settings,
   { transport, system, observer }: ControllerParts,
 ): readonly Controller[] {
   return installPlanControllers({
     system,
     discovery: new Discovery(transport, system),
     concurrency,
+    requireAuthor,
     observer,
     ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
   });

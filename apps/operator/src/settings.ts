@@ -7,6 +7,8 @@ export interface Settings {
   /** Default: as kubectl finds it. */
   readonly kubeconfigPath?: string;
   readonly context?: string;
+  /** Any certificate of the API server will do. */
+  readonly insecureSkipTlsVerify: boolean;
   /** Only plans of this namespace (default: all). */
   readonly watchNamespace?: string;
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
@@ -19,6 +21,8 @@ export interface Settings {
   readonly identity?: string;
   /** Plans worked on at the same time. */
   readonly concurrency: number;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
   readonly isHelpWanted: boolean;
 }
 
@@ -35,6 +39,10 @@ const options = {
     about: "file with the cluster's address (default: as kubectl finds it)",
   },
   context: { variable: "QM_CONTEXT", about: "context of the kubeconfig (default: the current one)" },
+  "insecure-skip-tls-verify": {
+    variable: "QM_INSECURE_SKIP_TLS_VERIFY",
+    about: "true or false: accept any certificate of the API server (default: false)",
+  },
   "watch-namespace": {
     variable: "QM_WATCH_NAMESPACE",
     about: "only plans of this namespace (default: all)",
@@ -54,6 +62,10 @@ const options = {
     about: "name of this replica in the lease, e.g. its pod (default: random)",
   },
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time (default: 4)" },
+  "require-author": {
+    variable: "QM_REQUIRE_AUTHOR",
+    about: "true or false: do nothing for plans whose author is not recorded (default: false)",
+  },
 } as const;
 
 /** Digits alone: `0x10` and `1e3` are slips, not numbers. */
@@ -70,6 +82,10 @@ const namespaceName = z
 const shape = z.object({
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
+  "insecure-skip-tls-verify": z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
   "watch-namespace": namespaceName.optional(),
   "metrics-port": wholeNumber.pipe(z.number().int().min(0).max(65_535)).default(8080),
   "metrics-host": z.string().optional(),
@@ -77,6 +93,10 @@ const shape = z.object({
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
   concurrency: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
+  "require-author": z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -101,9 +121,11 @@ export function readSettings(
     ...optional("leaseNamespace", data["lease-namespace"]),
     ...optional("identity", data.identity),
     ...optional("metricsHost", data["metrics-host"]),
+    insecureSkipTlsVerify: data["insecure-skip-tls-verify"],
     metricsPort: data["metrics-port"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,
+    requireAuthor: data["require-author"],
     isHelpWanted: flags.isHelpWanted,
   };
 }
@@ -116,10 +138,13 @@ function said(value: string | undefined): string | undefined {
 /** The flags as a table for people. */
 export function describeSettings(): string {
   const lines = Object.entries(options).map(
-    ([name, { variable, about }]) => `  --${name.padEnd(18)} ${variable.padEnd(20)} ${about}`,
+    ([name, { variable, about }]) => `  --${name.padEnd(24)} ${variable.padEnd(27)} ${about}`,
   );
   return ["Usage: quartermaster-operator [flags]", "", ...lines, ""].join("\n");
 }
+
+/** Flags that may stand alone. */
+const switches: ReadonlySet<string> = new Set(["--insecure-skip-tls-verify", "--require-author"]);
 
 interface Flags {
   readonly values: Readonly<Record<string, string | undefined>>;
@@ -130,7 +155,7 @@ function readFlags(args: readonly string[]): Flags {
   const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
   try {
     const { values } = parseArgs({
-      args: [...args],
+      args: args.map((word) => (switches.has(word) ? `${word}=true` : word)),
       options: { ...known, help: { type: "boolean", short: "h" } },
     });
     const { help = false, ...texts } = values;

@@ -16,7 +16,7 @@ import {
 
 import { cleanUpPlan } from "./cleanup/clean-up.ts";
 import { isOrphaning } from "./cleanup/orphaning.ts";
-import { planIdOn, planId } from "./owner-labels.ts";
+import { claimedPlanId, planId } from "./owner-labels.ts";
 import { performNoting } from "./perform/note-refusal.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { PlanMemories } from "./plan-memory.ts";
@@ -45,6 +45,8 @@ export interface InstallPlanOptions {
   readonly namespace?: string;
   /** Plans worked on at the same time (default: 4). */
   readonly concurrency?: number;
+  /** Nothing is done for plans whose author is not recorded (default: false). */
+  readonly requireAuthor?: boolean;
   /** For metrics. */
   readonly observer?: PlanObserver;
 }
@@ -63,11 +65,13 @@ export function installPlanController({
   discovery,
   namespace,
   concurrency = 4,
+  requireAuthor = false,
   observer = {},
 }: InstallPlanOptions): Controller {
   const state: ControllerState = {
     system,
     discovery,
+    requireAuthor,
     observer,
     memories: new PlanMemories(),
     contents: new ContentReader(),
@@ -80,7 +84,7 @@ export function installPlanController({
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     tracks: (object) => {
-      const plan = state.plansById.get(planIdOn(object) ?? "");
+      const plan = state.plansById.get(claimedPlanId(object) ?? "");
       return plan === undefined ? [] : [plan];
     },
     reads: [storageClasses],
@@ -93,6 +97,7 @@ export function installPlanController({
 interface ControllerState {
   readonly system: System;
   readonly discovery: Discovery;
+  readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
@@ -170,11 +175,10 @@ function planWatches({ system, discovery, wakeIndex, memories }: ControllerState
   return [
     mappedFrom(
       installPlan.kind,
-      ({ metadata: { namespace, name } }) =>
-        wakeIndex
-          .notify("plans", system.monotonicMs())
-          .filter((ref) => ref.namespace === namespace && ref.name !== name),
-      { changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)] },
+      ({ metadata }) => wakeIndex.stirNear("plans", metadata, system.monotonicMs()),
+      {
+        changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)],
+      },
     ),
     mappedFrom(
       installPlan.kind,

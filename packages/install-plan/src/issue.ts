@@ -13,6 +13,8 @@ export type IssueReason =
   | "Rejected"
   /** Somebody else's object stands in the way. */
   | "Collision"
+  /** It bears labels of the plan that the plan did not set. */
+  | "NameTaken"
   | "ImmutableField"
   | "UnsafeCRD"
   /** `spec.replaces` cannot be understood. */

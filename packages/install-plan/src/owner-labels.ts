@@ -4,6 +4,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
 
 import { type Identity, identityKey, identityOf } from "./identity.ts";
+import { fieldOf } from "./manifest/json-object.ts";
 
 /** Label by which the objects of a plan are found. Watches select on its existence. */
 export const planIdLabel = "install.quartermaster.dev/plan-id";
@@ -18,6 +19,9 @@ const revisionLabel = "install.quartermaster.dev/revision";
 export const objectAnnotation = "install.quartermaster.dev/object";
 /** One name for all plans: with one name each, the fields of a replaced plan would stay alive after the handover. */
 export const fieldManager = "quartermaster";
+
+/** Of its own, because a client of ours that names no manager is `quartermaster` to the server, with updates. */
+export const jobFieldManager = "quartermaster-job";
 
 /** Whose marks are made: the plan, and its number in the line of those that replaced each other. */
 export interface OwnerLabels {
@@ -56,9 +60,25 @@ export function ownerLabelsFor(
   };
 }
 
-/** The id of the plan whose mark the object bears; undefined without a mark, or with one that was made for another object. */
+/**
+ * The id of the plan whose mark the object bears and that applied it; undefined without a mark, with one that was made for
+ * another object, and with one that was not put there by an apply of ours: everybody can write labels. What that proves, and
+ * what it does not: docs/decisions/0042.
+ */
 export function planIdOn(object: KubeObject): string | undefined {
-  return isProven(object) ? object.metadata.labels?.[planIdLabel] : undefined;
+  const known = marks.get(object);
+  if (known !== undefined) return known.id;
+  const id = isProven(object) && ownsLabels(object) ? claimedPlanId(object) : undefined;
+  marks.set(object, { id });
+  return id;
+}
+
+/** What comes from stores is never edited, and a reconcile asks more than once about each object. */
+const marks = new WeakMap<KubeObject, { readonly id: string | undefined }>();
+
+/** The id of the plan that the labels of the object name, whether or not that is proven. */
+export function claimedPlanId(object: KubeObject): string | undefined {
+  return object.metadata.labels?.[planIdLabel];
 }
 
 /** Whether an annotation of ours says that its marks were made for this very object. */
@@ -69,6 +89,43 @@ export function isProven(object: KubeObject): boolean {
 /** Whether the object bears the marks of the plan. */
 export function isLabelledBy(object: KubeObject, plan: PlanRef): boolean {
   return planIdOn(object) === planId(plan);
+}
+
+/** A write of ours owns the label or, where somebody has written the label too, the annotation. */
+function ownsLabels(object: KubeObject): boolean {
+  return ownershipProof(object).length > 0;
+}
+
+/** What of the object's managed fields proves that its marks are ours, and nothing else of them; empty without a proof. */
+export function ownershipProof({ metadata }: KubeObject): readonly object[] {
+  const entries: readonly unknown[] = metadata.managedFields ?? [];
+  return entries.filter(isOurWrite).flatMap((entry) => {
+    const [path] = labelPaths.filter((each) => valueAt(entry, each) !== undefined);
+    if (path === undefined) return [];
+    const fields = path.toReversed().reduce<object>((inner, key) => ({ [key]: inner }), {});
+    return [{ manager: textAt(entry, "manager"), operation: textAt(entry, "operation"), ...fields }];
+  });
+}
+
+const labelPaths: readonly (readonly string[])[] = [
+  ["fieldsV1", "f:metadata", "f:labels", `f:${planIdLabel}`],
+  ["fieldsV1", "f:metadata", "f:annotations", `f:${objectAnnotation}`],
+];
+
+/** Objects are applied; Jobs of stages are created, because nothing of them may change. */
+function isOurWrite(entry: unknown): boolean {
+  if (textAt(entry, "subresource") !== undefined) return false;
+  const write = `${textAt(entry, "operation") ?? ""} ${textAt(entry, "manager") ?? ""}`;
+  return write === `Apply ${fieldManager}` || write === `Update ${jobFieldManager}`;
+}
+
+function textAt(value: unknown, key: string): string | undefined {
+  const found = fieldOf(value, key);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(fieldOf, value);
 }
 
 /** The labels and annotations of ours, to be taken off. */

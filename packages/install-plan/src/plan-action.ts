@@ -38,11 +38,13 @@ export type PlanAction =
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
-      readonly reason: "ContentAdjusted" | "NotReplaced" | "Protected";
+      readonly reason: "ContentAdjusted" | "NotReplaced" | "NotForgotten" | "NotPreviewed" | "Protected";
       readonly warnings: readonly string[];
     }
   /** Tells metrics how long a stage took. */
   | { readonly kind: "reportStage"; readonly tookMs: number }
+  /** Takes progress out of the status of a plan that has not started: somebody else wrote it there. */
+  | { readonly kind: "dropProgress"; readonly plan: InstallPlan }
   /** What went wrong before is tried anew. */
   | { readonly kind: "forgetWriteFailures"; readonly plan: InstallPlan };
 

@@ -4,14 +4,37 @@ import { timestampOf } from "@quartermaster/runtime";
 /** What a plan's status says of how far it has come; everything else is seen afresh in each reconcile. */
 export type PlanStatus = NonNullable<InstallPlan["status"]>;
 
-/** The first write may have happened: everything was checked and approved before. */
-export function hasStarted({ status }: InstallPlan): boolean {
-  return status?.startedAt !== undefined;
+/**
+ * The first write may have happened: everything was checked and approved before. A plan that waits for an approval has not
+ * started, whatever its status says: an approval cannot be taken back, so that such a status was not written by the operator.
+ */
+export function hasStarted({ spec, status }: InstallPlan): boolean {
+  const isApproved = spec.approval === "Automatic" || spec.approved;
+  return status?.startedAt !== undefined && isApproved;
+}
+
+/** What the status of a plan says only from its start on. */
+export const progressFields = [
+  "startedAt",
+  "finishedAt",
+  "stage",
+  "stageStartedAt",
+  "contentDigest",
+] as const;
+
+/** Whether the status speaks of progress although the plan has not started. */
+export function hasForgedProgress(plan: InstallPlan): boolean {
+  return !hasStarted(plan) && progressFields.some((field) => plan.status?.[field] !== undefined);
 }
 
 /** Every stage has been passed once. */
-export function isInstalled({ status }: InstallPlan): boolean {
-  return status?.finishedAt !== undefined;
+export function isInstalled(plan: InstallPlan): boolean {
+  return hasStarted(plan) && plan.status?.finishedAt !== undefined;
+}
+
+/** It is being carried out after a manual approval, which covers what its preview showed and nothing else. */
+export function isBoundByApproval(plan: InstallPlan): boolean {
+  return plan.spec.approval === "Manual" && hasStarted(plan) && !isInstalled(plan);
 }
 
 /** It failed and has given back what it took over from other plans. */

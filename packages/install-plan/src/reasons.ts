@@ -1,6 +1,7 @@
 /** Every reason that a plan's conditions and events can give. docs/guides/troubleshooting.md says what to do about each. */
 export const reasons = {
   resolved: "Resolved",
+  secretMissing: "SecretMissing",
   validated: "Validated",
   notChecked: "NotChecked",
   authorized: "Authorized",
@@ -28,6 +29,7 @@ export const reasons = {
   inForce: "InForce",
   serviceAccountMissing: "ServiceAccountMissing",
   serviceAccountReplaced: "ServiceAccountReplaced",
+  authorUnknown: "AuthorUnknown",
   authorizationLost: "AuthorizationLost",
   notOptedIn: "NotOptedIn",
   kindNotReadable: "KindNotReadable",
@@ -35,6 +37,7 @@ export const reasons = {
   forbidden: "Forbidden",
   rejected: "Rejected",
   collision: "Collision",
+  nameTaken: "NameTaken",
   resourceFailed: "ResourceFailed",
   stageTimeout: "StageTimeout",
   timeout: "Timeout",

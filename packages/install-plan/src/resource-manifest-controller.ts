@@ -1,9 +1,8 @@
 import { resourceManifest, type ResourceManifest } from "@quartermaster/api";
-import { ApiError, type Context, type Controller, defineController, settled } from "@quartermaster/runtime";
+import { type Controller, defineController, settled } from "@quartermaster/runtime";
 
 import { type Resolved, resolveManifest } from "./manifest/resolve-manifest.ts";
 import { manifestRules } from "./rules/manifest-rules.ts";
-import { findManifestSecret } from "./world/manifest-secret.ts";
 
 /** What the controller of manifests needs of its process. */
 export interface ResourceManifestOptions {
@@ -29,22 +28,16 @@ export function resourceManifestController({
     ...(namespace === undefined ? {} : { namespace }),
     recipe: {
       rules: manifestRules,
-      observe: resolve,
+      observe: async (manifest) => await Promise.resolve(resolve(manifest)),
       perform: async () => await Promise.resolve(),
       cleanUp: async () => await Promise.resolve(settled()),
     },
   });
 }
 
-async function resolve(manifest: ResourceManifest, { client, signal }: Context): Promise<Resolved> {
+function resolve(manifest: ResourceManifest): Resolved {
   const { secretKeyRef } = manifest.spec;
   if (secretKeyRef === undefined) return resolveManifest(manifest, () => undefined);
-  const { namespace = "" } = manifest.metadata;
-  try {
-    const secret = await findManifestSecret(client, { namespace, name: secretKeyRef.name }, signal);
-    return resolveManifest(manifest, () => secret);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.class !== "forbidden") throw error;
-    return { kind: "missing", message: `${error.message}.` };
-  }
+  const message = `The content is in Secret ${secretKeyRef.name}. Each plan reads it as its own account, which needs get on that Secret.`;
+  return { kind: "unreadable", message };
 }

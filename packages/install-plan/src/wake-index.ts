@@ -1,4 +1,4 @@
-import type { ObjectRef } from "@quartermaster/runtime";
+import type { ObjectRef, WokenRef } from "@quartermaster/runtime";
 
 /** What a plan can wait for that is not an object of its own. */
 export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";
@@ -25,6 +25,16 @@ export class WakeIndex {
     return [...(this.#waiting.get(matter)?.values() ?? [])];
   }
 
+  /**
+   * The same for what concerns one namespace only, without the object that changed. A crowd is woken later, and then once for
+   * all changes until then: otherwise each change of one of a thousand plans would cost a thousand reconciles.
+   */
+  stirNear(matter: WakeTrigger, { namespace = "", name }: ObjectRef, nowMs: number): readonly WokenRef[] {
+    const near = this.notify(matter, nowMs).filter((ref) => ref.namespace === namespace && ref.name !== name);
+    const afterMs = near.length <= crowd ? 0 : Math.min(near.length * crowdDelayMs, longestDelayMs);
+    return near.map((ref) => ({ ...ref, afterMs }));
+  }
+
   /** What changed so short a time ago that the server's answers may not show it yet. */
   restless(nowMs: number): readonly WakeTrigger[] {
     return allWakeTriggers.filter(
@@ -32,6 +42,12 @@ export class WakeIndex {
     );
   }
 }
+
+/** So many plans of a namespace are woken at once. */
+const crowd = 20;
+/** Each of more adds so much to the time until all are woken. */
+const crowdDelayMs = 10;
+const longestDelayMs = 30_000;
 
 /** The API server's own caches follow what we have been told within this time. */
 const restlessMs = 3_000;

@@ -1,6 +1,7 @@
 import { hasStarted } from "./progress.ts";
 import { allWakeTriggers, type WakeTrigger } from "./wake-index.ts";
 import type { Seen } from "./world/seen.ts";
+import { isReadable } from "./world/transformed.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */
 export function wakeTriggersOf(seen: Seen): readonly WakeTrigger[] {
@@ -10,8 +11,11 @@ export function wakeTriggersOf(seen: Seen): readonly WakeTrigger[] {
 const tests: Readonly<Record<WakeTrigger, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
-  permissions: ({ account, unwatchable, preflight, members, setbacks }) =>
+  permissions: ({ account, takeover, unwatchable, preflight, members, setbacks, content, transformed }) =>
+    (takeover?.missing.length ?? 0) > 0 ||
     unwatchable.length > 0 ||
+    content.unresolved.some(({ reason }) => reason === "PermissionsMissing") ||
+    !transformed.every(isReadable) ||
     account.kind !== "present" ||
     (preflight?.missingPermissions.length ?? 0) > 0 ||
     setbacks.some(({ kind }) => kind === "forbidden") ||

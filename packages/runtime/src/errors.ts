@@ -108,6 +108,7 @@ export type ConfigErrorCode =
   | "configInvalid"
   | "configMissingEntry"
   | "configUnsupported"
+  | "configInsecure"
   | "credentialPluginFailed";
 
 /** Where the fault is. */

@@ -38,6 +38,7 @@ export type {
   MappedOptions,
   MappedSource,
   Source,
+  WokenRef,
 } from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
 export type { Controller } from "./controller/define-controller.ts";

@@ -1,12 +1,6 @@
-import {
-  type Client,
-  createClient,
-  createTransport,
-  Discovery,
-  loadConfig,
-  type System,
-} from "@quartermaster/runtime";
+import { type Client, createClient, createTransport, Discovery, loadConfig } from "@quartermaster/runtime";
 
+import type { CommandContext } from "../command.ts";
 import type { Invocation } from "../input/invocation.ts";
 
 /** An open connection to the person's cluster. */
@@ -18,13 +12,18 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /** Finds the cluster as kubectl does. Throws ConfigError that names file and field. */
-export async function connect(invocation: Invocation, system: System): Promise<Cluster> {
+export async function connect(
+  invocation: Invocation,
+  { system, terminal }: Pick<CommandContext, "system" | "terminal">,
+): Promise<Cluster> {
   const [kubeconfigPath, context] = [invocation.text("kubeconfig"), invocation.text("context")];
   const config = await loadConfig({
     system,
+    insecureSkipTlsVerify: invocation.flag("insecure-skip-tls-verify"),
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     ...(context === undefined ? {} : { context }),
   });
+  if (config.tls.insecure) terminal.note(`warning: TLS verification is switched off for ${config.server}`);
   const transport = createTransport({ config, system });
   const { impersonate } = config;
   return {

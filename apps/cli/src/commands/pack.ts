@@ -70,7 +70,7 @@ async function packAndApply(
   options: PackOptions,
   { invocation, context }: Environment,
 ): Promise<ExitCode> {
-  await using cluster = await connect(invocation, context.system);
+  await using cluster = await connect(invocation, context);
   const packed = pack(input.documents, { ...options, namespace: cluster.namespace });
   if (hasFaults(packed, input, context)) return exitCode.failed;
   const made = await applyPacked(packed, cluster, context);

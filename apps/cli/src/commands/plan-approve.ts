@@ -20,7 +20,7 @@ export const planApproveCommand: Command = {
     ...clusterOptions,
   },
   run: async (invocation, { system, terminal, signal }) => {
-    await using cluster = await connect(invocation, system);
+    await using cluster = await connect(invocation, { system, terminal });
     const name = onlyPositional(invocation, "plan");
     const first = await getPlan(cluster, name, signal);
     const digest = digestToApprove(first, invocation.text("preview"));

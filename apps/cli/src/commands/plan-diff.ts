@@ -22,7 +22,7 @@ export const planDiffCommand: Command = {
   operands: "<plan>",
   options: clusterOptions,
   run: async (invocation, { system, terminal, signal }) => {
-    await using cluster = await connect(invocation, system);
+    await using cluster = await connect(invocation, { system, terminal });
     const plan = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
     const objects = await planObjects(plan, cluster, signal);
     const account = await actAsAccount(plan, cluster, signal);

@@ -35,7 +35,7 @@ export const planExplainCommand: Command = {
 async function planToExplain(invocation: Invocation, context: CommandContext): Promise<InstallPlan> {
   const file = invocation.text("file");
   if (file !== undefined) return await planOfFile(file, invocation, context);
-  await using cluster = await connect(invocation, context.system);
+  await using cluster = await connect(invocation, context);
   return await getPlan(cluster, onlyPositional(invocation, "plan"), context.signal);
 }
 

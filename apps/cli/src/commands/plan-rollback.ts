@@ -22,7 +22,7 @@ export const planRollbackCommand: Command = {
     ...clusterOptions,
   },
   run: async (invocation, { system, terminal, signal }) => {
-    await using cluster = await connect(invocation, system);
+    await using cluster = await connect(invocation, { system, terminal });
     const current = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
     refuseReplaced(current);
     const target = invocation.text("to") ?? predecessorOf(current);

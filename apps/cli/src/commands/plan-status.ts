@@ -26,7 +26,7 @@ export const planStatusCommand: Command = {
   run: async (invocation, context) => {
     const name = onlyPositional(invocation, "plan");
     const limitMs = timeoutMs(invocation);
-    await using cluster = await connect(invocation, context.system);
+    await using cluster = await connect(invocation, context);
     const isText = invocation.format === "text";
     const plan = invocation.flag("watch")
       ? await watch(name, limitMs, { cluster, context, isText })

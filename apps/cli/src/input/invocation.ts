@@ -38,6 +38,10 @@ export const clusterOptions: OptionSpecs = {
   },
   kubeconfig: { type: "string", describe: "kubeconfig file (default: as kubectl finds it)" },
   context: { type: "string", describe: "context of the kubeconfig (default: the current one)" },
+  "insecure-skip-tls-verify": {
+    type: "boolean",
+    describe: "accept any certificate of the API server (default: false)",
+  },
 };
 
 /** Reads the words of the command line; throws a usage error that says what is wrong. */

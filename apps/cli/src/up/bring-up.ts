@@ -33,21 +33,21 @@ export async function bringUp(words: readonly string[], context: CommandContext)
 async function bootstrap(folder: string, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const kubectl = kubectlIn(folder);
+  // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyFolders(kubectl, ["crd", "rbac"]);
   const [kubeconfigPath] = await Promise.all([operatorKubeconfig(folder, kubectl), kindsServed(kubectl)]);
+  await applyFolders(kubectl, ["policy"]);
   const operator = runBeside(folder, {
     name: "operator",
     command: process.execPath,
     args: operatorArguments(kubeconfigPath),
   });
   if (operator.wasRunning) {
-    await applyFolders(kubectl, ["policy"]);
     terminal.write("The operator is running already.");
     return exitCode.ok;
   }
   terminal.write(`The operator runs; its log is ${operator.logPath}\n`);
   await applySample(kubectl, context);
-  await applyFolders(kubectl, ["policy"]);
   const plan = [sample.plan, "-n", sample.namespace, "--kubeconfig", join(folder, "kubeconfig")];
   const code = await run(
     ["plan", "status", ...plan, "--watch", "--timeout", String(patienceSeconds)],
@@ -65,7 +65,7 @@ const patienceSeconds = 180;
 
 /**
  * For some seconds after a kind is served the API server's admission policies do not know it yet, and plans are refused with
- * "service unavailable". That is why the policy comes after the sample; on a cluster that has it already, applying is repeated.
+ * "service unavailable". The policy comes first all the same, so that no plan is made without it; applying the sample is repeated.
  */
 async function applySample(kubectl: Kubectl, { system, signal }: CommandContext): Promise<void> {
   const end = system.monotonicMs() + admissionPatienceMs;

@@ -1,3 +1,9 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
@@ -98,3 +104,61 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
     many.flatMap(({ labels }) => Object.values(labels)).filter((value) => value.includes("tenant")),
   ).toEqual([]);
 });
+
+test("[security/102] a kubeconfig without verification is refused unless a flag accepts it, which is logged", async () => {
+  using cluster = joinSharedCluster();
+  await using folder = await temporaryFolder();
+  const { server, token } = cluster.admin;
+  const path = await folder.kubeconfig({ server, "insecure-skip-tls-verify": true }, { token });
+  const flags = ["--kubeconfig", path, "--metrics-port", "0", "--metrics-host", "127.0.0.1"];
+  await using refused = new Operator(flags);
+  expect(await refused.end()).toBe(2);
+  expect(refused.said).toContain("clusters[0].cluster.insecure-skip-tls-verify: ");
+  expect(refused.said).toContain("pass --insecure-skip-tls-verify");
+  await using accepted = new Operator([...flags, "--insecure-skip-tls-verify"]);
+  await accepted.port();
+  expect(accepted.said).toContain('"message":"tls verification is switched off"');
+});
+
+test("[security/102] a token is never sent over http:", async () => {
+  await using folder = await temporaryFolder();
+  const heard: unknown[] = [];
+  const eavesdropper = createServer(({ headers }, response) => {
+    heard.push(headers.authorization);
+    response.writeHead(500).end();
+  });
+  await using _ = eavesdropper;
+  await new Promise((resolve) => eavesdropper.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = eavesdropper.address() as AddressInfo;
+  const path = await folder.kubeconfig({ server: `http://127.0.0.1:${port}` }, { token: "canary" });
+  await using operator = new Operator(["--kubeconfig", path, "--insecure-skip-tls-verify"]);
+  expect(await operator.end()).toBe(2);
+  expect(operator.said).toContain("users[0].user.token: must not be sent over http:");
+  expect(operator.said).not.toContain("canary");
+  expect(heard).toEqual([]);
+});
+
+/** A folder for kubeconfigs, with one cluster and user each. */
+async function temporaryFolder(): Promise<
+  AsyncDisposable & { readonly kubeconfig: (cluster: object, user: object) => Promise<string> }
+> {
+  const folder = await mkdtemp(join(tmpdir(), "qm-operator-"));
+  return {
+    kubeconfig: async (cluster, user) => {
+      const path = join(folder, "kubeconfig");
+      const content = {
+        apiVersion: "v1",
+        kind: "Config",
+        "current-context": "a",
+        clusters: [{ name: "a", cluster }],
+        users: [{ name: "a", user }],
+        contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+      };
+      await writeFile(path, JSON.stringify(content));
+      return path;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

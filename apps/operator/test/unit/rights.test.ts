@@ -36,6 +36,7 @@ const limited = ["", "optional/"].flatMap((below) =>
 const writes = [
   "installplans, installplans/status, resourcemanifests, resourcemanifests/status: patch",
   "installplans: delete",
+  "installplans: operate",
   "installplans/finalizers: update",
   "subjectaccessreviews: create",
   "events: create, patch",

@@ -6,9 +6,11 @@ import { expect, test } from "vitest";
 import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
 
 const defaults: Settings = {
+  insecureSkipTlsVerify: false,
   metricsPort: 8080,
   logLevel: "info",
   concurrency: 4,
+  requireAuthor: false,
   isHelpWanted: false,
 };
 
@@ -27,6 +29,11 @@ const cases: readonly Case[] = [
     want: { ...defaults, kubeconfigPath: "/k", metricsPort: 0, concurrency: 8, logLevel: "debug" },
   },
   {
+    name: "a flag that stands alone",
+    args: ["--insecure-skip-tls-verify", "--context", "mine"],
+    want: { ...defaults, insecureSkipTlsVerify: true, context: "mine" },
+  },
+  {
     name: "environment",
     env: { QM_LEASE_NAMESPACE: "quartermaster", QM_IDENTITY: "pod-1", QM_WATCH_NAMESPACE: "shop" },
     want: { ...defaults, leaseNamespace: "quartermaster", identity: "pod-1", watchNamespace: "shop" },
@@ -43,6 +50,14 @@ const cases: readonly Case[] = [
     want: defaults,
   },
   { name: "an address", args: ["--metrics-host", "::1"], want: { ...defaults, metricsHost: "::1" } },
+  { name: "a switch", args: ["--require-author"], want: { ...defaults, requireAuthor: true } },
+  {
+    name: "a switch against its variable",
+    args: ["--require-author=false"],
+    env: { QM_REQUIRE_AUTHOR: "true" },
+    want: defaults,
+  },
+  { name: "its variable", env: { QM_REQUIRE_AUTHOR: "true" }, want: { ...defaults, requireAuthor: true } },
   { name: "help", args: ["--help"], want: { ...defaults, isHelpWanted: true } },
   { name: "help in short", args: ["-h"], want: { ...defaults, isHelpWanted: true } },
 ];
@@ -53,6 +68,7 @@ test.each(cases)("reads $name", ({ args = [], env = {}, want }) => {
 
 test.each([
   { name: "an unknown flag", args: ["--verbose"], env: {}, says: /--verbose/ },
+  { name: "a switch that is neither", args: [], env: { QM_REQUIRE_AUTHOR: "yes" }, says: /--require-author/ },
   { name: "a port that is none", args: ["--metrics-port", "many"], env: {}, says: /--metrics-port/ },
   { name: "a port in hexadecimal", args: ["--metrics-port", "0x10"], env: {}, says: /--metrics-port/ },
   {

@@ -96,6 +96,14 @@ const blocker = z.strictObject({
   since: timestamp().optional(),
 });
 
+/** At most so many of each fit into a status beside everything else. */
+const uids = atomicList(z.string()).max(500).optional();
+
+const pinned = z.strictObject({
+  deletions: uids.describe("What transformations may delete, by uid."),
+  adoptions: uids.describe("What the plan may adopt, by uid; after a manual approval only."),
+});
+
 /** What a plan tells of itself. */
 export const installPlanStatus = z.strictObject({
   observedGeneration: int64().optional(),
@@ -132,6 +140,15 @@ export const installPlanStatus = z.strictObject({
   details: atomicList(detail).max(100).optional().describe("The resources that are not ready, worst first."),
   jobs: atomicList(jobStatus).max(500).optional(),
   preview: preview.optional(),
+  approvedPreview: z
+    .string()
+    .optional()
+    .describe(
+      "The preview that an approval without spec.approvedPreview covers: the one that was shown when the approval was first seen.",
+    ),
+  pinned: pinned
+    .optional()
+    .describe("While the plan is carried out: objects fixed at its start. What comes later is left alone."),
   permissions: z
     .strictObject({
       checkedAt: timestamp().optional(),

@@ -46,12 +46,16 @@ export const installPlanSpec = cel(
     approved: cel(z.boolean(), {
       rule: "self || !oldSelf",
       message: "an approval cannot be taken back",
-    }).default(false),
+    })
+      .default(false)
+      .describe("Needs the permission `approve` on the plan where config/policy is applied."),
     approvedPreview: z
       .string()
       .max(128)
       .optional()
-      .describe("The approval holds for the preview with this digest only."),
+      .describe(
+        "The approval covers the preview with this digest only (default: the preview that the status shows when the approval is first seen).",
+      ),
     paused: z.boolean().default(false).describe("Nothing is written; the status stays live."),
     stages: immutable(listMap(stage, ["name"]).min(1).max(50)).describe("Carried out in order."),
     lifecycle: planLifecycle.prefault({}).describe("How the objects are treated; resources may override it."),

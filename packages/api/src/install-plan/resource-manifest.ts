@@ -20,7 +20,7 @@ export const resourceManifestSpec = cel(
     secretKeyRef: z
       .strictObject({ name: z.string().min(1).max(253), key: z.string().min(1).max(253) })
       .optional()
-      .describe("An immutable Secret of the same namespace."),
+      .describe("An immutable Secret of the same namespace. Each plan reads it as its own account."),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)

@@ -9,16 +9,28 @@ const from = cel(
   z.strictObject({
     apiVersion: z.string().min(1).max(317),
     kind: z.string().min(1).max(63),
-    namespace: z.string().max(63).optional(),
-    names: atomicList(z.string().min(1).max(253)).min(1).max(50).optional(),
-    labelSelector: labelSelector.optional(),
+    namespace: z
+      .string()
+      .max(63)
+      .optional()
+      .describe("(default: the plan's namespace). Empty means the same. Another one needs scope: Cluster."),
+    names: atomicList(z.string().min(1).max(253))
+      .min(1)
+      .max(50)
+      .optional()
+      .describe("Read as the plan's account, which needs `get` on them."),
+    labelSelector: labelSelector
+      .optional()
+      .describe("Evaluated as the plan's account, which needs `list`; so does fieldSelector."),
     fieldSelector: z.string().min(1).max(1024).optional(),
     allowUnowned: z.boolean().default(false).describe("Also delete objects that no plan of ours made."),
     maxMatches: int32()
       .min(1)
       .max(500)
       .default(50)
-      .describe("More matches than this stop the plan instead of deleting."),
+      .describe(
+        "More matches than this stop the plan instead of deleting; so do more than 500 in all transformations of a plan.",
+      ),
   }),
   {
     rule: "has(self.names) || has(self.labelSelector) || has(self.fieldSelector)",

@@ -9,6 +9,7 @@ import { serviceAccounts } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
 import { decideDeletion, type DeletionStep, type Remaining, turnOf } from "./decide-deletion.ts";
 import {
+  accountReplaced,
   orphaned,
   type DeletionProgress,
   unauthorized,
@@ -81,7 +82,7 @@ async function takeStep(
 ): Promise<Outcome | CleanUpEnd | undefined> {
   const { plan, step, remaining } = progress;
   const fault = accountFault(plan, ctx);
-  if (fault !== undefined) return refused(progress, fault, ctx);
+  if (fault !== undefined) return withoutAccount(progress, fault, ctx);
   const { done, refusals } = await carryOut(step, remaining, { ctx, parts });
   const [refusal] = refusals;
   if (refusal !== undefined && !isLettingGo(plan, ctx)) return unauthorized(progress, refusal.said);
@@ -113,10 +114,13 @@ function ownsNothing(plan: InstallPlan): boolean {
   return !hasStarted(plan) || plan.status?.phase === "Superseded";
 }
 
-function refused(progress: DeletionProgress, refusal: string, ctx: Context): Outcome | CleanUpEnd {
-  return isLettingGo(progress.plan, ctx)
-    ? letGo(progress.remaining, refusal, ctx)
-    : unauthorized(progress, refusal);
+function withoutAccount(progress: DeletionProgress, fault: AccountFault, ctx: Context): Outcome | CleanUpEnd {
+  const { plan, remaining } = progress;
+  const { serviceAccountName } = plan.spec;
+  const isMissing = fault === "missing";
+  const said = `${serviceAccountName} ${isMissing ? "does not exist" : "was deleted and created again"}`;
+  if (isLettingGo(plan, ctx)) return letGo(remaining, said, ctx);
+  return isMissing ? unauthorized(progress, said) : accountReplaced(progress);
 }
 
 /** What is gone that soon is not worth telling between: each change of a large plan's status is dear. */
@@ -166,10 +170,15 @@ function isHeldBySilence(plan: InstallPlan, { ctx, parts }: DeletionContext): bo
   return !isOverdue(plan, parts) && !isHomeLeaving(plan, ctx);
 }
 
-/** Without its account a plan can delete nothing. */
-function accountFault({ metadata, spec }: InstallPlan, ctx: Context): string | undefined {
+type AccountFault = "missing" | "replaced";
+
+/** Only the account that was vouched for counts, by uid: another one of its name may have other permissions. */
+function accountFault({ metadata, spec, status }: InstallPlan, ctx: Context): AccountFault | undefined {
   const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
-  return ctx.follow(serviceAccounts, ref) === undefined ? `${ref.name} does not exist` : undefined;
+  const found = ctx.follow(serviceAccounts, ref);
+  if (found === undefined) return "missing";
+  const pinned = status?.serviceAccountUid;
+  return pinned === undefined || pinned === found.metadata.uid ? undefined : "replaced";
 }
 
 /** Does all that can be done now, and tells what the account lacked a permission for. */

@@ -54,6 +54,14 @@ export function unauthorized(progress: DeletionProgress, why: string): CleanUpEn
   return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
 
+/** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
+export function accountReplaced(progress: DeletionProgress): CleanUpEnd {
+  const { serviceAccountName } = progress.plan.spec;
+  const message = `Service account ${serviceAccountName} was deleted and created again, and nothing is deleted as the new one: delete what is left yourself, or set deletion.ifUnauthorized: Orphan to leave it.`;
+  const found = { reason: reasons.serviceAccountReplaced, message };
+  return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
+}
+
 /** Nobody can say what is left until the operator may look. */
 export function unseen(plan: InstallPlan, why: string): CleanUpEnd {
   const found = { reason: reasons.deletionBlocked, message: `${why}.` };

@@ -4,6 +4,7 @@ import type { Context } from "@quartermaster/runtime";
 import { trueCondition } from "../health/object-parts.ts";
 import { type Job, jobs } from "../world/kinds.ts";
 import { trackKinds } from "../world/member-stores.ts";
+import { isOwnJob } from "../world/own-job.ts";
 import type { DeletionStep } from "./decide-deletion.ts";
 
 /**
@@ -18,7 +19,7 @@ export async function endRunningJobs(
   const stores = await trackKinds(ctx, [jobs]);
   const running = stores
     .list(jobs)
-    .filter((job) => isOfStage(job, plan) && isRunning(job) && !leftBehind.has(job.metadata.uid ?? ""));
+    .filter((job) => isOwnJob(job, plan) && isRunning(job) && !leftBehind.has(job.metadata.uid ?? ""));
   if (running.length === 0) return undefined;
   return {
     actions: running.map((live) => ({
@@ -30,11 +31,6 @@ export async function endRunningJobs(
     inFlight: 4,
     blockedBy: [],
   };
-}
-
-/** Objects of the plan have no owner reference; its own Jobs do. */
-function isOfStage({ metadata }: Job, plan: InstallPlan): boolean {
-  return metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid) ?? false;
 }
 
 function isRunning(job: Job): boolean {

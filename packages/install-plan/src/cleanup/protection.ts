@@ -1,11 +1,19 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  classify,
+  type Client,
+  type Context,
+  type Discovery,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 
 import { definedKind } from "../crd/defined-kind.ts";
 import { servedVersions } from "../crd/served-versions.ts";
 import { describeIdentity } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import { isLabelledBy } from "../owner-labels.ts";
+import { isAllowed } from "../permissions/reviews.ts";
 import type { Entry } from "../world/inventory.ts";
 
 /** An object that may hold what others put there. */
@@ -14,13 +22,15 @@ export interface Holder {
   readonly live: KubeObject;
   /** Whose the object is, or who would take it away: what bears this plan's marks is no reason to keep it. */
   readonly plan: Pick<InstallPlan, "metadata">;
+  /** Speaks as the account of the plan that is at work: what it may not read is not named. */
+  readonly account: Client;
   /** Uids of objects that stay although they bear the plan's marks: they must not go with what holds them. */
   readonly staying?: ReadonlySet<string>;
 }
 
 /** Why deleting the object would destroy what the plan did not make; undefined when it would not. */
 export async function protectionOf(
-  { entry, live, plan, staying = new Set() }: Holder,
+  { entry, live, plan, account, staying = new Set() }: Holder,
   ctx: Context,
   discovery: Discovery,
 ): Promise<string | undefined> {
@@ -28,9 +38,9 @@ export async function protectionOf(
     !isLabelledBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
   if (!entry.lifecycle.protectData) return undefined;
   if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
-  if (isCrd(entry.identity)) return await objectsOfOthers(live, isForeign, ctx);
+  if (isCrd(entry.identity)) return await objectsOfOthers(live, { isForeign, account, ctx });
   if (entry.identity.apiVersion === "v1" && entry.identity.kind === "Namespace")
-    return await contentOfOthers(live.metadata.name, { isForeign, ctx, discovery });
+    return await contentOfOthers(live.metadata.name, { isForeign, account, ctx, discovery });
   return undefined;
 }
 
@@ -39,26 +49,31 @@ export function staysBecause(identity: Entry["identity"], protectedBy: string): 
   return `${describeIdentity(identity)} stays: ${protectedBy}.`;
 }
 
-interface Search {
+interface Search extends Reader {
   readonly isForeign: (object: KubeObject) => boolean;
-  readonly ctx: Context;
   readonly discovery: Discovery;
 }
 
+interface Reader {
+  readonly account: Client;
+  readonly ctx: Context;
+}
+
 /** A namespace takes everything in it along. What the cluster itself puts into each, and what others own, does not count. */
-async function contentOfOthers(
-  namespace: string,
-  { isForeign, ctx, discovery }: Search,
-): Promise<string | undefined> {
+async function contentOfOthers(namespace: string, search: Search): Promise<string | undefined> {
+  const { ctx, discovery } = search;
   const kinds = (await discovery.all({ signal: ctx.signal })).filter(
     ({ group, kind, scope, verbs }) =>
       scope === "Namespaced" && verbs.includes("list") && !passing.has(`${group}/${kind}`),
   );
   for (const kind of kinds) {
-    const foreign = await foreignIn(namespace, kind, { isForeign, ctx, discovery });
+    const foreign = await foreignIn(namespace, kind, search);
     if (foreign === "hidden") return hidden(kind);
-    if (foreign !== undefined)
-      return `${kind.kind} ${foreign.metadata.name} and perhaps others in it are not the plan's`;
+    if (foreign === undefined) continue;
+    const { name } = foreign.metadata;
+    return (await mayRead(kind, foreign, search))
+      ? `${kind.kind} ${name} and perhaps others in it are not the plan's`
+      : "it holds objects that are not the plan's";
   }
   return undefined;
 }
@@ -70,7 +85,7 @@ async function foreignIn(
   { isForeign, ctx, discovery }: Search,
 ): Promise<KubeObject | "hidden" | undefined> {
   try {
-    for await (const object of ctx.client.list(kind, { namespace }))
+    for await (const object of ctx.client.list(kind, { namespace, isMetadataOnly: true }))
       if (isForeign(object) && !isOfTheCluster(object)) return object;
     return undefined;
   } catch (error) {
@@ -102,19 +117,37 @@ function isOfTheCluster({ kind, metadata }: KubeObject): boolean {
 /** A CRD takes every object of its kind with it. A doubt counts as a yes. */
 async function objectsOfOthers(
   crd: KubeObject,
-  isForeign: Search["isForeign"],
-  ctx: Context,
+  { isForeign, ...reader }: Omit<Search, "discovery">,
 ): Promise<string | undefined> {
   const [version] = servedVersions(crd);
   const kind = version === undefined ? undefined : definedKind(crd, version);
   if (kind === undefined) return undefined;
   try {
-    for await (const object of ctx.client.list(kind))
-      if (isForeign(object)) return `${object.metadata.name} and perhaps others are not the plan's`;
+    for await (const object of reader.ctx.client.list(kind, { isMetadataOnly: true })) {
+      if (!isForeign(object)) continue;
+      return (await mayRead(kind, object, reader))
+        ? `${object.metadata.name} and perhaps others are not the plan's`
+        : "there are objects of its kind that are not the plan's";
+    }
     return undefined;
   } catch (error) {
     if (classify(error) === "notFound") return undefined;
     if (classify(error) === "forbidden") return hidden(kind);
+    throw error;
+  }
+}
+
+/** Whether the account may read the object, so that its name may be shown. */
+async function mayRead(
+  { group, plural }: Kind,
+  { metadata: { namespace, name } }: KubeObject,
+  { account, ctx: { signal } }: Reader,
+): Promise<boolean> {
+  try {
+    return await isAllowed(account, { verb: "get", group, resource: plural, namespace, name }, { signal });
+  } catch (error) {
+    // The operator may not ask as the account, or there is none any more.
+    if (classify(error) === "forbidden") return false;
     throw error;
   }
 }

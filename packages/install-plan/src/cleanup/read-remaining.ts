@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 
+import { asAccount } from "../account.ts";
 import { inBatches } from "../in-batches.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
 import { type Entry, inventoryOf } from "../world/inventory.ts";
@@ -63,10 +64,11 @@ async function withProtection(
   { plan, ctx, discovery, staying }: Question,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
+  const account = asAccount(ctx.client, plan);
   return await inBatches(remaining, 8, async (entry) => {
     const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
     const protectedBy = isNext
-      ? await protectionOf({ entry, live: entry.live, plan, staying }, ctx, discovery)
+      ? await protectionOf({ entry, live: entry.live, plan, account, staying }, ctx, discovery)
       : undefined;
     return protectedBy === undefined ? entry : { ...entry, protectedBy };
   });
@@ -76,10 +78,11 @@ async function withProtection(
 function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
   const siblings = siblingsOf(plan, ctx);
   const { predecessors, successor } = replacementOf(plan, siblings);
+  const found = siblings.planNamed(successor?.name ?? "");
   // Pending: given back after a failure, but perhaps not taken yet.
   const returning = predecessors
     .filter(({ state }) => state === "Releasing" || state === "Pending")
     .flatMap((before) => before.plan ?? []);
-  const successors = siblings.filter(({ metadata }) => metadata.uid === successor?.uid);
+  const successors = found === undefined || found.metadata.uid !== successor?.uid ? [] : [found];
   return [...successors, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }

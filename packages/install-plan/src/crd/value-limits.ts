@@ -1,5 +1,5 @@
+import { linearPattern } from "../linear-pattern.ts";
 import { fieldOf } from "../manifest/json-object.ts";
-import { isSafePattern } from "./safe-pattern.ts";
 
 /** Which limits of its schema a text breaks. Lengths count characters, not UTF-16 units, as the server does. */
 export function textFaults(schema: unknown, text: string): readonly string[] {
@@ -11,7 +11,7 @@ export function textFaults(schema: unknown, text: string): readonly string[] {
     ...(typeof maxLength === "number" && isLongerThan(text, maxLength)
       ? [`must have at most ${maxLength} characters`]
       : []),
-    ...(matchesPattern(fieldOf(schema, "pattern"), text) ? [] : ["does not match the pattern"]),
+    ...patternFaults(fieldOf(schema, "pattern"), text),
   ];
 }
 
@@ -46,8 +46,25 @@ function isLongerThan(text: string, limit: number): boolean {
   return text.length > 2 * limit || Array.from(text).length > limit;
 }
 
-/** A pattern that could run for ever, or that only Go understands, is left to the server. */
-function matchesPattern(pattern: unknown, text: string): boolean {
-  if (typeof pattern !== "string" || !isSafePattern(pattern, text.length)) return true;
-  return new RegExp(pattern, "u").test(text);
+/** Longer texts are left to the server: a thousand objects of a megabyte each would hold up everything else. */
+const textLimit = 10_000;
+/** The same for what a match may take when a pattern has very many states. */
+const slowLimit = 1_000_000;
+
+/** A pattern that RE2 cannot express is reported and never run; the server would refuse its definition. */
+function patternFaults(pattern: unknown, text: string): readonly string[] {
+  if (typeof pattern !== "string" || text.length > textLimit) return [];
+  const compiled = linearPattern(pattern);
+  if (typeof compiled === "string") return [`has a pattern that cannot be checked: ${compiled}`];
+  const leave = (): void => {
+    if (text.length * compiled.size > slowLimit) throw leftToServer;
+  };
+  try {
+    return compiled.test(text, leave) ? [] : ["does not match the pattern"];
+  } catch (error) {
+    if (error === leftToServer) return [];
+    throw error;
+  }
 }
+
+const leftToServer = new RangeError("the pattern has too many states for this text");

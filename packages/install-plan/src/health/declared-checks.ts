@@ -3,13 +3,19 @@ import { isRawNumber, type KubeObject } from "@quartermaster/runtime";
 import { canonicalJson } from "../manifest/canonical-json.ts";
 import type { Readiness } from "../member.ts";
 import { atPointer } from "./at-pointer.ts";
-import { whyNotTrue } from "./expression.ts";
+import { judge } from "./expression.ts";
 import { conditionOf } from "./object-parts.ts";
 
 type Check = NonNullable<Readiness["checks"]>[number];
 
-/** Why the first check that does not hold does not; undefined when all hold. Never throws, never tells a value. */
-export function unmetCheck(object: KubeObject, checks: readonly Check[]): string | undefined {
+/** Why a check does not hold. */
+export interface UnmetCheck {
+  readonly reason: "CheckNotMet" | "ExpressionTooExpensive";
+  readonly message: string;
+}
+
+/** The first check that does not hold; undefined when all hold. Never throws, never tells a value. */
+export function unmetCheck(object: KubeObject, checks: readonly Check[]): UnmetCheck | undefined {
   for (const check of checks) {
     const unmet = whyUnmet(object, check);
     if (unmet !== undefined) return unmet;
@@ -17,14 +23,21 @@ export function unmetCheck(object: KubeObject, checks: readonly Check[]): string
   return undefined;
 }
 
-function whyUnmet(
-  object: KubeObject,
-  { condition, fieldEquals, fieldsEqual, cel }: Check,
-): string | undefined {
+function whyUnmet(object: KubeObject, check: Check): UnmetCheck | undefined {
+  if (check.cel !== undefined && isFirst(check)) return unmetExpression(object, check.cel.expression);
+  const message = unmetFields(object, check);
+  return message === undefined ? undefined : { reason: "CheckNotMet", message };
+}
+
+/** A check has one part; of several the first in this order counts. */
+function isFirst({ condition, fieldEquals, fieldsEqual }: Check): boolean {
+  return condition === undefined && fieldEquals === undefined && fieldsEqual === undefined;
+}
+
+function unmetFields(object: KubeObject, { condition, fieldEquals, fieldsEqual }: Check): string | undefined {
   if (condition !== undefined) return unmetCondition(object, condition);
   if (fieldsEqual !== undefined) return unequalFields(object, fieldsEqual);
   if (fieldEquals !== undefined) return otherValue(object, fieldEquals);
-  if (cel !== undefined) return unmetExpression(object, cel.expression);
   return "A check of the plan says nothing.";
 }
 
@@ -60,7 +73,9 @@ function textOfScalar(value: unknown): string | undefined {
   return isRawNumber(value) ? value.rawJSON : undefined;
 }
 
-function unmetExpression(object: KubeObject, expression: string): string | undefined {
-  const why = whyNotTrue(expression, object);
-  return why === undefined ? undefined : `An expression of the plan does not hold: ${why}.`;
+function unmetExpression(object: KubeObject, expression: string): UnmetCheck | undefined {
+  const judgement = judge(expression, object);
+  if (judgement.kind === "true") return undefined;
+  const reason = judgement.kind === "tooExpensive" ? "ExpressionTooExpensive" : "CheckNotMet";
+  return { reason, message: `An expression of the plan does not hold: ${judgement.why}.` };
 }

@@ -1,15 +1,26 @@
-import { celFunc, type CelFunc, CelScalar, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
+import {
+  celError,
+  celFunc,
+  type CelFunc,
+  CelScalar,
+  type CelValue,
+  isCelList,
+  isCelMap,
+} from "@bufbuild/cel";
 
 /** Function that lets a loop pay for what it runs over. Like all names with `@`, no author can write it. */
 export const itemsMeter = "@items";
 /** Function that lets a call or comparison pay for what it is given. */
 export const valueMeter = "@value";
 
-/** What one evaluation may cost; about ten milliseconds. */
+/** What one evaluation may cost; some ten milliseconds. */
 const steps = 20_000;
-/** One turn of a loop against one look at a value. */
+/** The least that one turn of a loop costs against one look at a value. */
 const stepsPerItem = 10;
-const charactersPerStep = 500;
+const charactersPerStep = 100;
+
+/** One for all: each turn of a loop may meet it again, and making an error is dear. */
+const spent = celError("it takes too many steps on this object");
 
 /** The steps that are left to one evaluation. Every step after the last one is an error of the expression. */
 export class Allowance {
@@ -17,18 +28,37 @@ export class Allowance {
 
   /** To be had by the expression's environment. */
   readonly functions: readonly CelFunc[] = [
-    celFunc(itemsMeter, [CelScalar.DYN], CelScalar.DYN, (value) => this.#itemsOf(value)),
+    celFunc(itemsMeter, [CelScalar.DYN, CelScalar.INT], CelScalar.DYN, (value, weight) =>
+      this.#itemsOf(value, Number(weight)),
+    ),
     celFunc(valueMeter, [CelScalar.DYN], CelScalar.DYN, (value) => this.#wholeOf(value)),
   ];
+
+  /** Whether the evaluation asked for more than it had, also where the expression went on without the answer. */
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
 
   /** Before each evaluation. */
   renew(): void {
     this.#left = steps;
   }
 
+  /** Pays, or ends the evaluation. To be called before the work is done. */
+  take(count: number): void {
+    this.#left -= count;
+    if (this.#left < 0) throw spent;
+  }
+
+  /** Pays for a result. What is in a list was paid for when it was made. */
+  takeResult(value: unknown): void {
+    if (isCelList(value) || isCelMap(value)) this.take(value.size / stepsPerItem);
+    else this.take(lengthOf(value) / charactersPerStep);
+  }
+
   /** Paid in advance, because a loop copies what it runs over before its first turn. */
-  #itemsOf(value: CelValue): CelValue {
-    if (isCelList(value) || isCelMap(value)) this.#take(value.size * stepsPerItem);
+  #itemsOf(value: CelValue, weight: number): CelValue {
+    if (isCelList(value) || isCelMap(value)) this.take(value.size * Math.max(stepsPerItem, weight));
     return value;
   }
 
@@ -36,16 +66,15 @@ export class Allowance {
   #wholeOf(value: CelValue): CelValue {
     const open: CelValue[] = [value];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      this.#take(typeof next === "string" ? 1 + next.length / charactersPerStep : 1);
+      this.take(1 + lengthOf(next) / charactersPerStep);
       if (!isCelList(next) && !isCelMap(next)) continue;
-      this.#take(next.size);
-      open.push(...next.values());
+      this.take(next.size);
+      for (const inner of next.values()) open.push(inner);
     }
     return value;
   }
+}
 
-  #take(count: number): void {
-    this.#left -= count;
-    if (this.#left < 0) throw new RangeError("it takes too many steps on this object");
-  }
+function lengthOf(value: unknown): number {
+  return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 }

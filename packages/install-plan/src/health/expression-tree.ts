@@ -30,7 +30,8 @@ function faultBelow(value: unknown, known: Known): string | undefined {
   if (!isNode(value)) return undefined;
   const fault = faultAt(value, known);
   if (fault !== undefined) return fault;
-  const inner = { ...known, names: new Set([...known.names, ...loopNames(value)]) };
+  const added = loopNames(value);
+  const inner = added.length === 0 ? known : { ...known, names: new Set([...known.names, ...added]) };
   for (const child of Object.values(value)) {
     const below = faultBelow(child, inner);
     if (below !== undefined) return below;
@@ -56,7 +57,8 @@ function metered(value: unknown): unknown {
   if (!isNode(value)) return value;
   const copy: Node = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, metered(child)]));
   if (copy["$typeName"] === "cel.expr.Expr.Comprehension") {
-    return { ...copy, iterRange: paid(itemsMeter, copy["iterRange"]) };
+    const weight = nodesIn(copy["loopCondition"]) + nodesIn(copy["loopStep"]);
+    return { ...copy, iterRange: paid(itemsMeter, copy["iterRange"], whole(weight)) };
   }
   const isCostly = copy["$typeName"] === "cel.expr.Expr.Call" && costly.test(String(copy["function"]));
   return isCostly ? paidCall(copy) : copy;
@@ -74,9 +76,26 @@ function paidCall(call: Node): Node {
   };
 }
 
-function paid(by: string, argument: unknown): unknown {
-  const value = { $typeName: "cel.expr.Expr.Call", function: by, args: [argument] };
+function paid(by: string, ...args: readonly unknown[]): unknown {
+  const value = { $typeName: "cel.expr.Expr.Call", function: by, args };
   return { $typeName: "cel.expr.Expr", id: 0n, exprKind: { case: "callExpr", value } };
+}
+
+function whole(count: number): unknown {
+  const value = {
+    $typeName: "cel.expr.Constant",
+    constantKind: { case: "int64Value", value: BigInt(count) },
+  };
+  return { $typeName: "cel.expr.Expr", id: 0n, exprKind: { case: "constExpr", value } };
+}
+
+/** Steps of one turn. What an inner loop repeats is not counted: that loop pays for it. */
+function nodesIn(value: unknown): number {
+  if (!isNode(value)) return 0;
+  const isLoop = value["$typeName"] === "cel.expr.Expr.Comprehension";
+  const parts = isLoop ? [value["iterRange"], value["accuInit"], value["result"]] : Object.values(value);
+  const own = value["$typeName"] === "cel.expr.Expr" ? 1 : 0;
+  return parts.reduce<number>((sum, part) => sum + nodesIn(part), own);
 }
 
 /** Bytes and numbers are data of a node, not nodes. */

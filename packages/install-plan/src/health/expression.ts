@@ -1,15 +1,12 @@
-import { type CelInput, celEnv, type CelResult, isCelError, parse, plan } from "@bufbuild/cel";
-import { strings } from "@bufbuild/cel/ext";
-import { RE2JS } from "@bufbuild/re2";
+import { type CelResult, isCelError, parse, plan } from "@bufbuild/cel";
 
 import { celValueOf } from "./cel-value.ts";
 import { Allowance } from "./expression-allowance.ts";
+import { meteredEnv } from "./expression-functions.ts";
 import { faultOf, meter } from "./expression-tree.ts";
 
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */
 const lengthLimit = 4_096;
-/** A pattern may come out of the object itself. */
-const patternLimit = 1_000;
 
 /** What is wrong with a CEL expression, seen without any object; undefined when it can be evaluated. */
 export function checkExpression(expression: string): string | undefined {
@@ -17,20 +14,35 @@ export function checkExpression(expression: string): string | undefined {
   return typeof compiled === "string" ? compiled : undefined;
 }
 
+/** What an expression says of an object, or that it takes too much work to know. */
+export type Judgement =
+  | { readonly kind: "true" }
+  | { readonly kind: "untrue" | "tooExpensive"; readonly why: string };
+
 /**
- * Why the expression is not true of the object, which it sees as `self`; undefined when it is true. Never throws. The work is
- * bounded by an allowance of steps, and patterns are matched in linear time.
+ * Whether the expression is true of the object, which it sees as `self`. Never throws. The work is bounded by an allowance of
+ * steps, which depends on expression and object only, and patterns are matched in linear time.
  */
-export function whyNotTrue(expression: string, self: unknown): string | undefined {
+export function judge(expression: string, self: unknown): Judgement {
   const compiled = compile(expression);
-  if (typeof compiled === "string") return compiled;
-  const result = compiled(self);
-  if (result === true) return undefined;
-  if (result === false) return "it is false";
-  return isCelError(result) ? firstLine(result.message) : "it gives something else than true or false";
+  if (typeof compiled === "string") return { kind: "untrue", why: compiled };
+  return compiled(self);
 }
 
-type Compiled = (self: unknown) => CelResult;
+function judgementOf(result: CelResult): Judgement {
+  if (result === true) return { kind: "true" };
+  if (result === false) return { kind: "untrue", why: "it is false" };
+  const why = isCelError(result) ? firstLine(result.message) : "it gives something else than true or false";
+  return { kind: "untrue", why };
+}
+
+/** Why the expression is not true of the object; undefined when it is true. See `judge`. */
+export function whyNotTrue(expression: string, self: unknown): string | undefined {
+  const judgement = judge(expression, self);
+  return judgement.kind === "true" ? undefined : judgement.why;
+}
+
+type Compiled = (self: unknown) => Judgement;
 
 /** Plans are few and judged often, so what was compiled is kept; the oldest goes first. */
 const kept = new Map<string, Compiled | string>();
@@ -48,33 +60,36 @@ function compile(expression: string): Compiled | string {
 
 function compileAnew(expression: string): Compiled | string {
   if (expression.length > lengthLimit) return `it is longer than ${lengthLimit} characters`;
-  const allowance = new Allowance();
-  const env = celEnv({ funcs: [...strings, ...allowance.functions], re2: boundedPatterns });
   try {
     const tree = parse(expression).expr;
     if (tree === undefined) return "it is empty";
     const fault = faultOf(tree, (name) => env.funcs.find(name) !== undefined);
-    return fault ?? evaluator(plan(env, meter(tree)), allowance);
+    return fault ?? evaluator(plan(env, meter(tree)));
   } catch (error) {
+    if (error instanceof RangeError) return "it nests too deep";
     return firstLine(error instanceof Error ? error.message : "it cannot be read");
   }
 }
 
-type Evaluate = (bindings: { readonly self: CelInput }) => CelResult;
+/** One for all expressions: evaluation is synchronous, and each begins with the whole allowance. */
+const allowance = new Allowance();
+const env = meteredEnv(allowance);
 
-function evaluator(evaluate: Evaluate, allowance: Allowance): Compiled {
+const tooExpensive: Judgement = { kind: "tooExpensive", why: "it takes too many steps on this object" };
+
+function evaluator(evaluate: ReturnType<typeof plan>): Compiled {
   return (self) => {
     allowance.renew();
-    return evaluate({ self: celValueOf(self) });
+    try {
+      const result = evaluate({ self: celValueOf(self) });
+      return allowance.isSpent ? tooExpensive : judgementOf(result);
+    } catch (error) {
+      // The stack ends first where an expression nests very deep.
+      if (error instanceof RangeError) return tooExpensive;
+      throw error;
+    }
   };
 }
-
-const boundedPatterns = {
-  compile: (pattern: string): { test: (text: string) => boolean } => {
-    if (pattern.length > patternLimit) throw new RangeError(`a pattern may have ${patternLimit} characters`);
-    return RE2JS.compile(pattern);
-  },
-};
 
 function firstLine(message: string): string {
   return message.split("\n", 1)[0] ?? "";

@@ -74,7 +74,7 @@ function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
   const unmet = unmetCheck(object, checks);
   if (unmet === undefined) return ready("All declared checks hold.");
   const usual = byKind(object, facts);
-  return usual.state === "Failed" ? usual : inProgress("CheckNotMet", unmet);
+  return usual.state === "Failed" ? usual : inProgress(unmet.reason, unmet.message);
 }
 
 function byKind(object: KubeObject, facts: HealthFacts): Health {

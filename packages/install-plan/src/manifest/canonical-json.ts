@@ -7,20 +7,37 @@ import { isRawNumber } from "@quartermaster/runtime";
  * digit. Fields that are undefined count as absent. Works without recursion, because the API server stores 10,000 levels.
  */
 export function canonicalJson(value: unknown): string {
-  if (!isContainer(value)) return writePlain(value);
-  const open = [new Container(value)];
   let text = "";
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    text += top.writeUpToContainer();
-    if (top.inner === undefined) open.pop();
-    else open.push(new Container(top.inner));
-  }
+  for (const part of partsOf(value)) text += part;
   return text;
 }
 
-/** SHA-256 of the canonical JSON, in hex. */
+/** SHA-256 of the canonical JSON, in hex. The whole text of a large value never exists. */
 export function digestOf(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  const hash = createHash("sha256");
+  let text = "";
+  for (const part of partsOf(value)) {
+    text += part;
+    if (text.length < hashedAtOnce) continue;
+    hash.update(text);
+    text = "";
+  }
+  return hash.update(text).digest("hex");
+}
+
+const hashedAtOnce = 2 ** 16;
+
+function* partsOf(value: unknown): Generator<string> {
+  if (!isContainer(value)) {
+    yield writePlain(value);
+    return;
+  }
+  const open = [new Container(value)];
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    yield top.writeUpToContainer();
+    if (top.inner === undefined) open.pop();
+    else open.push(new Container(top.inner));
+  }
 }
 
 /** An object or list that is being written. */

@@ -19,7 +19,13 @@ export interface ContentSources {
 
 /** A reference of the plan that leads to no content. */
 export interface Unresolved {
-  readonly reason: "ManifestMissing" | "ContentChanged" | "ManifestInvalid" | "SecretMissing";
+  readonly reason:
+    | "ManifestMissing"
+    | "ContentChanged"
+    | "ManifestInvalid"
+    | "SecretMissing"
+    /** The plan's account may not read the Secret that holds the content. */
+    | "PermissionsMissing";
   /** Of the ResourceManifest. */
   readonly name: string;
   readonly message: string;

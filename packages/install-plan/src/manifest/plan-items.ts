@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
+import { reasons as planReasons } from "../reasons.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
 import { flattenList } from "./flatten-list.ts";
@@ -106,7 +107,8 @@ function resolveReference(
 }
 
 const reasons = {
-  missing: "SecretMissing",
+  missing: planReasons.secretMissing,
+  unreadable: planReasons.permissionsMissing,
   invalid: "ManifestInvalid",
   changed: "ContentChanged",
 } as const satisfies Record<Exclude<Resolved["kind"], "ok">, Unresolved["reason"]>;
@@ -133,10 +135,20 @@ function onlyIssues(issues: readonly Issue[]): PlanItems {
 
 function issuesOf(place: Place, object: unknown): readonly Issue[] {
   const title = `${textOf(object, "kind") ?? "object"} ${textOf(fieldOf(object, "metadata"), "name") ?? "without name"}`;
-  return objectFaults(object).map(({ field, message }) =>
+  return faultsOf(object).map(({ field, message }) =>
     issueAt(place, { field, message: `${title.slice(0, 320)}: ${field} ${message}` }),
   );
 }
+
+/** Many references may lead to one manifest: it is looked at once. */
+function faultsOf(object: unknown): ReturnType<typeof objectFaults> {
+  if (!isJsonObject(object)) return objectFaults(object);
+  const faults = known.get(object) ?? objectFaults(object);
+  known.set(object, faults);
+  return faults;
+}
+
+const known = new WeakMap<JsonObject, ReturnType<typeof objectFaults>>();
 
 function issueAt(
   { stage, index }: Place,

@@ -21,6 +21,7 @@ import { appliedManifest } from "../world/applied-manifest.ts";
 import { canBeMade, mayRecreate } from "../world/ask-server.ts";
 import { hasDrifted } from "../world/drift.ts";
 import { isImmutable, withVersion } from "../world/dry-run.ts";
+import { findAsAccount } from "../world/find-as-account.ts";
 import { takeOverAdditions } from "./strict.ts";
 import { writeFailureFrom } from "./write-failure.ts";
 
@@ -197,8 +198,10 @@ async function noteWriteFailure(
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
   const { member, kind, live } = view;
   // Unforced, and somebody else's fields: the object is there without our mark.
-  if (errorClass === "conflict" && live === undefined && kind !== undefined)
-    memory.unlabelledObjects.set(member.key, await ctx.client.find(kind, member.identity));
+  if (errorClass === "conflict" && live === undefined && kind !== undefined) {
+    const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
+  }
   const before = memory.writeFailures.get(member.key);
   memory.writeFailures.set(
     member.key,

@@ -2,8 +2,10 @@ import { ApiError, type Context } from "@quartermaster/runtime";
 
 import { type Identity, identityKey, identityOf } from "../identity.ts";
 import type { PlanAction } from "../plan-action.ts";
+import { reasons } from "../reasons.ts";
 import { isLasting } from "../refusal.ts";
 import type { ApplyParts } from "./apply-member.ts";
+import { NameTakenError } from "./name-taken.ts";
 import { performAction } from "./performer.ts";
 import { writeFailureFrom } from "./write-failure.ts";
 
@@ -20,9 +22,16 @@ export async function performNoting(action: PlanAction, ctx: Context, parts: App
     await performAction(action, ctx, parts);
     setbacks.delete(key);
   } catch (error) {
-    if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
     const count = (setbacks.get(key)?.count ?? 0) + 1;
-    setbacks.set(key, writeFailureFrom(error, { identity, count, nowMs: parts.system.monotonicMs() }));
+    const nowMs = parts.system.monotonicMs();
+    if (error instanceof NameTakenError) {
+      const { message } = error;
+      const [reason, kind] = [reasons.nameTaken, "collision" as const];
+      setbacks.set(key, { kind, reason, message, count, notBeforeMs: nowMs, triedAtMs: nowMs });
+      return;
+    }
+    if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
+    setbacks.set(key, writeFailureFrom(error, { identity, count, nowMs }));
   }
 }
 

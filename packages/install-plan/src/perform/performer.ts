@@ -2,11 +2,15 @@ import { installPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, unreachable } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
+import { jobFieldManager } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { verbsOfActions } from "../plan-observer.ts";
+import { progressFields } from "../progress.ts";
 import { jobs } from "../world/kinds.ts";
+import { isOwnJob } from "../world/own-job.ts";
 import { applyMember, type ApplyParts } from "./apply-member.ts";
 import { jobObject } from "./job-object.ts";
+import { NameTakenError } from "./name-taken.ts";
 import { releasePatch } from "./release.ts";
 
 /** Carries out one action. What the server refuses is remembered for the next reconcile; what may pass by itself, too. */
@@ -28,12 +32,7 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       await unlessChanged(async () => await release(action, ctx));
       return;
     case "createJob":
-      await unlessThere(
-        async () =>
-          await asAccount(ctx.client, action.plan).create(jobs, jobObject(action), {
-            fieldManager: "quartermaster",
-          }),
-      );
+      await createJob(action, ctx);
       return;
     case "deleteJob":
       await unlessChanged(async () => await deleteJob(action, ctx));
@@ -43,6 +42,9 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       return;
     case "forgetPlan":
       await unlessChanged(async () => await forgetPlan(action, ctx));
+      return;
+    case "dropProgress":
+      await unlessChanged(async () => await dropProgress(action, ctx));
       return;
     case "warn":
       warn(action, ctx, parts);
@@ -114,6 +116,17 @@ async function forgetPlan({ past: { metadata } }: Of<"forgetPlan">, ctx: Context
   });
 }
 
+/** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */
+async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Context): Promise<void> {
+  const { uid } = metadata;
+  const status = Object.fromEntries(progressFields.map((field) => [field, null]));
+  await ctx.client.patch(installPlan.kind, metadata, {
+    patch: { kind: "merge", body: { metadata: { uid }, status } },
+    subresource: "status",
+    isMetadataEnough: true,
+  });
+}
+
 /** One event for all: a bundle may hold hundreds of copies. */
 function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }: ApplyParts): void {
   const { told } = memories.of(plan);
@@ -141,11 +154,17 @@ async function unlessChanged(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** There already: ours, from before a crash, because nobody else makes this name. */
-async function unlessThere(write: () => Promise<unknown>): Promise<void> {
+/** There already: ours, from before a crash, or somebody's who foresaw the name. */
+async function createJob(action: Of<"createJob">, ctx: Context): Promise<void> {
+  const account = asAccount(ctx.client, action.plan);
+  const object = jobObject(action);
   try {
-    await write();
+    await account.create(jobs, object, { fieldManager: jobFieldManager });
   } catch (error) {
     if (classify(error) !== "alreadyExists") throw error;
+    const found = await account.find(jobs, object.metadata);
+    if (found === undefined || isOwnJob(found, action.plan)) return;
+    const name = `Job ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+    throw new NameTakenError(`${name} exists and was not made by this plan; delete it.`, { cause: error });
   }
 }

@@ -16,9 +16,15 @@ export interface RoleRef {
 /** What is needed to judge roles and bindings. */
 export interface EscalationFacts {
   readonly reviews: RulesReviews;
-  /** The `rules` of a role in the cluster, as it stands there; undefined when there is none. The plan's own go first. */
+  /**
+   * The `rules` of a role in the cluster, as the account sees it; undefined when there is none, `unreadable` where the account
+   * may not read it. The plan's own go first.
+   */
   readonly roleRules: (role: RoleRef) => unknown;
 }
+
+/** Stands for the rules of a role that the account may not read. Whether it may bind the role is left to the server's dry run. */
+export const unreadable: unique symbol = Symbol("unreadable");
 
 /** A role or binding that would give more than the account holds; the server refuses it. */
 export interface Escalation {
@@ -98,13 +104,27 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
   const { namespace } = member.identity;
   const place = namespace === undefined ? {} : { namespace };
   const role = roleRefOf(member);
-  const resource = role.kind === "Role" ? "roles" : "clusterroles";
-  const waivedBy = { verb: "bind", group: rbacGroup, resource, ...place, name: role.name };
+  const waivedBy = bindingRight(member);
+  if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
   // The server cannot check a role that is not there and then asks for the permission to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
   const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, place), namespace) : [waivedBy];
   return { member, lacking, waivedBy };
+}
+
+/** The permission to bind the role that a binding refers to, in the binding's place. */
+export function bindingRight(member: Member): Permission {
+  const { namespace } = member.identity;
+  const role = roleRefOf(member);
+  const resource = role.kind === "Role" ? "roles" : "clusterroles";
+  return {
+    verb: "bind",
+    group: rbacGroup,
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    name: role.name,
+  };
 }
 
 function roleRefOf({ manifest, identity: { namespace } }: Member): RoleRef {

@@ -1,5 +1,8 @@
-import type { ConditionUpdate } from "@quartermaster/runtime";
+import type { InstallPlan } from "@quartermaster/api";
+import { type ConditionUpdate, unreachable } from "@quartermaster/runtime";
 
+import { approvalOf } from "../approval.ts";
+import { authorOf } from "../author.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { describePermission } from "../permissions/permission.ts";
@@ -7,7 +10,7 @@ import { hasStarted } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
-import { previewOf } from "./preview.ts";
+import { whyNoTakeover } from "./forbidden-takeover.ts";
 import { whyUnusable } from "./unusable-account.ts";
 import { describeUnwatchable } from "./unwatchable.ts";
 
@@ -65,12 +68,15 @@ function validated(seen: Seen): ConditionUpdate {
   return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
 }
 
-function authorized({ account, unwatchable, preflight, plan, members, setbacks }: Seen): ConditionUpdate {
+function authorized(seen: Seen): ConditionUpdate {
+  const { account, unwatchable, preflight, plan, members, setbacks } = seen;
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
     return claim("Authorized", ["False", reason, message]);
   }
+  const noTakeover = whyNoTakeover(seen);
+  if (noTakeover !== undefined) return claim("Authorized", ["False", noTakeover.reason, noTakeover.message]);
   if (unwatchable.length > 0)
     return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
   const missing = preflight?.missingPermissions ?? [];
@@ -86,31 +92,34 @@ function authorized({ account, unwatchable, preflight, plan, members, setbacks }
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (preflight === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Permissions have not been compared yet."]);
-  return claim("Authorized", [
-    "True",
-    reasons.authorized,
-    `Service account ${serviceAccountName} has every permission that is needed.`,
-  ]);
+  return allAuthorized(plan);
+}
+
+function allAuthorized(plan: InstallPlan): ConditionUpdate {
+  const words = `Service account ${plan.spec.serviceAccountName} has every permission that is needed`;
+  return authorOf(plan) === undefined
+    ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
+    : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
 }
 
 function approved(seen: Seen): ConditionUpdate {
-  const { plan } = seen;
-  const { approval, approved: isApproved } = plan.spec;
-  if (approval === "Automatic")
-    return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
-  if (hasStarted(plan) || (isApproved && isForPresentPreview(seen)))
-    return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
-  const message = isApproved
-    ? "Another preview was approved than the present one; spec.approvedPreview has to name its digest."
-    : "The preview waits for spec.approved.";
-  return claim("Approved", ["False", reasons.awaitingApproval, message]);
-}
-
-/** Without a fresh preview it is held against the last one. */
-function isForPresentPreview(seen: Seen): boolean {
-  const { approvedPreview } = seen.plan.spec;
-  const digest = previewOf(seen)?.digest ?? seen.plan.status?.preview?.digest;
-  return approvedPreview === undefined || approvedPreview === digest;
+  const approval = approvalOf(seen);
+  switch (approval) {
+    case "automatic":
+      return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
+    case "given":
+      return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
+    case "missing":
+      return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
+    case "outdated":
+      return claim("Approved", [
+        "False",
+        reasons.awaitingApproval,
+        "Another preview was approved than the present one; spec.approvedPreview has to name its digest.",
+      ]);
+    default:
+      return unreachable(approval);
+  }
 }
 
 function applied({ plan, members, content, replacement: { successor } }: Seen): ConditionUpdate {
@@ -159,9 +168,14 @@ function superseded({ replacement: { successor } }: Seen): ConditionUpdate {
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 
-/** Everything that is wrong with the plan, as far as it is known. */
+/**
+ * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * every permission that the plan needs in them.
+ */
 export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
-  return [...content.issues, ...replacement.issues, ...(preflight?.issues ?? [])];
+  const isAllowed = preflight?.missingPermissions.length === 0;
+  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
+  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
 }
 
 /** All issues in one text: where, which field, what. */

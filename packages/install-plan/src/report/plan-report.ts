@@ -1,5 +1,6 @@
 import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
+import { coveredPreview } from "../approval.ts";
 import type { ResourceState } from "../health/index.ts";
 import { worstFirst } from "../health/index.ts";
 import { describeIdentity, identityKey } from "../identity.ts";
@@ -43,18 +44,15 @@ export function reportOn(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly ConditionUpdate[] } {
   const before = seen.plan.status ?? {};
-  const { startedAt, finishedAt, stage, stageStartedAt, revision, contentDigest, replaces, replacedBy } =
-    before;
+  const { revision, replaces, replacedBy } = before;
   const lasting = dropUndefined({
-    startedAt,
-    finishedAt,
-    stage,
-    stageStartedAt,
+    ...madeProgress(seen),
     revision,
     serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
-    contentDigest,
     replaces,
     replacedBy,
+    approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
+    pinned: isInstalled(seen.plan) ? undefined : before.pinned,
     namespaces: isUnderWay(seen, progress) ? seen.pinnedNamespaces : undefined,
   });
   const status = dropUndefined({
@@ -74,9 +72,21 @@ export function reportOn(
   return { status: status as PlanStatus, conditions: planConditions(seen) };
 }
 
+/** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
+function madeProgress({ plan }: Seen): Partial<PlanStatus> {
+  if (!hasStarted(plan)) return {};
+  const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
+  return dropUndefined({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
+}
+
 /** Before the first write nothing is settled; once installed, objects belong where they are. */
 function isUnderWay({ plan, pinnedNamespaces }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
   return pinnedNamespaces.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
+}
+
+/** An approval that names its preview needs no memory of it. */
+function bareApproval(seen: Seen): string | undefined {
+  return seen.plan.spec.approvedPreview === undefined ? coveredPreview(seen) : undefined;
 }
 
 /** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
@@ -173,7 +183,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             index,
             object,
             state: "Waiting" as const,
-            ...(reason === "Collision" ? { action: "conflict" as const } : {}),
+            ...(reason === "Collision" || reason === "NameTaken" ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
             ...(field === undefined ? {} : { fields: [field] }),
@@ -198,12 +208,17 @@ function detailOf(view: MemberView, seen: Seen): Detail {
     object: member.identity,
     state,
     action: detailAction(view, seen),
-    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
+    ...(live?.metadata.uid === undefined || isOfOthers(view) ? {} : { uid: live.metadata.uid }),
     reason: why.reason,
     message: why.message.slice(0, 256),
     ...(otherManager === undefined || ownership.kind !== "owned" ? {} : { otherManager }),
     ...(fields.length === 0 || failure !== undefined ? {} : { fields }),
   };
+}
+
+/** Nothing of an object is shown that is not the plan's. */
+function isOfOthers({ ownership: { kind } }: MemberView): boolean {
+  return kind === "ownedByOther" || kind === "unowned";
 }
 
 /** Why an object is not ready, in one word and one sentence. */
@@ -215,6 +230,11 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
   if (failure !== undefined) return { reason: failure.reason, message: failure.message };
   if (ownership.kind === "ownedByOther")
     return { reason: reasons.collision, message: `${name} belongs to ${ownership.owner}.` };
+  if (ownership.kind === "unowned" && ownership.isForged === true)
+    return {
+      reason: reasons.nameTaken,
+      message: `${name} bears labels of this plan that the plan did not set.`,
+    };
   if (state === "Missing") return { reason: reasons.missing, message: `${name} is not there.` };
   if (state === "Drifted")
     return {

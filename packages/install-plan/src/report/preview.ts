@@ -5,7 +5,7 @@ const detailLimit = 100;
 type Preview = NonNullable<PlanStatus["preview"]>;
 
 /** What would be done, once the server was asked about all of it; undefined before. */
-export function previewOf({ preflight, members }: Seen): Preview | undefined {
+export function previewOf({ preflight, members }: Pick<Seen, "preflight" | "members">): Preview | undefined {
   if (preflight === undefined || preflight.missingPermissions.length > 0 || preflight.undecided.length > 0)
     return undefined;
   const { actions, digest } = preflight;

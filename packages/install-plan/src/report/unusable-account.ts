@@ -21,6 +21,13 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
         reason: reasons.notOptedIn,
         message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
       };
+    case "authorUnknown":
+      return {
+        reason: reasons.authorUnknown,
+        message: account.isRecorded
+          ? "The groups of the plan's author cannot be read; create the plan again."
+          : "No author of the plan is recorded, and the operator requires one; apply config/policy and create the plan again.",
+      };
     case "authorUnauthorized":
       return {
         reason: reasons.authorizationLost,

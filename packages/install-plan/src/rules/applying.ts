@@ -12,7 +12,12 @@ import { leftoversRemain, successorUnready } from "./leftovers.ts";
 import { afterRefusal, tryAgainLater } from "./retry.ts";
 import { rollBack, rolledBack } from "./roll-back.ts";
 import { fullCheckMs } from "./steady.ts";
-import { exclusivesRemain, keptByTransformations, transformedRemain } from "./transformations.ts";
+import {
+  exclusivesRemain,
+  keptByTransformations,
+  lateMatches,
+  transformedRemain,
+} from "./transformations.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 import { dueWrites } from "./write-order.ts";
 
@@ -77,7 +82,7 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
     .filter(({ member, blockedBy }) => member.stageIndex <= stageIndex && blockedBy === undefined)
     .flatMap(collisionOf);
   if (collision === undefined) return undefined;
-  return tryAgainLater(seen, now, because(reasons.collision, collision.message));
+  return tryAgainLater(seen, now, because(collision.reason, collision.message));
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -201,10 +206,11 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
   return answer(seen, now, {
     phase: "Installed",
     message,
-    actions: [...actions, ...keptByTransformations(seen)],
+    actions: [...actions, ...keptByTransformations(seen), ...lateMatches(seen)],
     progress: {
       finishedAt: timestampOf(now),
       namespaces: undefined,
+      pinned: undefined,
       attempt: attemptOf(plan),
       ...(last === undefined ? {} : { stage: last }),
       ...(replacement.predecessors.length === 0

@@ -1,10 +1,12 @@
 import { stalled, waiting, timestampOf } from "@quartermaster/runtime";
 
+import { approvalOf } from "../approval.ts";
 import type { Issue, IssueReason } from "../issue.ts";
 import { describePermission } from "../permissions/permission.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
+import { whyNoTakeover } from "../report/forbidden-takeover.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import { describeUnwatchable } from "../report/unwatchable.ts";
@@ -26,6 +28,7 @@ export const beforeFirstWrite: readonly PlanRule[] = [
   { name: "manifestsMissing", answer: manifestsMissing },
   { name: "contentInvalid", answer: contentInvalid },
   { name: "accountMissing", answer: accountMissing },
+  { name: "takeoverForbidden", answer: takeoverForbidden },
   { name: "kindsUnwatchable", answer: kindsUnwatchable },
   { name: "permissionsMissing", answer: permissionsMissing },
   { name: "serverUndecided", answer: serverUndecided },
@@ -40,6 +43,12 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   if (hasStarted(seen.plan) || first === undefined) return undefined;
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  if (first.reason === "PermissionsMissing")
+    return answer(seen, now, {
+      phase: "Forbidden",
+      message: why.message,
+      outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+    });
   const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
   // A Secret is not watched: that it was mended is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
@@ -69,6 +78,18 @@ function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase: "Forbidden",
     message: why.message,
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+  });
+}
+
+/** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
+function takeoverForbidden(seen: Seen, now: Date): PlanVerdict | undefined {
+  const why = whyNoTakeover(seen);
+  if (why === undefined) return undefined;
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    progress: { replaces: undefined },
     outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
   });
 }
@@ -120,16 +141,14 @@ function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
 }
 
-/** An approval that names a preview holds for exactly what that preview showed. */
+/** An approval covers exactly what its preview showed; see `coveredPreview`. */
 function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, preflight } = seen;
-  if (hasStarted(plan) || plan.spec.approval === "Automatic") return undefined;
-  const { approved, approvedPreview } = plan.spec;
-  const isForThis = approvedPreview === undefined || approvedPreview === preflight?.digest;
-  if (approved && isForThis) return undefined;
-  const message = approved
-    ? "The cluster has changed since the preview that was approved; look at the new one and approve that."
-    : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
+  const approval = approvalOf(seen);
+  if (approval === "automatic" || approval === "given") return undefined;
+  const message =
+    approval === "outdated"
+      ? "The cluster has changed since the preview that was approved; look at the new one and set spec.approvedPreview to its digest."
+      : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
   const why = because(reasons.awaitingApproval, message);
   return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
 }
@@ -177,9 +196,23 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
       revision: replacement.revision,
       serviceAccountUid: account.uid,
       contentDigest: content.digest,
+      ...pinnedFrom(seen),
     },
     outcome: waiting(why, atOnceMs),
   });
+}
+
+/** Written down before anything is done: what the preview did not show is neither deleted nor, once approved by hand, adopted. */
+function pinnedFrom({ plan, transformed, preflight }: Seen): Pick<PlanStatus, "pinned"> {
+  const deletions = transformed.flatMap(({ matches }) => matches.map(({ metadata }) => metadata.uid ?? ""));
+  const adoptions = plan.spec.approval === "Manual" ? (preflight?.adopts ?? []) : [];
+  if (deletions.length + adoptions.length === 0) return {};
+  return {
+    pinned: {
+      ...(deletions.length === 0 ? {} : { deletions: [...new Set(deletions)] }),
+      ...(adoptions.length === 0 ? {} : { adoptions: [...adoptions] }),
+    },
+  };
 }
 
 function claims({ plan, manifests }: Seen): readonly PlanAction[] {

@@ -11,7 +11,9 @@ export interface EndedJobs {
 }
 
 /** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
-export function endedJobs({ plan, jobs }: Seen): EndedJobs {
+export function endedJobs({ plan, account, jobs }: Seen): EndedJobs {
+  // They are deleted as the account, too.
+  if (account.kind !== "present") return { actions: [], isMoreToCome: false };
   const leaving = jobs.filter((job) => isPresent(job) && !isKept(job));
   const records = plan.status?.jobs ?? [];
   const isRemembered = (job: JobView): boolean =>

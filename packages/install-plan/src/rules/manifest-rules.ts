@@ -1,5 +1,5 @@
 import type { ResourceManifest } from "@quartermaster/api";
-import { type Rule, settled, stalled, type Verdict, waiting } from "@quartermaster/runtime";
+import { type Rule, settled, stalled, type Verdict } from "@quartermaster/runtime";
 
 import { describeIdentity, identityOf } from "../identity.ts";
 import { appliedForm } from "../manifest/applied-form.ts";
@@ -10,31 +10,24 @@ import type { Resolved } from "../manifest/resolve-manifest.ts";
 
 type Status = NonNullable<ResourceManifest["status"]>;
 
-/** A Secret is not watched: it may come or be mended at any time, and cannot change once it is immutable. */
-const secretRetryMs = 60_000;
-
 /** How a ResourceManifest stands: the first rule that answers decides. */
 export const manifestRules: readonly Rule<Resolved, never>[] = [
-  { name: "secretMissing", answer: secretMissing },
+  { name: "contentInSecret", answer: contentInSecret },
   { name: "contentBroken", answer: contentBroken },
   { name: "objectUnsound", answer: objectUnsound },
   { name: "sound", answer: sound },
 ];
 
-function secretMissing(resolved: Resolved): Verdict<never> | undefined {
-  if (resolved.kind !== "missing") return undefined;
-  const { message } = resolved;
-  return report(
-    { valid: false, reason: message },
-    waiting({ reason: "SecretMissing", message }, secretRetryMs),
-  );
+/** A ResourceManifest has no account, so nobody looks into the Secret for it; each plan that refers to it does, as its own. */
+function contentInSecret(resolved: Resolved): Verdict<never> | undefined {
+  return resolved.kind === "unreadable" ? report({ reason: resolved.message }, settled()) : undefined;
 }
 
 function contentBroken(resolved: Resolved): Verdict<never> | undefined {
-  if (resolved.kind === "ok" || resolved.kind === "missing") return undefined;
+  if (resolved.kind === "ok") return undefined;
   const reason = resolved.kind === "changed" ? "ContentChanged" : "ManifestInvalid";
   const { message } = resolved;
-  return report({ valid: false, reason: message }, stalled({ reason, message }, secretRetryMs));
+  return report({ valid: false, reason: message }, stalled({ reason, message }));
 }
 
 function objectUnsound(resolved: Resolved): Verdict<never> | undefined {

@@ -80,24 +80,21 @@ function restUntilMs({ failure }: MemberView, seen: Seen): number {
 }
 
 /** By the knobs of the member. */
-function isRepairWanted({
-  member: { lifecycle },
-  ownership: { kind },
-  drift,
-  isSuperseded,
-}: MemberView): boolean {
-  switch (kind) {
+function isRepairWanted({ member: { lifecycle }, drift, isSuperseded, ...view }: MemberView): boolean {
+  switch (view.ownership.kind) {
     case "absent":
       return lifecycle.recreate && isSuperseded !== true;
     case "inherited":
       return true;
     case "owned":
       return lifecycle.revert !== "Off" && hasDrifted(drift);
+    // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
+      return view.ownership.isForged === true && lifecycle.adoption !== "Never";
     case "ownedByOther":
       return false;
     default:
-      return unreachable(kind);
+      return unreachable(view.ownership);
   }
 }
 
@@ -126,18 +123,31 @@ function ownership(seen: Seen, now: Date): PlanVerdict {
 }
 
 function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
-  const warnings = replacement.late.map(
-    (name) => `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
-  );
+  const warnings = replacement.late
+    .slice(0, lateComersShown)
+    .map(
+      (name) =>
+        `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
+    );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
 
-/** Beyond the limit nobody goes back to them. */
-function forgotten({ plan, replacement }: Seen): readonly PlanAction[] {
-  return replacement.history
-    .slice(plan.spec.historyLimit)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((past) => ({ kind: "forgetPlan", past }));
+const lateComersShown = 10;
+
+/** Those beyond the limit that may be deleted; the others stay, and that is reported. */
+function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
+  if (account.kind !== "present") return [];
+  const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
+  const warnings = kept.map(
+    ({ metadata: { name } }) =>
+      `Plan ${name} is beyond historyLimit and stays: ${subject} may not delete it.`,
+  );
+  return [
+    ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),
+    ...(warnings.length === 0
+      ? []
+      : [{ kind: "warn" as const, plan, reason: "NotForgotten" as const, warnings }]),
+  ];
 }
 
 /** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */

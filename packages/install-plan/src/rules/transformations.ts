@@ -1,10 +1,13 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { staysBecause } from "../cleanup/protection.ts";
 import { opensGate } from "../health/index.ts";
+import { describeIdentity, identityOf } from "../identity.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { stageIndexOf } from "../progress.ts";
 import { reasons } from "../reasons.ts";
+import { describeLacking } from "../report/permissions-report.ts";
 import type { Seen } from "../world/seen.ts";
 import type { Transformed } from "../world/transformed.ts";
 import { protectedWarning } from "./removals.ts";
@@ -14,19 +17,17 @@ import { answer, because, type PlanVerdict } from "./verdict.ts";
 /** What cannot stand beside the new object, such as a host port's holder, goes before the first stage. */
 export function exclusivesRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) !== 0) return undefined;
-  return remove(
-    seen,
-    now,
-    seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate"),
-  );
+  const exclusive = seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate");
+  return unreadableMatches(seen, now, exclusive) ?? remove(seen, now, exclusive);
 }
 
 /** What the new objects stand for goes once they are ready. */
 export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
-  const open = seen.transformed.filter(
-    ({ rule, matches }) => rule.strategy === "CreateBeforeDelete" && matches.length > 0,
-  );
+  const patient = seen.transformed.filter(({ rule }) => rule.strategy === "CreateBeforeDelete");
+  const refused = unreadableMatches(seen, now, patient);
+  if (refused !== undefined) return refused;
+  const open = patient.filter(({ matches }) => matches.length > 0);
   const early = open.find((transformed) => !isReplaced(transformed, seen));
   if (early !== undefined) {
     const why = because(
@@ -38,6 +39,17 @@ export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefine
   return remove(seen, now, open);
 }
 
+/** The account may no longer read what they select: that must not count as nothing. A change of permissions brings us back. */
+function unreadableMatches(
+  seen: Seen,
+  now: Date,
+  transformed: readonly Transformed[],
+): PlanVerdict | undefined {
+  const unreadable = transformed.flatMap((each) => each.unreadable);
+  if (unreadable.length === 0) return undefined;
+  return tryAgainLater(seen, now, because(reasons.permissionsMissing, describeLacking(seen, unreadable)));
+}
+
 function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean {
   const targets = new Set(transformationTargets(rule, content.members).map(({ key }) => key));
   return members.filter(({ member }) => targets.has(member.key)).every(({ state }) => opensGate(state));
@@ -47,8 +59,21 @@ function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean 
 export function keptByTransformations({ plan, transformed }: Seen): readonly PlanAction[] {
   return protectedWarning(
     plan,
-    transformed.flatMap(({ kept }) => kept),
+    transformed.flatMap(({ kept }) =>
+      kept.map(({ live, protectedBy }) => staysBecause(identityOf(live), protectedBy)),
+    ),
   );
+}
+
+/** What transformations select now and did not when the plan started: nobody has previewed that. */
+export function lateMatches({ plan, transformed }: Seen): readonly PlanAction[] {
+  const warnings = transformed.flatMap(({ rule, late }) =>
+    late.map(
+      (object) =>
+        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it stays.`,
+    ),
+  );
+  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotPreviewed", warnings }];
 }
 
 function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {

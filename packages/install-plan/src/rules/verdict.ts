@@ -1,6 +1,7 @@
 import { type Outcome, type Rule, unreachable, type Verdict, type Why } from "@quartermaster/runtime";
 
 import type { PlanAction } from "../plan-action.ts";
+import { hasForgedProgress } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { type Change, reportOn } from "../report/plan-report.ts";
 import type { Seen } from "../world/seen.ts";
@@ -25,13 +26,18 @@ export function answer(seen: Seen, now: Date, decision: Decision): PlanVerdict {
   const { outcome, actions = [], inFlight = 1, beginWithinMs, isInterim = false, ...change } = decision;
   const ended = endedJobs(seen);
   return {
-    actions: [...ended.actions, ...actions],
+    actions: [...forgeries(seen), ...ended.actions, ...actions],
     outcome: ended.isMoreToCome ? atOnce(outcome) : outcome,
     inFlight,
     isInterim: isInterim && !ended.isMoreToCome,
     ...(beginWithinMs === undefined ? {} : { beginWithinMs }),
     ...reportOn(seen, now, change),
   };
+}
+
+/** Before it can count: once the plan is approved nobody could tell it from the real one. */
+function forgeries({ plan }: Seen): readonly PlanAction[] {
+  return hasForgedProgress(plan) ? [{ kind: "dropProgress", plan }] : [];
 }
 
 function atOnce(outcome: Outcome): Outcome {

@@ -1,27 +1,42 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Context, ObjectRef } from "@quartermaster/runtime";
 
+import { type Author, authorOf } from "../author.ts";
 import { impersonationOf, isAllowed } from "../permissions/reviews.ts";
 import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
-/** Who made the plan, as the API server's own policy notes it; see config/policy/installplan-author.yaml. */
-const authorAnnotation = "install.quartermaster.dev/author";
-/** The groups of the author, one per line. */
-const authorGroupsAnnotation = "install.quartermaster.dev/author-groups";
-
 /** The account that a plan names: there, the one it was, and still at the disposal of the author of the plan. */
-export async function readAccount(plan: InstallPlan, ctx: Context): Promise<AccountView> {
-  const { metadata, status } = plan;
+export async function readAccount(
+  plan: InstallPlan,
+  ctx: Context,
+  { requireAuthor }: { readonly requireAuthor: boolean },
+): Promise<AccountView> {
+  const { status } = plan;
   const found = ctx.follow(serviceAccounts, accountOf(plan));
   if (found === undefined) return { kind: "missing" };
   const { uid = "" } = found.metadata;
   const pinned = status?.serviceAccountUid;
   if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
-  const author = metadata.annotations?.[authorAnnotation];
-  // Without the policy nobody has noted an author, and the permission to make plans is all there is.
+  return await vouchedFor(plan, uid, { ctx, requireAuthor });
+}
+
+interface Vouching {
+  readonly ctx: Context;
+  readonly requireAuthor: boolean;
+}
+
+async function vouchedFor(
+  plan: InstallPlan,
+  uid: string,
+  { ctx, requireAuthor }: Vouching,
+): Promise<AccountView> {
+  const author = authorOf(plan);
+  if (author === "unreadable") return { kind: "authorUnknown", uid, isRecorded: true };
+  if (author === undefined && requireAuthor) return { kind: "authorUnknown", uid, isRecorded: false };
+  // Without the policy no author is recorded, and the permission to make plans is all there is.
   if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
-  return { kind: "authorUnauthorized", uid, author };
+  return { kind: "authorUnauthorized", uid, author: author.user };
 }
 
 /** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
@@ -30,10 +45,9 @@ export async function mayActAs(plan: InstallPlan, { client, signal }: Context): 
 }
 
 /** Asked in every reconcile: a permission that is taken away counts from the next write on. */
-async function mayImpersonate(user: string, plan: InstallPlan, ctx: Context): Promise<boolean> {
-  const groups = plan.metadata.annotations?.[authorGroupsAnnotation]?.split("\n") ?? [];
+async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const { client, signal } = ctx;
-  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal, subject: { user, groups } });
+  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal, subject: author });
 }
 
 function accountOf({ metadata, spec }: InstallPlan): ObjectRef {

@@ -24,7 +24,7 @@ export interface ServerQuestion {
   readonly memory: PlanMemory;
   /** Speaks as the account. */
   readonly account: Client;
-  /** Speaks as the operator; reads only. */
+  /** Speaks as the operator; reads only, and what it sees is shown without names. */
   readonly operator: Client;
   /** Whether an object that was not there is taken to be still absent. What a person approves is looked up afresh. */
   readonly mayTrustAbsence: boolean;
@@ -48,7 +48,7 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
   }
   if (result.kind === "issue" && result.issue.reason === "ImmutableField")
     return await recreation(view, result, question);
-  const unsafe = await crdIssues(view, question.operator);
+  const unsafe = await crdIssues(view, question);
   return { view, dryRun: result, unsafe };
 }
 
@@ -85,13 +85,12 @@ function providedRoles({ views }: ServerQuestion): DryRunRequest["isProvided"] {
     );
 }
 
-/** The object bears no mark of ours, so that no watch shows it: read it. */
+/** The object bears no mark of ours, so that no watch shows it: read it, as the account, because what it holds may be shown. */
 async function sight(
   { member, kind }: MemberView,
-  { memory, operator, viewOf }: ServerQuestion,
+  { memory, account, viewOf }: ServerQuestion,
 ): Promise<MemberView> {
-  if (kind !== undefined)
-    memory.unlabelledObjects.set(member.key, await operator.find(kind, member.identity));
+  if (kind !== undefined) memory.unlabelledObjects.set(member.key, await account.find(kind, member.identity));
   return viewOf(member);
 }
 

@@ -19,9 +19,12 @@ export interface BlockFacts {
 /** Why a member cannot be written yet: its kind is not served, or its namespace is not there. Undefined when it can. */
 export function blockOf({ identity }: Member, facts: BlockFacts): string | undefined {
   const { kind: kindName, apiVersion, namespace } = identity;
-  const { kind, stores } = facts;
+  const { kind, stores, plan } = facts;
   if (kind === undefined) return `kind ${kindName} of ${apiVersion} is not served yet`;
   if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
+  // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
+  if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
+    return `kind ${kindName} of ${apiVersion} leads outside the plan's namespace; the plan needs scope: Cluster for it`;
   return namespace === undefined ? undefined : namespaceBlock(namespace, facts);
 }
 

@@ -29,7 +29,13 @@ export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTabl
   );
   return [...content.members, ...lost]
     .map((entry) => placed(entry, plan, kinds))
+    .filter((entry) => isWithinScope(entry, plan))
     .toSorted((one, other) => one.stageIndex - other.stageIndex || one.index - other.index);
+}
+
+/** What a reference says of a manifest that is gone is the author's word: it leads nowhere that the plan may not go. */
+function isWithinScope({ identity: { namespace } }: Entry, { metadata, spec }: InstallPlan): boolean {
+  return spec.scope === "Cluster" || namespace === undefined || namespace === metadata.namespace;
 }
 
 /** A reference may leave the plan's own namespace out, as manifests do; so does a member whose version is no longer served. */

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import type { InstallPlan } from "@quartermaster/api";
 import { unreachable } from "@quartermaster/runtime";
 
+import { trueCondition } from "../health/object-parts.ts";
+import { hasStarted } from "../progress.ts";
 import type { Job } from "./kinds.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];
@@ -36,7 +38,10 @@ export interface JobFacts {
   readonly elapsedMs: (name: string) => number;
 }
 
-/** All jobs of the plan in order. A success that the status remembers holds, whatever became of the Job. */
+/**
+ * All jobs of the plan in order. A success that the status remembers holds when its Job is gone; a Job that is there has the
+ * last word. Before a plan starts no job of it has run, whatever its status says.
+ */
 export function jobViews(facts: JobFacts): readonly JobView[] {
   return facts.plan.spec.stages.flatMap(({ name: stage, jobs = [] }, stageIndex) =>
     jobs.map((spec) => jobView({ stage, stageIndex, spec }, facts)),
@@ -63,7 +68,7 @@ type Place = Pick<JobView, "stage" | "stageIndex" | "spec">;
 
 function jobView(place: Place, facts: JobFacts): JobView {
   const { stage, spec } = place;
-  const record = facts.plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
+  const record = recordOf(place, facts.plan);
   const allowed = facts.planAttempt * spec.attempts;
   const { attempt, end } = tryNow(record, allowed);
   const jobName = jobNameFor(facts.plan, { stage, job: spec.name, attempt });
@@ -75,8 +80,14 @@ function jobView(place: Place, facts: JobFacts): JobView {
     triesLeft: allowed - attempt,
     ...(live === undefined ? {} : { live }),
   };
-  if (end !== undefined) return { ...shown, ...end };
+  const isContradicted = end?.state === "Succeeded" && live !== undefined && !hasCompleted(live);
+  if (end !== undefined && !isContradicted) return { ...shown, ...end };
   return { ...shown, ...(live === undefined ? { state: "Waiting" as const } : outcomeOf(live, spec, facts)) };
+}
+
+function recordOf({ stage, spec }: Place, plan: InstallPlan): JobRecord | undefined {
+  if (!hasStarted(plan)) return undefined;
+  return plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
 }
 
 /** Which try counts now, and how it ended if the status remembers its end. After a failure it is the next, if one is left. */
@@ -102,12 +113,15 @@ function tryNow(
   }
 }
 
+function hasCompleted(live: Job): boolean {
+  return trueCondition(live, "Complete") !== undefined;
+}
+
 function outcomeOf(live: Job, spec: JobSpec, facts: JobFacts): Pick<JobView, "state" | "message"> {
-  const { conditions = [] } = live.status ?? {};
-  const holds = (type: string): (typeof conditions)[number] | undefined =>
-    conditions.find((condition) => condition.type === type && condition.status === "True");
-  if (holds("Complete") !== undefined) return { state: "Succeeded" };
-  const failure = holds("Failed");
+  if (hasCompleted(live)) return { state: "Succeeded" };
+  const failure = (live.status?.conditions ?? []).find(
+    ({ type, status }) => type === "Failed" && status === "True",
+  );
   if (failure?.reason === "DeadlineExceeded") return timedOut(spec);
   if (failure !== undefined) return { state: "Failed", ...messageOf(failure.message) };
   const isLate = facts.elapsedMs(live.metadata.name) > spec.timeoutSeconds * 1000 + graceMs;

@@ -1,5 +1,6 @@
 import type { Context, Discovery } from "@quartermaster/runtime";
 
+import { asAccount } from "../account.ts";
 import { protectionOf } from "../cleanup/protection.ts";
 import { inBatches } from "../in-batches.ts";
 import type { PlanRef } from "../owner-labels.ts";
@@ -66,9 +67,10 @@ async function liveOf(
 ): Promise<readonly Leftover[]> {
   const { namespace = "" } = parts.plan.metadata;
   const owner = { namespace, name, uid };
+  const account = asAccount(parts.ctx.client, parts.plan);
   const marked = await labelledObjects(entries, owner, parts);
   return await inBatches(marked, 8, async ({ kind, live, ...entry }) => {
-    const holder = { entry, live, plan: { metadata: owner } };
+    const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;
     return { kind, live, cleanup, ...(protectedBy === undefined ? {} : { protectedBy }) };

@@ -1,18 +1,27 @@
-import { ApiError, type Client, classify, type ObjectRef } from "@quartermaster/runtime";
+import type { InstallPlan } from "@quartermaster/api";
+import { ApiError, classify, type Context } from "@quartermaster/runtime";
 
+import { asAccount } from "../account.ts";
+import { mayActAs } from "./account-view.ts";
 import { type ManifestSecretObject, secrets } from "./kinds.ts";
 
-/** The Secret that holds a manifest's content. Throws, with the remedy, where the operator may not read it. */
+/**
+ * The Secret that holds a manifest's content, read as the plan's account: with the operator's own permissions, the author of a
+ * ResourceManifest could ask what is in any Secret of the namespace. Throws, with the remedy, where the operator may not act as
+ * the account.
+ */
 export async function findManifestSecret(
-  client: Client,
-  ref: ObjectRef,
-  signal: AbortSignal,
-): Promise<ManifestSecretObject | undefined> {
+  plan: InstallPlan,
+  name: string,
+  ctx: Context,
+): Promise<ManifestSecretObject | "forbidden" | undefined> {
+  const { namespace = "" } = plan.metadata;
   try {
-    return await client.find(secrets, ref, { signal });
+    return await asAccount(ctx.client, plan).find(secrets, { namespace, name }, { signal: ctx.signal });
   } catch (error) {
     if (classify(error) !== "forbidden") throw error;
-    const message = `The operator may not read Secret ${ref.name}; bind ClusterRole quartermaster-plans to it in this namespace`;
+    if (await mayActAs(plan, ctx)) return "forbidden";
+    const message = `The operator may not act as service account ${plan.spec.serviceAccountName}; bind ClusterRole quartermaster-plans to it in this namespace`;
     throw new ApiError(message, { class: "forbidden", mayHaveActed: false, cause: error });
   }
 }

@@ -22,7 +22,7 @@ export async function trackKinds(ctx: Context, kinds: readonly Kind[]): Promise<
 }
 
 /** The error for kinds that the operator itself may not see. */
-export function unwatchable(kinds: readonly Kind[]): ApiError {
+function unwatchable(kinds: readonly Kind[]): ApiError {
   return new ApiError(describeUnwatchable(kinds), { class: "forbidden", mayHaveActed: false });
 }
 

@@ -21,6 +21,8 @@ export interface ViewFacts {
   readonly kindOf: (member: Member) => Kind | undefined;
   readonly find: (member: Member) => KubeObject | undefined;
   readonly blockedBy: (member: Member) => string | undefined;
+  /** Uids of what the plan may adopt; undefined where no approval limits it. */
+  readonly adoptable?: ReadonlySet<string>;
   /** Whether a controller that is not part of Kubernetes writes its status. */
   readonly hasOwnStatus: (member: Member) => boolean;
   readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;
@@ -42,6 +44,7 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     ownership,
     ...own,
     ...(isSuperseded ? { isSuperseded } : {}),
+    ...(isUnapproved(ownership, live, facts) ? { isUnapproved: true } : {}),
     state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isSuperseded }),
     ...present("kind", facts.kindOf(member)),
     ...present("live", live),
@@ -49,6 +52,11 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
     ...present("blockedBy", facts.blockedBy(member)),
   };
+}
+
+function isUnapproved({ kind }: Ownership, live: KubeObject | undefined, { adoptable }: ViewFacts): boolean {
+  const isOfOthers = kind === "unowned" || kind === "ownedByOther";
+  return isOfOthers && adoptable !== undefined && !adoptable.has(live?.metadata.uid ?? "");
 }
 
 type Own = Pick<MemberView, "drift" | "health">;

@@ -4,7 +4,7 @@ import type { Client } from "@quartermaster/runtime";
 import { inBatches } from "../in-batches.ts";
 import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
-import { boundRoles, escalations, type RoleRef } from "../permissions/escalation.ts";
+import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
 import {
   describePermission,
   neededPermissions,
@@ -18,6 +18,7 @@ import {
   type RulesReviews,
   wholeCluster,
 } from "../permissions/rules-review.ts";
+import { findAsAccount } from "./find-as-account.ts";
 import { accessKinds } from "./kinds.ts";
 import type { Replacement } from "./replacement.ts";
 
@@ -31,8 +32,6 @@ export interface PermissionsQuestion {
   readonly pluralOf: (member: Member) => string | undefined;
   /** Speaks as the account. */
   readonly client: Client;
-  /** Speaks as the operator; reads only. */
-  readonly operator: Client;
   readonly signal: AbortSignal;
 }
 
@@ -62,11 +61,11 @@ export async function lackingPermissions(question: PermissionsQuestion): Promise
 
 /** What roles and bindings of the plan would give beyond what the account holds. */
 async function escalationPermissions(
-  { members, operator, client, signal }: PermissionsQuestion,
+  { members, client, signal }: PermissionsQuestion,
   reviews: RulesReviews,
 ): Promise<readonly Permission[]> {
   const bound = boundRoles(members);
-  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, operator));
+  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, client));
   const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
   const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
   // A list that is incomplete may hide the permission that lifts the check.
@@ -79,10 +78,12 @@ async function escalationPermissions(
     .flatMap(({ lacking }) => lacking);
 }
 
-async function rulesOf(role: RoleRef, operator: Client): Promise<unknown> {
+/** As the account: what a role gives is shown as missing permissions, one by one. */
+async function rulesOf(role: RoleRef, account: Client): Promise<unknown> {
   const kind = accessKinds.find((known) => known.kind === role.kind);
   if (kind === undefined) return undefined;
-  const found = await operator.find(kind, role);
+  const found = await findAsAccount(account, kind, role);
+  if (found === "unknown") return unreadable;
   return found === undefined ? undefined : (fieldOf(found, "rules") ?? []);
 }
 

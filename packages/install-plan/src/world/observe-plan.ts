@@ -2,9 +2,9 @@ import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/
 import {
   classify,
   type Context,
+  defineIndex,
   type Discovery,
   type Kind,
-  type KubeObject,
   type System,
 } from "@quartermaster/runtime";
 
@@ -14,11 +14,13 @@ import { kindFinder } from "../manifest/read-content.ts";
 import type { Member } from "../member.ts";
 import { type OwnerLabels, planId } from "../owner-labels.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs } from "../progress.ts";
+import { attemptOf, hasStarted, isBoundByApproval, isInstalled } from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
 import { blockOf } from "./block-of.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
+import { retryInMs, stageElapsedMs } from "./elapsed-times.ts";
+import { findAsAccount } from "./find-as-account.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
@@ -27,14 +29,21 @@ import { leftoverPermissions, readLeftovers } from "./leftovers.ts";
 import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { lackingPermissions } from "./missing-permissions.ts";
+import { isOwnJob } from "./own-job.ts";
 import type { OwnershipContext } from "./ownership.ts";
 import { preflightFrom } from "./preflight.ts";
-import { type Replacement, replacementOf } from "./replacement.ts";
+import type { Replacement } from "./replacement.ts";
 import type { Preflight, MemberView, Seen } from "./seen.ts";
 import { isOfCurrentStages, readServedContent } from "./served-content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
-import { readTransformed, transformationIssues, transformationPermissions } from "./transformed.ts";
+import { authorizedReplacement } from "./takeover.ts";
+import {
+  isReadable,
+  readTransformed,
+  transformationIssues,
+  transformationPermissions,
+} from "./transformed.ts";
 import { unwatchableOwnKinds } from "./unwatchable-kinds.ts";
 
 /** What observing needs besides the reconcile. */
@@ -43,6 +52,8 @@ export interface ObserverParts {
   readonly discovery: Discovery;
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
 }
 
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
@@ -51,7 +62,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   memory.recallNamespaces(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
-  const replacement = replacementOf(plan, siblingsOf(plan, ctx));
+  const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
   const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
   const isCurrent = isOfCurrentStages(plan);
   const [current, later] = [
@@ -76,9 +87,10 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   });
   await lookUpAbsent(content.members, { plan, isSuperseded, memory, stores, kinds, ctx });
   const members = content.members.map(view);
-  const account = await readAccount(plan, ctx);
-  const transformed = await readTransformed(plan, content, { ...parts, kinds, ctx });
-  const issues = transformed.flatMap((each) => transformationIssues(each, context));
+  const account = await readAccount(plan, ctx, parts);
+  const isUsable = account.kind === "present";
+  const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
+  const issues = transformationIssues(transformed, context);
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
@@ -90,6 +102,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
     account,
     unwatchable: [...stores.forbidden, ...unwatchable],
     replacement,
+    takeover,
     transformed,
     transformationIssues: issues,
     leftovers,
@@ -118,7 +131,10 @@ function jobsOf(
   return jobViews({
     plan,
     planAttempt: attemptOf(plan),
-    find: (name) => stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name }),
+    find: (name) => {
+      const found = stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name });
+      return found !== undefined && isOwnJob(found, plan) ? found : undefined;
+    },
     elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
   });
 }
@@ -132,6 +148,7 @@ type Base = Pick<
   | "account"
   | "unwatchable"
   | "replacement"
+  | "takeover"
   | "transformed"
   | "transformationIssues"
   | "leftovers"
@@ -180,6 +197,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
       return hasStatus && group.includes(".") && !ofKubernetes.test(group);
     },
     health,
+    ...(isBoundByApproval(plan) ? { adoptable: new Set(plan.status?.pinned?.adoptions) } : {}),
   };
   return (member) => memberView(member, facts);
 }
@@ -189,19 +207,21 @@ function ownershipContextOf(
   { takesOverFrom }: Replacement,
   ctx: Context,
 ): OwnershipContext {
-  const plans = ctx.store(installPlan.kind).list();
-  const living = new Map(
-    plans.map(({ metadata }) => [planId(metadata), `${metadata.namespace ?? ""}/${metadata.name}`]),
-  );
+  const store = ctx.store(installPlan.kind);
+  const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+  const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
   return { plan, takesOverFrom, living };
 }
+
+/** Only objects with marks of another plan ask for it: no reconcile walks over all plans of the cluster. */
+const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
 const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
 
 /**
  * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
- * before may be gone: both have to be read. A sure absence is remembered until the object is seen again.
+ * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
  */
 async function lookUpAbsent(
   members: readonly Member[],
@@ -209,6 +229,7 @@ async function lookUpAbsent(
 ): Promise<void> {
   const { plan, isSuperseded, memory, stores, kinds, ctx } = parts;
   if (isSuperseded) return;
+  const account = asAccount(ctx.client, plan);
   const unseen = members.flatMap((member) => {
     const kind = kindIn(kinds, member.identity);
     if (kind === undefined || !stores.isWatched(kind)) return [];
@@ -221,34 +242,22 @@ async function lookUpAbsent(
     return isWorthALook ? [{ member, kind }] : [];
   });
   await inBatches(unseen, 16, async ({ member, kind }) => {
-    const found = await findServed(ctx, kind, member);
-    if (found !== "notServed") memory.unlabelledObjects.set(member.key, found);
+    const found = await findAsAccount(account, kind, member.identity);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
   });
 }
 
-/** The kind may have gone with its CRD since discovery was read: then nothing is sure. */
-async function findServed(
-  ctx: Context,
-  kind: Kind,
-  { identity }: Member,
-): Promise<KubeObject | undefined | "notServed"> {
-  try {
-    return await ctx.client.find(kind, identity);
-  } catch (error) {
-    if (classify(error) === "notFound") return "notServed";
-    throw error;
-  }
-}
-
-/** The server is asked only about what is sound in itself. */
-function canAsk({ plan, content, account, replacement, unwatchable }: Base): boolean {
+/** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
+function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
-    content.issues.length === 0 &&
+    content.issues.every(({ reason }) => reason === "NamespaceMissing") &&
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
+    // A preview would show what another author's plan holds.
+    (takeover?.missing ?? []).length === 0 &&
     account.kind === "present"
   );
 }
@@ -282,34 +291,21 @@ async function readPreflight(base: Base, { ctx, memory, view, kinds }: Preflight
     plan,
     members: content.members,
     replacement,
-    further: [...transformationPermissions(base.transformed), ...leftoverPermissions(base.leftovers)],
+    further: [...transformationPermissions(base.transformed, plan), ...leftoverPermissions(base.leftovers)],
     pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
     client: account,
-    operator: ctx.client,
     signal: ctx.signal,
   });
   const elapsedMs = memory.elapsedMs("preflight", nowMs);
   const mayTrustAbsence = plan.spec.approval === "Automatic";
   const parties = { account, operator: ctx.client };
   const question = { views: members, ownerLabels, memory, ...parties, mayTrustAbsence, viewOf: view };
-  const isAllowed = missingPermissions.length === 0;
-  const findings = isAllowed ? await askServer(question) : members.map((member) => ({ view: member }));
+  const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
+  const isAllowed = missingPermissions.length === 0 && isSound;
+  // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
+  const findings = isAllowed ? await askServer(question) : [];
   const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
   const preflight = preflightFrom(findings, { ...base, jobRuns, missingPermissions, elapsedMs });
   if (preflight.undecided.length === 0) memory.restart("preflight");
   return preflight;
-}
-
-function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, system: System): number {
-  if (!hasStarted(plan) || isInstalled(plan)) return 0;
-  const matter = `stage/${attemptOf(plan)}/${stageIndexOf(plan)}`;
-  return memory.elapsedMs(matter, system.monotonicMs(), stageLastedMs(plan, system.wallMs()));
-}
-
-function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
-  if (plan.status?.phase !== "Failed") return 0;
-  const { initialSeconds, maxSeconds } = plan.spec.retry;
-  const attempt = attemptOf(plan);
-  const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
-  return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
 }

@@ -2,9 +2,11 @@ import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import type { Member } from "../member.ts";
+import { bindingRight } from "../permissions/escalation.ts";
 import type { Permission } from "../permissions/permission.ts";
 import type { DryRun } from "../plan-memory.ts";
 import { deletedOf } from "./leftovers.ts";
+import { liveTrace } from "./live-trace.ts";
 import { previewAction } from "./preview-action.ts";
 import type { Preflight, MemberView, PreviewAction, Seen } from "./seen.ts";
 
@@ -19,7 +21,10 @@ export interface MemberFinding {
 }
 
 /** What is known besides the answers about members. */
-export interface PreflightFacts extends Pick<Seen, "transformed" | "transformationIssues" | "leftovers"> {
+export interface PreflightFacts extends Pick<
+  Seen,
+  "plan" | "transformed" | "transformationIssues" | "leftovers"
+> {
   /** What the server says to the jobs' templates. */
   readonly jobRuns: readonly DryRun[];
   readonly missingPermissions: readonly Permission[];
@@ -27,31 +32,53 @@ export interface PreflightFacts extends Pick<Seen, "transformed" | "transformati
 }
 
 /** All answers together, as one decision needs them. */
-export function preflightFrom(
-  findings: readonly MemberFinding[],
-  { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns }: PreflightFacts,
-): Preflight {
+export function preflightFrom(findings: readonly MemberFinding[], facts: PreflightFacts): Preflight {
+  const { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
+  const isManual = facts.plan.spec.approval === "Manual";
   const actions = findings.map(actionOf);
   const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
   const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
+  const unreadable = transformed.flatMap((each) => each.unreadable);
   const jobIssues = jobRuns.flatMap((dryRun) => (dryRun.kind === "issue" ? [dryRun.issue] : []));
-  const deletes = [
+  const deletions = [
     ...transformed.flatMap(({ matches }) => matches),
-    ...deletedOf(leftovers).map(({ live }) => live),
-  ].map(identityOf);
+    ...deletedOf(leftovers).map(({ live }) => ({ ...live, trace: liveTrace(live) })),
+  ];
+  const adopts = findings.flatMap(({ view }, index) =>
+    actions[index] === "adopt" ? (view.live?.metadata.uid ?? []) : [],
+  );
   return {
-    issues: [...findings.flatMap(issuesOf), ...jobIssues, ...transformationIssues],
-    missingPermissions: [...missingPermissions, ...findings.flatMap(escalationsOf)],
+    issues: [
+      ...findings.flatMap(issuesOf),
+      ...jobIssues,
+      ...transformationIssues,
+      ...(isManual ? adoptionIssues(adopts.length) : []),
+    ],
+    missingPermissions: [
+      // A review lists what the reads were refused for; where it does not, the refusal itself counts.
+      ...(missingPermissions.length === 0 ? unreadable : missingPermissions),
+      ...findings.flatMap(escalationsOf),
+    ],
     undecided: transients.map(({ message }) => message),
     retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
     actions,
-    deletes,
+    adopts,
+    deletes: deletions.map(identityOf),
     digest: digestOf([
       ...findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop")),
-      ...deletes.map((identity) => identityKey(identity)),
+      ...deletions.map((object) => [identityKey(identityOf(object)), object.trace]),
     ]),
     elapsedMs,
   };
+}
+
+/** What an approval lets a plan adopt is fixed in its status, which has room for so many. */
+const adoptionLimit = 500;
+
+function adoptionIssues(count: number): readonly Issue[] {
+  if (count <= adoptionLimit) return [];
+  const message = `The plan adopts ${count} objects; with approval: Manual ${adoptionLimit} are the most, split it into several plans.`;
+  return [{ reason: "InvalidManifest", message }];
 }
 
 function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): PreviewAction {
@@ -67,16 +94,20 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
 /** Somebody's object stands under the name, and the policy does not allow to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
-  const { member, ownership } = view;
-  const owner =
-    ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : "exists already and is nobody's";
+  const { member, ownership, isUnapproved } = view;
+  if (isUnapproved === true) return [lateArrival(member)];
+  const isForged = ownership.kind === "unowned" && ownership.isForged === true;
+  const nobodys = isForged
+    ? "bears labels of this plan that the plan did not set"
+    : "exists already and is nobody's";
+  const owner = ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : nobodys;
   const remedy =
     ownership.kind === "ownedByOther"
       ? "adoption: Always takes it over"
       : "adoption: IfUnowned takes it over";
   return [
     {
-      reason: "Collision",
+      reason: isForged ? "NameTaken" : "Collision",
       stage: member.stage,
       index: member.index,
       object: member.identity,
@@ -85,17 +116,17 @@ export function collisionOf(view: MemberView): readonly Issue[] {
   ];
 }
 
+function lateArrival({ stage, index, identity }: Member): Issue {
+  const message = `${describeIdentity(identity)} was not there in this form when the plan was approved; remove it, or approve a new plan that adopts it.`;
+  return { reason: "Collision", stage, index, object: identity, message };
+}
+
 function escalationsOf({ view, dryRun }: MemberFinding): readonly Permission[] {
   if (dryRun?.kind !== "missingPermission") return [];
   const { identity } = view.member;
-  const isBinding = identity.kind.endsWith("Binding");
-  return [
-    permissionFor(
-      view.member,
-      isBinding ? "bind" : "escalate",
-      view.kind?.plural ?? identity.kind.toLowerCase(),
-    ),
-  ];
+  // What is missing is the permission on the role, which the plan names itself.
+  if (identity.kind.endsWith("Binding")) return [bindingRight(view.member)];
+  return [permissionFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
 }
 
 function permissionFor({ identity }: Member, verb: string, resource: string): Permission {
@@ -111,5 +142,5 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
 
 /** What an approval is given for: which object, as it stands, becomes what. */
 function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
-  return [member.key, member.digest, action, live?.metadata.uid ?? "", live?.metadata.generation ?? 0];
+  return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
 }

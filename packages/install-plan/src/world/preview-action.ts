@@ -15,12 +15,18 @@ export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction 
     case "inherited":
       return "takeover";
     case "unowned":
-      return view.member.lifecycle.adoption === "Never" ? undefined : "adopt";
     case "ownedByOther":
-      return view.member.lifecycle.adoption === "Always" ? "adopt" : undefined;
+      return mayAdopt(view) ? "adopt" : undefined;
     default:
       return unreachable(view.ownership);
   }
+}
+
+/** By the policy of the member, and within what an approval covers. */
+function mayAdopt({ member: { lifecycle }, ownership, isUnapproved }: MemberView): boolean {
+  const isAllowed =
+    ownership.kind === "unowned" ? lifecycle.adoption !== "Never" : lifecycle.adoption === "Always";
+  return isAllowed && isUnapproved !== true;
 }
 
 /** Whether the object has to be written for the plan to be carried out. */

@@ -2,8 +2,10 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../issue.ts";
 import { planId, type PlanRef } from "../owner-labels.ts";
+import { hasStarted } from "../progress.ts";
+import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import { replacementIssues } from "./replacement-issues.ts";
-import { fixedSet, leadsTo, namedBy, planNamed, wantedBy } from "./replacement-wishes.ts";
+import { leadingTo, namedBy, replacesLimit, wantedBy } from "./replacement-wishes.ts";
 
 /** A plan that this one replaces. */
 export interface Predecessor {
@@ -42,35 +44,38 @@ export interface Replacement {
  * Who replaces whom among the plans of one namespace. The word of a successor is its own status: it names a plan as
  * `Releasing` before its first write, and writes only when that plan's status names it back.
  */
-export function replacementOf(plan: InstallPlan, siblings: readonly InstallPlan[]): Replacement {
-  const others = siblings.filter((other) => other.metadata.uid !== plan.metadata.uid);
-  const chosen = fixedSet(plan)?.map(({ name }) => name) ?? wantedBy(plan, others);
-  const predecessors = chosen.map((name) => predecessorOf(name, plan, others));
-  const successor = successorOf(plan, others);
+export function replacementOf(plan: InstallPlan, siblings: PlanGraph | readonly InstallPlan[]): Replacement {
+  const graph = siblings instanceof PlanGraph ? siblings : new PlanGraph(siblings);
+  graph.put(plan);
+  const wanted = fixedSet(plan)?.map(({ name }) => name) ?? wantedBy(plan, graph);
+  // Too many are an issue of the plan; nothing is looked up for them.
+  const chosen = wanted.length > replacesLimit ? [] : wanted;
+  const predecessors = chosen.map((name) => predecessorOf(name, plan, graph));
+  const successor = successorOf(plan, graph);
   return {
     predecessors,
     ...(successor === undefined ? {} : { successor }),
-    issues: plan.status?.startedAt === undefined ? replacementIssues(plan, others) : [],
-    late: lateFor(plan, others),
-    takesOverFrom: takesOverFrom(plan, predecessors, others),
-    history: historyOf(plan, others),
+    issues: hasStarted(plan) ? [] : replacementIssues(plan, graph),
+    late: lateFor(plan, graph),
+    takesOverFrom: takesOverFrom(plan, predecessors, graph),
+    history: historyOf(plan, graph),
     revision: plan.status?.revision ?? nextRevision(predecessors),
   };
 }
 
 /** Those that match only now; not those that come to replace the plan itself. */
-function lateFor(plan: InstallPlan, others: readonly InstallPlan[]): readonly string[] {
+function lateFor(plan: InstallPlan, graph: PlanGraph): readonly string[] {
   const fixed = fixedSet(plan);
   if (fixed === undefined) return [];
-  const all = [plan, ...others];
-  return namedBy(plan, others)
-    .filter((name) => !fixed.some((entry) => entry.name === name))
-    .filter((name) => !leadsTo(name, plan.metadata.name, all));
+  const late = namedBy(plan, graph).filter((name) => !fixed.some((entry) => entry.name === name));
+  if (late.length === 0) return [];
+  const leading = leadingTo(graph.slotOf(plan.metadata.name), graph);
+  return late.filter((name) => !leading.has(graph.slotOf(name)));
 }
 
-function predecessorOf(name: string, plan: InstallPlan, others: readonly InstallPlan[]): Predecessor {
+function predecessorOf(name: string, plan: InstallPlan, graph: PlanGraph): Predecessor {
   const entry = plan.status?.replaces?.find((known) => known.name === name);
-  const found = planNamed(name, others);
+  const found = otherNamed(name, plan, graph);
   const foundUid = found?.metadata.uid ?? "";
   const { uid = foundUid, state = "Pending" } = entry ?? {};
   // Another plan under the name of one that is gone is not the one that was meant.
@@ -78,16 +83,21 @@ function predecessorOf(name: string, plan: InstallPlan, others: readonly Install
   return { name, uid, plan: found, state, hasLetGo: hasLetGo(found, plan) };
 }
 
-/** One that never wrote, is over, is leaving, or has named the successor, or another that the successor replaces, as its successor. */
-function hasLetGo({ metadata, status }: InstallPlan, successor: InstallPlan): boolean {
-  if (status?.startedAt === undefined || status.phase === "Superseded") return true;
-  if (metadata.deletionTimestamp !== undefined) return true;
-  const successors = [successor.metadata.uid, ...(successor.status?.replaces ?? []).map(({ uid }) => uid)];
-  return status.replacedBy !== undefined && successors.includes(status.replacedBy.uid);
+function otherNamed(name: string, plan: InstallPlan, graph: PlanGraph): InstallPlan | undefined {
+  return name === plan.metadata.name ? undefined : graph.planNamed(name);
 }
 
-function successorOf(plan: InstallPlan, others: readonly InstallPlan[]): Successor | undefined {
-  const claims = others.flatMap((other) => {
+/** One that never wrote, is over, is leaving, or has named the successor, or another that the successor replaces, as its successor. */
+function hasLetGo(plan: InstallPlan, successor: InstallPlan): boolean {
+  const { metadata, status } = plan;
+  if (!hasStarted(plan) || status?.phase === "Superseded") return true;
+  if (metadata.deletionTimestamp !== undefined) return true;
+  const successors = [successor.metadata.uid, ...(successor.status?.replaces ?? []).map(({ uid }) => uid)];
+  return status?.replacedBy !== undefined && successors.includes(status.replacedBy.uid);
+}
+
+function successorOf(plan: InstallPlan, graph: PlanGraph): Successor | undefined {
+  const claims = claimantsOf(plan, graph).flatMap((other) => {
     const entry = other.status?.replaces?.find(({ uid }) => uid === plan.metadata.uid);
     const isLeaving = other.metadata.deletionTimestamp !== undefined;
     if (entry === undefined || (isLeaving && entry.state !== "Superseded")) return [];
@@ -103,13 +113,18 @@ function successorOf(plan: InstallPlan, others: readonly InstallPlan[]): Success
   return { name, uid, isDone };
 }
 
+/** Other plans whose status names this very one as a predecessor. */
+function claimantsOf({ metadata: { uid } }: InstallPlan, graph: PlanGraph): readonly InstallPlan[] {
+  return graph.claimantsOf(uid).filter(({ metadata }) => metadata.uid !== uid);
+}
+
 /** Those before us; and those after us that gave up or went away with objects of ours in their hands. */
 function takesOverFrom(
   plan: InstallPlan,
   predecessors: readonly Predecessor[],
-  others: readonly InstallPlan[],
+  graph: PlanGraph,
 ): ReadonlySet<string> {
-  const returned = others.filter((other) =>
+  const returned = claimantsOf(plan, graph).filter((other) =>
     other.status?.replaces?.some(({ uid, state }) => uid === plan.metadata.uid && state === "Pending"),
   );
   const { namespace = "" } = plan.metadata;
@@ -123,20 +138,22 @@ function takesOverFrom(
 }
 
 /** Followed back by the word of each on who replaced it. */
-function historyOf(plan: InstallPlan, others: readonly InstallPlan[]): readonly InstallPlan[] {
-  const over = others.filter(({ status }) => status?.phase === "Superseded");
-  const line = new Set([plan.metadata.uid]);
-  for (let size = 0; size < line.size;) {
-    size = line.size;
-    for (const { metadata, status } of over) if (line.has(status?.replacedBy?.uid)) line.add(metadata.uid);
+function historyOf(plan: InstallPlan, graph: PlanGraph): readonly InstallPlan[] {
+  const line = new Set<InstallPlan>();
+  const open: (string | undefined)[] = [plan.metadata.uid];
+  while (open.length > 0) {
+    for (const before of graph.ancestorsOf(open.pop())) {
+      if (before.metadata.uid === plan.metadata.uid || line.has(before)) continue;
+      line.add(before);
+      open.push(before.metadata.uid);
+    }
   }
-  return over
-    .filter(({ metadata }) => line.has(metadata.uid))
-    .toSorted(
-      (one, other) =>
-        (other.status?.revision ?? 0) - (one.status?.revision ?? 0) ||
-        createdAt(other).localeCompare(createdAt(one)),
-    );
+  return [...line].toSorted(
+    (one, other) =>
+      (other.status?.revision ?? 0) - (one.status?.revision ?? 0) ||
+      createdAt(other).localeCompare(createdAt(one)) ||
+      one.metadata.name.localeCompare(other.metadata.name),
+  );
 }
 
 function nextRevision(predecessors: readonly Predecessor[]): number {

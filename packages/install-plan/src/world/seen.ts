@@ -14,6 +14,7 @@ import type { Drift } from "./drift.ts";
 import type { JobView } from "./job-view.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Replacement } from "./replacement.ts";
+import type { Takeover } from "./takeover.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
@@ -29,6 +30,8 @@ export interface Seen {
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
   readonly replacement: Replacement;
+  /** What the plan may do to other plans; undefined stands for no other plans. */
+  readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly preflight?: Preflight;
   /** What transformations select, where it matters now, and what forbids to take it. */
@@ -63,6 +66,8 @@ export interface MemberView {
   readonly revertConflict?: RevertConflict;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
   readonly isSuperseded?: true;
+  /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
+  readonly isUnapproved?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: string;
 }
@@ -75,6 +80,8 @@ export type AccountView =
   | { readonly kind: "replaced"; readonly uid: string }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "impersonationDenied"; readonly uid: string }
+  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
+  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
   /** the author of the plan may no longer act as it. */
   | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
 
@@ -96,6 +103,8 @@ export interface Preflight {
   /** Questions that could not be answered just now. */
   readonly undecided: readonly string[];
   readonly retryAfterMs: number;
+  /** Uids of the objects that would be adopted. */
+  readonly adopts: readonly string[];
   /** Objects that would be deleted at the end. */
   readonly deletes: readonly Identity[];
   /** For each member in order. */

@@ -1,33 +1,40 @@
 import type { InstallPlan } from "@quartermaster/api";
-import {
-  classify,
-  type Client,
-  type Context,
-  type Discovery,
-  type Kind,
-  type KubeObject,
-} from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
 
-import { protectionOf, staysBecause } from "../cleanup/protection.ts";
-import { describeIdentity, identityKey, identityOf } from "../identity.ts";
+import { asAccount } from "../account.ts";
+import { protectionOf } from "../cleanup/protection.ts";
+import { describeIdentity, identityOf } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
+import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
-import { unwatchable } from "./member-stores.ts";
+import { findAsAccount } from "./find-as-account.ts";
+import { customResourceDefinitions } from "./kinds.ts";
 import { type OwnershipContext, ownershipOf } from "./ownership.ts";
+import { isByNameOnly, type Selected, selected } from "./selected.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
 
 /** What a transformation would take away now. */
 export interface Transformed {
   readonly rule: Transformation;
   readonly kind: Kind;
-  /** Live objects that it selects and that are no members of the plan. */
-  readonly matches: readonly KubeObject[];
-  /** Those that it selects and that stay because of what others have in them, each with the reason. */
-  readonly kept: readonly string[];
+  /** Live objects that it selects and that are no members of the plan; once the plan has started, those that it started with. */
+  readonly matches: readonly Selected[];
+  /** Some of those that it selects since the plan has started: they are left alone. */
+  readonly late: readonly Selected[];
+  /** Those that it selects and that stay because of what others have in them. */
+  readonly kept: readonly Kept[];
+  /** Permissions that the account lacks to read what is selected; nothing is known of it then. */
+  readonly unreadable: readonly Permission[];
+}
+
+/** An object that stays although a transformation selects it. */
+export interface Kept {
+  readonly live: KubeObject;
+  readonly protectedBy: string;
 }
 
 /** What reading them needs. */
@@ -37,59 +44,141 @@ export interface TransformedParts {
   readonly ctx: Context;
 }
 
-/** Reads what the transformations select: before the first write, where exclusive ones act, and at the end. */
+/**
+ * Reads what the transformations select: before the first write, where exclusive ones act, and at the end. Read as the plan's
+ * account: a selector that the operator evaluates with its own permissions would show the author what there is elsewhere.
+ */
 export async function readTransformed(
   plan: InstallPlan,
   content: Content,
   parts: TransformedParts,
 ): Promise<readonly Transformed[]> {
-  const { transformations = [], stages } = plan.spec;
-  const stageIndex = stageIndexOf(plan);
-  const isDue =
-    !hasStarted(plan) || (!isInstalled(plan) && (stageIndex === 0 || stageIndex >= stages.length));
-  if (transformations.length === 0 || !isDue) return [];
+  const { transformations = [] } = plan.spec;
+  if (transformations.length === 0 || !isDue(plan, content)) return [];
   const members = new Set<string>(content.members.map(({ key }) => key));
   const found: Transformed[] = [];
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
-    if (kind === undefined) continue;
-    const objects = await selected(rule, plan, { kind, client: parts.ctx.client }).catch(hiddenOf(kind));
-    const outside = objects.filter((object) => !members.has(identityKey(identityOf(object))));
-    found.push({ rule, kind, ...(await withoutProtected(outside, plan, { rule, parts })) });
+    const place = kind === undefined ? undefined : placeOf(rule.from, plan, kind);
+    if (kind === undefined || place === undefined) continue;
+    found.push(await readRule({ rule, kind, place, members }, plan, parts));
+    // Nothing is taken away then, so that nobody has to know of more.
+    if (!hasStarted(plan) && countOf(found) > matchesLimit) break;
   }
   return found;
 }
 
-function hiddenOf(kind: Kind): (error: unknown) => never {
-  return (error) => {
-    throw classify(error) === "forbidden" ? unwatchable([kind]) : error;
+/** Objects that the transformations of one plan may select in all: what is fixed at the start has to fit into a status. */
+const matchesLimit = 500;
+
+function countOf(transformed: readonly Transformed[]): number {
+  return transformed.reduce((sum, { matches, kept }) => sum + matches.length + kept.length, 0);
+}
+
+/** Nothing is read for a plan that says something wrong before its first write: it stops anyhow. */
+function isDue(plan: InstallPlan, { issues, unresolved }: Content): boolean {
+  if (!hasStarted(plan)) return issues.length + unresolved.length === 0;
+  const stageIndex = stageIndexOf(plan);
+  return !isInstalled(plan) && (stageIndex === 0 || stageIndex >= plan.spec.stages.length);
+}
+
+interface RuleParts {
+  readonly rule: Transformation;
+  readonly kind: Kind;
+  readonly place: { readonly namespace?: string };
+  /** Keys of the plan's members: they are never taken away. */
+  readonly members: ReadonlySet<string>;
+}
+
+async function readRule(
+  { rule, kind, place, members }: RuleParts,
+  plan: InstallPlan,
+  parts: TransformedParts,
+): Promise<Transformed> {
+  const client = asAccount(parts.ctx.client, plan);
+  const pinned = hasStarted(plan) ? new Set(plan.status?.pinned?.deletions) : undefined;
+  const objects = await unlessForbidden(
+    async () => await selected(rule.from, { kind, client, place, members, ...(pinned && { pinned }) }),
+  );
+  if (objects === undefined)
+    return { rule, kind, matches: [], kept: [], late: [], unreadable: readPermissions(rule, plan, kind) };
+  const { matches, kept } = await withoutProtected(objects, plan, { rule, parts });
+  const isMeant = ({ metadata }: KubeObject): boolean => pinned?.has(metadata.uid ?? "") ?? true;
+  return {
+    rule,
+    kind,
+    kept,
+    matches: matches.filter(isMeant),
+    late: matches.filter((object) => !isMeant(object)),
+    unreadable: [],
   };
+}
+
+/** Undefined where the account may not read. */
+async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (classify(error) === "forbidden") return undefined;
+    throw error;
+  }
 }
 
 /** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
 async function withoutProtected(
-  objects: readonly KubeObject[],
+  objects: readonly Selected[],
   plan: InstallPlan,
   { rule, parts }: { readonly rule: Transformation; readonly parts: TransformedParts },
 ): Promise<Pick<Transformed, "matches" | "kept">> {
-  if (objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
+  if (!hasStarted(plan) && objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
-  const reasons = await inBatches(objects, 8, async (live) => {
-    const entry = { identity: identityOf(live), lifecycle };
-    return await protectionOf({ entry, live, plan }, parts.ctx, parts.discovery);
+  const account = asAccount(parts.ctx.client, plan);
+  const reasons = await inBatches(objects, 8, async (match) => {
+    const identity = identityOf(match);
+    // Which objects a definition defines stands in its spec.
+    const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
+    if (live === undefined) return "it cannot be seen whether others have objects of its kind";
+    return await protectionOf(
+      { entry: { identity, lifecycle }, live, plan, account },
+      parts.ctx,
+      parts.discovery,
+    );
   });
   const kept = objects.flatMap((object, index) => {
     const reason = reasons[index];
-    return reason === undefined ? [] : [staysBecause(identityOf(object), reason)];
+    return reason === undefined ? [] : [{ live: object, protectedBy: reason }];
   });
   return { matches: objects.filter((_, index) => reasons[index] === undefined), kept };
 }
 
-/** What forbids a transformation: it takes more than it may, or what nobody allowed it to take. */
+/** The whole definition; undefined where the account may not get it. */
+async function definitionOf(
+  { metadata: { name } }: KubeObject,
+  plan: InstallPlan,
+  { ctx }: TransformedParts,
+): Promise<KubeObject | undefined> {
+  const account = asAccount(ctx.client, plan);
+  const found = await findAsAccount(account, customResourceDefinitions, { name });
+  return found === "unknown" ? undefined : found;
+}
+
+/** Whether the account could read what it selects. */
+export function isReadable({ unreadable }: Transformed): boolean {
+  return unreadable.length === 0;
+}
+
+/** What forbids the transformations of a plan: they take more than they may, or what nobody allowed them to take. */
 export function transformationIssues(
-  { rule, matches }: Transformed,
+  transformed: readonly Transformed[],
   context: OwnershipContext,
 ): readonly Issue[] {
+  const issues = transformed.flatMap((each) => issuesOf(each, context));
+  if (hasStarted(context.plan) || countOf(transformed) <= matchesLimit) return issues;
+  const message = `The transformations select more than ${matchesLimit} objects in all; narrow them or split the plan.`;
+  return [{ reason: "InvalidTransformation", field: "spec.transformations", message }, ...issues];
+}
+
+function issuesOf({ rule, matches }: Transformed, context: OwnershipContext): readonly Issue[] {
   const field = `spec.transformations[${rule.name}].from`;
   const { maxMatches, allowUnowned } = rule.from;
   if (matches.length > maxMatches) {
@@ -114,53 +203,42 @@ export function transformationIssues(
   });
 }
 
-/** The permission to delete what transformations select. */
-export function transformationPermissions(transformed: readonly Transformed[]): readonly Permission[] {
-  return transformed.flatMap(({ kind, matches }) =>
-    matches.map(({ metadata: { namespace, name } }) => ({
+/** The permissions to read what transformations select, and to delete it. */
+export function transformationPermissions(
+  transformed: readonly Transformed[],
+  plan: InstallPlan,
+): readonly Permission[] {
+  return transformed.flatMap(({ rule, kind, matches, kept }) => [
+    ...readPermissions(rule, plan, kind),
+    // Also for what stays: who may not delete it need not know that others have something in it.
+    ...[...matches, ...kept.map(({ live }) => live)].map(({ metadata: { namespace, name } }) => ({
       verb: "delete",
       group: kind.group,
       resource: kind.plural,
       ...(namespace === undefined ? {} : { namespace }),
       name,
     })),
-  );
+  ]);
 }
 
-interface Selection {
-  readonly kind: Kind;
-  readonly client: Client;
+/** By name alone `get` is enough; a selector needs `list`. */
+function readPermissions({ from }: Transformation, plan: InstallPlan, kind: Kind): readonly Permission[] {
+  const place = { group: kind.group, resource: kind.plural, ...placeOf(from, plan, kind) };
+  if (!isByNameOnly(from)) return [{ verb: "list", ...place }];
+  return (from.names ?? []).map((name) => ({ verb: "get", ...place, name }));
 }
 
-async function selected(
-  { from }: Transformation,
-  { metadata }: InstallPlan,
-  { kind, client }: Selection,
-): Promise<readonly KubeObject[]> {
-  const namespace = kind.scope === "Cluster" ? undefined : (from.namespace ?? metadata.namespace ?? "");
-  const place = namespace === undefined ? {} : { namespace };
-  const { names, labelSelector, fieldSelector } = from;
-  const isByNameOnly = labelSelector === undefined && fieldSelector === undefined;
-  if (names === undefined || !isByNameOnly) return await listed(from, place, { kind, client });
-  const found = await Promise.all(names.map(async (name) => await client.find(kind, { name, ...place })));
-  return found.filter((object) => object !== undefined);
-}
-
-/** What is named and selected has to be both: each narrows the other. */
-async function listed(
-  { names, labelSelector, fieldSelector, maxMatches }: Transformation["from"],
-  place: { readonly namespace?: string },
-  { kind, client }: Selection,
-): Promise<readonly KubeObject[]> {
-  const objects: KubeObject[] = [];
-  const selectors = {
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-  };
-  for await (const object of client.list(kind, { ...place, ...selectors })) {
-    if (names === undefined || names.includes(object.metadata.name)) objects.push(object);
-    // One more than allowed says enough.
-    if (objects.length > maxMatches + 500) break;
-  }
-  return objects;
+/**
+ * Where a transformation looks. An empty namespace means the plan's own, as in manifests: to the server it would mean all
+ * namespaces. A plan of scope Namespace looks nowhere else, whatever its fields say; undefined where it may not look at all.
+ */
+export function placeOf(
+  { namespace = "" }: Pick<Transformation["from"], "namespace">,
+  { metadata, spec }: InstallPlan,
+  { scope }: Pick<Kind, "scope">,
+): { readonly namespace?: string } | undefined {
+  const home = metadata.namespace ?? "";
+  const wanted = namespace === "" ? home : namespace;
+  if (spec.scope === "Namespace" && (scope === "Cluster" || wanted !== home)) return undefined;
+  return scope === "Cluster" ? {} : { namespace: wanted };
 }

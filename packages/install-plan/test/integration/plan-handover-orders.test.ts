@@ -3,7 +3,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { coreRule, grant } from "../support/grants.ts";
+import { coreRule, deletesPlans, grant } from "../support/grants.ts";
 import { claims } from "../support/kinds.ts";
 import { aClaim, configMap, gated, inline, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -144,7 +144,7 @@ describe("handovers that do not go straight", () => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "old" } };
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("x"), inline(secret)] }]));
     await bench.installed("a");
-    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "get")]);
+    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "get"), deletesPlans]);
     const mark = await bench.audit.mark();
     const replaces = { plans: [{ name: "a" }] };
     await bench.create(bench.plan("b", [stage(["x"])], { replaces, approval: "Manual" }));
@@ -152,7 +152,7 @@ describe("handovers that do not go straight", () => {
     expect(forbidden.status?.permissions?.missing).toEqual([
       { verb: "delete", group: "", resource: "secrets", namespace: bench.namespace },
     ]);
-    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*")]);
+    await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*"), deletesPlans]);
     const { status } = await bench.inPhase("b", "AwaitingApproval");
     expect(status?.preview).toMatchObject({ takeover: 1, delete: 1 });
     expect(status?.preview?.details?.[0]).toMatchObject({ action: "delete", object: { name: "old" } });

@@ -3,7 +3,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { coreRule, grant, untilAllowed } from "../support/grants.ts";
+import { coreRule, deletesPlans, grant, untilAllowed } from "../support/grants.ts";
 import { secrets } from "../support/kinds.ts";
 import { configMap, gated, inline, job } from "../support/manifests.ts";
 import { configMaps, setUpWorkbench } from "../support/workbench.ts";
@@ -39,19 +39,19 @@ describe("what the server refuses after the first write", () => {
   test("[install-plan/83] what a plan before left behind and may not be deleted fails the plan until it may", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     const { namespace } = bench;
-    await grant(bench, [allOfConfigMaps, allOfSecrets]);
+    await grant(bench, [allOfConfigMaps, allOfSecrets, deletesPlans]);
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("c"), secret("dropped")] }]));
     await bench.installed("a");
     const resources = [configMap("c"), gated("gate")];
     const replaces = { plans: [{ name: "a" }] };
     await bench.create(bench.plan("b", [{ name: "s", resources }], { replaces, ...slow }));
     await bench.until("b", ({ states }) => states?.[0] === "RP");
-    await grant(bench, [allOfConfigMaps, coreRule("secrets", "get")]);
+    await grant(bench, [allOfConfigMaps, coreRule("secrets", "get"), deletesPlans]);
     await untilAllowed(bench, { verb: "delete", resource: "secrets" }, false);
     await bench.openGate("gate");
     const { status } = await bench.inPhase("b", "Failed");
     expect(status?.message).toContain("dropped");
-    await grant(bench, [allOfConfigMaps, allOfSecrets]);
+    await grant(bench, [allOfConfigMaps, allOfSecrets, deletesPlans]);
     await bench.installed("b");
     expect(await bench.client.find(secrets, { namespace, name: "dropped" })).toBeUndefined();
   });

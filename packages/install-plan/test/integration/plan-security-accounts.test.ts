@@ -7,6 +7,7 @@ import { conditionOf } from "../support/conditions.ts";
 import { connect } from "../support/connection.ts";
 import { coreRule } from "../support/grants.ts";
 import { configMaps, roles, serviceAccounts } from "../support/kinds.ts";
+import { bystanderInstalls } from "../support/mallory.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
 import { enforcePolicy } from "../support/policy.ts";
 import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -122,10 +123,40 @@ describe("an account is the one that it was", () => {
   });
 });
 
+describe("clean-up acts as the account that was vouched for", () => {
+  test("[security/101] nothing is deleted as an account that was created again under its name", async () => {
+    await using bench = await setUpWorkbench();
+    const { namespace, account, client } = bench;
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
+    await bench.installed("p");
+    const ref = { namespace, name: account };
+    const pinned = (await bench.read("p")).status?.serviceAccountUid;
+    await client.delete(serviceAccounts, ref);
+    await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: ref });
+    await bench.until("p", (now) => conditionOf(now, "Authorized")?.reason === "ServiceAccountReplaced");
+    const mark = await bench.audit.mark();
+    await bench.deletePlan("p");
+    const { status } = await bench.until(
+      "p",
+      (now) => conditionOf(now, "Stalled")?.reason === "ServiceAccountReplaced" && now.phase === "Deleting",
+    );
+    await bystanderInstalls(bench);
+    expect(conditionOf(status, "DeletionBlocked")?.message).toContain("deletion.ifUnauthorized: Orphan");
+    expect(status?.serviceAccountUid).toBe(pinned);
+    expect((await bench.writes(mark)).filter(({ verb }) => verb === "delete")).toEqual([]);
+    // What is left goes by hand, and then the plan.
+    await client.delete(configMaps, { namespace, name: "c" });
+    await eventually(
+      async () => (await client.find(installPlan.kind, { namespace, name: "p" })) === undefined,
+    );
+  });
+});
+
 describe("the author of a plan has to keep the permission to its account", () => {
   test("[security/5] an author who may no longer act as the account stops the plan before its next write", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-author.yaml");
+    await enforcePolicy(bench, "installplan-author-record.yaml");
     const { api, adminAccess, namespace, account } = bench;
     const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const author = await makeIdentity(api, adminAccess, {
@@ -195,28 +226,43 @@ async function mayImpersonate({ client, namespace, account }: Workbench, user: s
 }
 
 describe("what an account cannot do, a plan cannot do", () => {
-  test("[security/6] a binding to cluster-admin is refused before anything of the plan is written", async () => {
-    const bindings = {
-      apiGroups: ["rbac.authorization.k8s.io"],
-      resources: ["clusterrolebindings"],
-      verbs: ["*"],
-    };
-    await using bench = await setUpWorkbench({ rules: [allOfConfigMaps], clusterRules: [bindings] });
-    const name = `${bench.namespace}-owner`;
-    const binding = {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-      subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
-    };
-    const mark = await bench.audit.mark();
-    const resources = [configMap("before"), inline(binding)];
-    await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
-    const { status } = await bench.inPhase("p", "Forbidden");
-    expect(status?.permissions?.missing).toContainEqual({ verb: "*", group: "*", resource: "*" });
-    expect(await bench.writes(mark)).toEqual([]);
-  });
+  const group = "rbac.authorization.k8s.io";
+  test.each([
+    { name: "may read", verbs: ["get"], want: { verb: "*", group: "*", resource: "*" } },
+    {
+      name: "may not read",
+      verbs: ["delete"],
+      want: { verb: "bind", group, resource: "clusterroles", name: "cluster-admin" },
+    },
+  ])(
+    "[security/6] a binding to cluster-admin, which the account $name, is refused before anything of the plan is written",
+    async ({ verbs, want }) => {
+      const bindings = {
+        apiGroups: ["rbac.authorization.k8s.io"],
+        resources: ["clusterrolebindings"],
+        verbs: ["*"],
+      };
+      const clusterRoles = { apiGroups: [group], resources: ["clusterroles"], verbs };
+      await using bench = await setUpWorkbench({
+        rules: [allOfConfigMaps],
+        clusterRules: [bindings, clusterRoles],
+      });
+      const name = `${bench.namespace}-owner`;
+      const binding = {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
+      };
+      const mark = await bench.audit.mark();
+      const resources = [configMap("before"), inline(binding)];
+      await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
+      const { status } = await bench.inPhase("p", "Forbidden");
+      expect(status?.permissions?.missing).toContainEqual(want);
+      expect(await bench.writes(mark)).toEqual([]);
+    },
+  );
 
   test("[security/10] an object in the namespace of another tenant is named as what is missing", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps] });

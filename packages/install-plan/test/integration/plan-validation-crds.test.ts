@@ -5,6 +5,7 @@ import { isServed } from "../../src/crd/served-versions.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { type DefinedVersion, widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
+import { bystanderInstalls } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
 import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
@@ -76,5 +77,32 @@ describe("changes of definitions that would lose or break objects", () => {
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Validated")?.reason).toBe("UnsafeCRD");
     expect(status?.message).toContain(`Widget ${bench.namespace}/large would no longer be valid`);
+  });
+
+  test("[security/99] a pattern that backtracks elsewhere holds nothing up", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
+    const before = await defined(bench, [{ name: "v1", fields: { text: { type: "string" } } }]);
+    bench.use(removing(bench.client, crds, before));
+    for (const name of ["a", "b", "c", "d"])
+      await eventually(
+        async () =>
+          await bench.client.create(before.kind, {
+            ...widget(before, name, { spec: { text: "x".repeat(2_000) } }),
+            metadata: { name, namespace: bench.namespace },
+          }),
+      );
+    const startedAt = process.threadCpuUsage();
+    const after = widgets(before.group, [
+      { name: "v1", fields: { text: { type: "string", pattern: "^x*x*x*y$" } } },
+    ]);
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [{ manifest: after.object }] }], adoptingClusterWide),
+    );
+    const { status } = await bench.inPhase("p", "Invalid");
+    await bystanderInstalls(bench);
+    expect(status?.message).toContain("does not match the pattern");
+    const { user, system } = process.threadCpuUsage(startedAt);
+    // Backtracking takes more than a second for each of the four.
+    expect((user + system) / 1e6).toBeLessThan(3);
   });
 });

@@ -31,6 +31,13 @@ export function coreRule(resource: string, ...verbs: readonly string[]): PolicyR
   return { apiGroups: [""], resources: [resource], verbs };
 }
 
+/** What a plan needs to take over from another one. */
+export const deletesPlans: PolicyRule = {
+  apiGroups: ["install.quartermaster.dev"],
+  resources: ["installplans"],
+  verbs: ["delete"],
+};
+
 /** A rule about one resource of RBAC. */
 export function rbacRule(resource: string, ...verbs: readonly string[]): PolicyRule {
   return { apiGroups: [apiGroup], resources: [resource], verbs };

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,6 +11,8 @@ import type { Access } from "./connection.ts";
 export interface OperatorProcess extends AsyncDisposable {
   /** Everything it has written to its log. */
   readonly output: string;
+  /** The most memory that it has held at a time, as the kernel counts it. */
+  peakBytes(): number;
   /** SIGKILL, at once. */
   kill(): void;
   /** Starts it, again if need be. */
@@ -26,7 +29,18 @@ export async function startOperator(access: Access, flags: readonly string[]): P
   const kubeconfigPath = path.join(folder, "kubeconfig");
   await writeFile(kubeconfigPath, kubeconfigOf(access));
   const operator = new Operator(
-    [main, "--kubeconfig", kubeconfigPath, "--metrics-port", "0", "--metrics-host", "127.0.0.1", ...flags],
+    // As deploy/ starts it; see decision 0030.
+    [
+      "--max-semi-space-size=4",
+      main,
+      "--kubeconfig",
+      kubeconfigPath,
+      "--metrics-port",
+      "0",
+      "--metrics-host",
+      "127.0.0.1",
+      ...flags,
+    ],
     folder,
   );
   operator.start();
@@ -46,6 +60,11 @@ class Operator implements OperatorProcess {
 
   get output(): string {
     return this.#output;
+  }
+
+  peakBytes(): number {
+    const status = readFileSync(`/proc/${this.#child?.pid}/status`, "utf8");
+    return 1024 * Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]);
   }
 
   start(): void {

@@ -31,6 +31,7 @@ export const clear: Preflight = {
   undecided: [],
   retryAfterMs: 0,
   actions: [],
+  adopts: [],
   deletes: [],
   digest: "digest",
   elapsedMs: 0,

@@ -61,6 +61,8 @@ export interface Workbench extends AsyncDisposable {
     readonly transport?: Transport;
     readonly log?: Log;
     readonly system?: System;
+    /** As `--require-author` of the operator (default: false). */
+    readonly requireAuthor?: boolean;
   }): Promise<Manager>;
   /** Disposes of it at the end, when no operator is left that would mend what goes. */
   use<T extends AsyncDisposable>(resource: T): T;
@@ -127,9 +129,15 @@ export async function setUpWorkbench({
     operatorAccess: operator,
     adminAccess: cluster.admin,
     kubeconfigPath: cluster.kubeconfigPath,
-    operate: async ({ transport = operatorLink.transport, log, system = realSystem() } = {}) => {
+    operate: async (options = {}) => {
+      const {
+        transport = operatorLink.transport,
+        log,
+        system = realSystem(),
+        requireAuthor = false,
+      } = options;
       const discovery = new Discovery(transport, system);
-      const controllers = installPlanControllers({ system, discovery, namespace });
+      const controllers = installPlanControllers({ system, discovery, namespace, requireAuthor });
       const manager = managers.use(
         createManager({ transport, system, controllers, ...(log === undefined ? {} : { log }) }),
       );

@@ -20,7 +20,18 @@ const holder = {
   },
   live,
   plan: { metadata: { name: "plan", namespace: "home", uid: "1" } },
+  account: answering({ status: { allowed: true } }),
 } as unknown as Holder;
+
+/** An account about whose permissions the server says this. */
+function answering(answer: object): object {
+  return {
+    raw: async () => {
+      if (answer instanceof Error) throw answer;
+      return await Promise.resolve(answer);
+    },
+  };
+}
 
 function kindOf(kind: string): Kind & { readonly verbs: readonly string[] } {
   const plural = `${kind.toLowerCase()}s`;
@@ -74,4 +85,16 @@ test("a kind that went with its definition holds nothing, the others are still l
 test("a kind that cannot be asked about is a doubt, and a doubt does not delete", async () => {
   const { ctx, discovery } = aCluster({ Widget: away });
   await expect(protectionOf(holder, ctx, discovery)).rejects.toBe(away);
+});
+
+const refused = new ApiError("review: 403", { class: "forbidden", status: 403, mayHaveActed: false });
+
+test.each([
+  { name: "an account that may not read it", answer: { status: { allowed: false } } },
+  { name: "an account that cannot be asked", answer: refused },
+])("the object of others is not named to $name", async ({ answer }) => {
+  const { ctx, discovery } = aCluster({ Widget: [anObject("Widget")] });
+  const account = answering(answer) as Holder["account"];
+  const reason = await protectionOf({ ...holder, account }, ctx, discovery);
+  expect(reason).toBe("it holds objects that are not the plan's");
 });

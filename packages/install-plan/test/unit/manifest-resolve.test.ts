@@ -4,6 +4,7 @@ import type { ResourceManifest } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
 import { digestOf } from "../../src/manifest/canonical-json.ts";
+import { InflatedSize } from "../../src/manifest/inflated-size.ts";
 import { resolveManifest, type ManifestSecret } from "../../src/manifest/resolve-manifest.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 
@@ -134,5 +135,35 @@ describe("resolveManifest", () => {
     const { arrayBuffers } = process.memoryUsage();
     expect(arrayBuffers - before.arrayBuffers).toBeLessThan(32 * 1024 * 1024);
     expect(cpuMs(() => resolve({ spec }))).toBeLessThan(500);
+  });
+
+  describe("[security/92] what several manifests unpack to", () => {
+    const manifestOf = (text: string): ResourceManifest => ({
+      apiVersion: "install.quartermaster.dev/v1alpha1",
+      kind: "ResourceManifest",
+      metadata: { name: "rm-1", namespace: "shop" },
+      spec: { sha256: digestOf(JSON.parse(text)), data: gzip(text), encoding: "gzip" },
+    });
+    const text = JSON.stringify({ ...object, data: { k: "a".repeat(3 * 2 ** 20) } });
+
+    test("is bounded, with a message that names the limit and the field", () => {
+      const total = new InflatedSize(8 * 2 ** 20);
+      const kinds = [1, 2, 3, 4].map(() => resolveManifest(manifestOf(text), () => undefined, total));
+      expect(kinds.map(({ kind }) => kind)).toEqual(["ok", "ok", "invalid", "invalid"]);
+      expect(kinds[2]).toMatchObject({
+        message:
+          "ResourceManifest rm-1: with it, the manifestRefs in spec.stages inflate to more than 8 MiB in total; split the plan",
+      });
+    });
+
+    test("counts values where they take more than their text", () => {
+      const many = JSON.stringify(Array.from({ length: 300_000 }, () => []));
+      expect(resolveManifest(manifestOf(many), () => undefined)).toMatchObject({
+        kind: "invalid",
+        message: "ResourceManifest rm-1: inflates to more than 4 MiB",
+      });
+      const written = JSON.stringify({ text: "[],".repeat(300_000), end: '\\",' });
+      expect(resolveManifest(manifestOf(written), () => undefined).kind).toBe("ok");
+    });
   });
 });

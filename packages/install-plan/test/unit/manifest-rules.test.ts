@@ -12,12 +12,12 @@ const cases: readonly {
   readonly want: { readonly rule: string; readonly outcome: string; readonly status: object };
 }[] = [
   {
-    name: "a Secret that is not there yet is waited for",
-    given: { kind: "missing", message: "Secret s is not there" },
+    name: "content in a Secret is not looked at",
+    given: { kind: "unreadable", message: "The content is in Secret s." },
     want: {
-      rule: "secretMissing",
-      outcome: "waiting",
-      status: { valid: false, reason: "Secret s is not there" },
+      rule: "contentInSecret",
+      outcome: "settled",
+      status: { reason: "The content is in Secret s." },
     },
   },
   {

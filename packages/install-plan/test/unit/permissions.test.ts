@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { identityKey, type Identity } from "../../src/identity.ts";
 import type { Member } from "../../src/member.ts";
-import { boundRoles, escalations, type RoleRef } from "../../src/permissions/escalation.ts";
+import { boundRoles, escalations, type RoleRef, unreadable } from "../../src/permissions/escalation.ts";
 import { describePermission, neededPermissions, type Permission } from "../../src/permissions/permission.ts";
 import { parsePolicyRules, type PolicyRule } from "../../src/permissions/policy-rule.ts";
 import { uncoveredPermissions } from "../../src/permissions/rule-cover.ts";
@@ -307,10 +307,12 @@ describe("escalations", () => {
     { apiVersion: `${rbac}/v1`, kind: "ClusterRoleBinding", name: "b" },
     { roleRef: { kind: "ClusterRole", name: "cluster-admin" } },
   );
-  const roleRules = ({ kind, name }: RoleRef): unknown =>
-    kind === "ClusterRole" && name === "cluster-admin"
+  const roleRules = ({ kind, name }: RoleRef): unknown => {
+    if (name === "hidden") return unreadable;
+    return kind === "ClusterRole" && name === "cluster-admin"
       ? [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]
       : undefined;
+  };
   const cases = [
     { name: "a Role with held rules", members: [role], places: { shop: ["get secrets"] }, want: [] },
     {
@@ -384,6 +386,12 @@ describe("escalations", () => {
       members: [binding("Role", "gone")],
       places: { shop: ["* secrets"] },
       want: [`bind roles.${rbac} gone in shop`],
+    },
+    {
+      name: "a binding to a role that the account may not read: the server's dry run decides",
+      members: [binding("Role", "hidden")],
+      places: { shop: [] },
+      want: [],
     },
     {
       name: "kinds of other groups",

@@ -1,6 +1,12 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { deletionLastedMs, stageLastedMs } from "../../src/progress.ts";
+import {
+  deletionLastedMs,
+  stageLastedMs,
+  hasForgedProgress,
+  hasStarted,
+  isInstalled,
+} from "../../src/progress.ts";
 import { aPlan } from "../support/plans.ts";
 
 const stageStartedAt = "2026-01-01T00:00:00Z";
@@ -36,4 +42,35 @@ test("a deletion goes on where an earlier process left it, with some time to spa
   expect(deletionLastedMs(given(600), beganMs + 61_000)).toBe(60_000);
   expect(deletionLastedMs(given(600), beganMs + 3_600_000)).toBe(590_000);
   expect(deletionLastedMs(given(0), beganMs + 3_600_000)).toBe(0);
+});
+
+describe("whether a plan has started", () => {
+  const at = "2026-01-01T00:00:00Z";
+  test.each([
+    { name: "nothing says so", spec: {}, status: {}, want: [false, false, false] },
+    { name: "its status says so", spec: {}, status: { startedAt: at }, want: [true, false, false] },
+    {
+      name: "and that it ended",
+      spec: {},
+      status: { startedAt: at, finishedAt: at },
+      want: [true, true, false],
+    },
+    { name: "an end without a start", spec: {}, status: { finishedAt: at }, want: [false, false, true] },
+    { name: "a stage without a start", spec: {}, status: { stage: "s" }, want: [false, false, true] },
+    {
+      name: "a start without the approval that it needs",
+      spec: { approval: "Manual" },
+      status: { startedAt: at, finishedAt: at },
+      want: [false, false, true],
+    },
+    {
+      name: "a start with the approval",
+      spec: { approval: "Manual", approved: true },
+      status: { startedAt: at },
+      want: [true, false, false],
+    },
+  ])("$name", ({ spec, status, want }) => {
+    const plan = aPlan("p", { spec, status });
+    expect([hasStarted(plan), isInstalled(plan), hasForgedProgress(plan)]).toEqual(want);
+  });
 });

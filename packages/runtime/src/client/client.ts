@@ -12,6 +12,8 @@ export interface CallOptions {
 /** How fresh a read must be. Left out, it is a quorum read: what is decided upon it may destroy things. */
 export interface ReadOptions extends CallOptions {
   readonly resourceVersion?: string;
+  /** Nothing but apiVersion, kind and metadata is given back. The server leaves the rest out if it can. */
+  readonly isMetadataOnly?: boolean;
 }
 
 /** Which objects to list. */

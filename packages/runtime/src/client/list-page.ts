@@ -4,7 +4,7 @@ import type { KubeObject } from "../object/kube-object.ts";
 import type { ApiRequest } from "../transport/request.ts";
 import type { ListOptions, ObjectPage } from "./client.ts";
 import { collectionPath, withQuery } from "./paths.ts";
-import { about, limitsOf } from "./requests.ts";
+import { about, limitsOf, metadataOnly } from "./requests.ts";
 
 /** What one page asks for. */
 export interface PageOptions extends ListOptions {
@@ -16,7 +16,7 @@ export const defaultPageSize = 500;
 
 /** GET of one page. */
 export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
-  const { namespace, continueToken, pageSize = defaultPageSize } = options;
+  const { namespace, continueToken, pageSize = defaultPageSize, isMetadataOnly = false } = options;
   const path = withQuery(collectionPath(kind, namespace), {
     limit: String(pageSize),
     labelSelector: options.labelSelector,
@@ -25,7 +25,15 @@ export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
     ...(continueToken === undefined ? freshness(options) : { continue: continueToken }),
   });
   const ref = namespace === undefined ? {} : { namespace };
-  return { method: "GET", verb: "list", path, ...about(kind, ref), ...limitsOf(options) };
+  const accept = { accept: `${metadataOnly("PartialObjectMetadataList")},application/json` };
+  return {
+    method: "GET",
+    verb: "list",
+    path,
+    ...about(kind, ref),
+    ...(isMetadataOnly ? accept : {}),
+    ...limitsOf(options),
+  };
 }
 
 /** Without the match rule a limit would turn "at least as new as" into "exactly". */
@@ -49,6 +57,17 @@ export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): Ob
     resourceVersion,
     ...(continueToken === "" ? {} : { continueToken }),
   };
+}
+
+/** The same page with nothing but metadata: a server that cannot cut objects sends them whole. */
+export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<O>): ObjectPage<O> {
+  return { ...page, items: page.items.map((item) => cutObject(kind, item)) };
+}
+
+/** An object without anything but metadata. What the server has cut says `PartialObjectMetadata` of itself. */
+export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: O): O {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever asks for metadata only uses nothing else
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as O;
 }
 
 /** Anything else, taken for an empty list, would mean that every object is gone. */

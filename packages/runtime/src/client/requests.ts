@@ -14,9 +14,10 @@ import { homePath, objectPath, withQuery } from "./paths.ts";
 
 /** GET of one object or of a subresource of it. */
 export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
-  const { resourceVersion, subresource } = options;
+  const { resourceVersion, subresource, isMetadataOnly = false } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
-  return { method: "GET", verb: "get", path, ...about(kind, ref), ...limitsOf(options) };
+  const accept = answerTo({ isMetadataEnough: isMetadataOnly });
+  return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...limitsOf(options) };
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */

@@ -19,7 +19,7 @@ import type {
   WriteOptions,
 } from "./client.ts";
 import { listAll } from "./list-all.ts";
-import { listRequest, pageOf } from "./list-page.ts";
+import { cutObject, cutPage, listRequest, pageOf } from "./list-page.ts";
 import {
   applyRequest,
   createRequest,
@@ -42,7 +42,8 @@ export class TransportClient implements Client {
   }
 
   async get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: ReadOptions = {}): Promise<O> {
-    return await this.#object<O>(getRequest(kind, ref, options));
+    const object = await this.#object<O>(getRequest(kind, ref, options));
+    return options.isMetadataOnly === true ? cutObject(kind, object) : object;
   }
 
   async find<O extends KubeObject>(
@@ -67,7 +68,8 @@ export class TransportClient implements Client {
     kind: Kind<O>,
     options: ListOptions & { readonly continueToken?: string } = {},
   ): Promise<ObjectPage<O>> {
-    return pageOf(kind, await this.#send(listRequest(kind, options)));
+    const page = pageOf(kind, await this.#send(listRequest(kind, options)));
+    return options.isMetadataOnly === true ? cutPage(kind, page) : page;
   }
 
   async create<O extends KubeObject>(kind: Kind<O>, object: O, options: WriteOptions = {}): Promise<O> {

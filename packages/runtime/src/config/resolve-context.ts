@@ -21,13 +21,20 @@ import { schemaError } from "./schema-error.ts";
 import { fixedSource, type Source } from "./source.ts";
 import { userCredentials } from "./user-credentials.ts";
 
+/** What the person asks for beside the files. */
+export interface Wanted {
+  /** Undefined stands for the current one. */
+  readonly contextName: string | undefined;
+  readonly insecureSkipTlsVerify: boolean;
+}
+
 /** The configuration that a context stands for. Files it points to are read once now, so that faults show at once. */
 export async function resolveContext(
   system: System,
   merged: MergedConfig,
-  wanted: string | undefined,
+  wanted: Wanted,
 ): Promise<ClusterConfig> {
-  const contextName = wanted ?? merged.currentContext;
+  const contextName = wanted.contextName ?? merged.currentContext;
   if (contextName === undefined) throw missing(merged, "current-context", "no current context");
   const named = merged.contexts.get(contextName);
   if (named === undefined) throw missing(merged, "contexts", `no context "${contextName}"`);
@@ -35,13 +42,15 @@ export async function resolveContext(
   const referred = entryNamed(merged.clusters, context.value.cluster, { referrer: context, what: "cluster" });
   const cluster = checked(clusterSchema, referred);
   const user = userOf(merged, context);
-  const tls = tlsOf(system, cluster);
+  const tls = tlsOf(system, cluster, wanted);
+  const server = checkUrl(cluster, "server", cluster.value.server);
+  refusePlainCredentials(server, user);
   const credentials = userCredentials(system, user, { cluster: cluster.value, authorities: tls.authorities });
   await Promise.all([tls.authorities.refresh(), user.value.exec ? undefined : credentials.refresh()]);
   const impersonate = impersonationOf(user);
   const proxyUrl = proxyOf(cluster);
   return {
-    server: checkUrl(cluster, "server", cluster.value.server),
+    server,
     tls,
     credentials,
     namespace: namespaceOf(context),
@@ -90,8 +99,34 @@ function missing({ files }: MergedConfig, field: string, problem: string): Confi
   return new ConfigError(problem, { code: "configMissingEntry", file: files.join(", "), field });
 }
 
-function tlsOf(system: System, cluster: Located<ClusterEntry>): TlsConfig {
-  const { "tls-server-name": serverName = "", "insecure-skip-tls-verify": insecure = false } = cluster.value;
+/** Anybody on the way could read and use it. `exec` is asked for a credential only when a request is sent; see Identity. */
+function refusePlainCredentials(server: string, { value, file, field }: Located<UserEntry>): void {
+  if (!server.startsWith("http:")) return;
+  const secrets = ["token", "tokenFile", "password"] as const;
+  const found = secrets.find((name) => (value[name] ?? "") !== "");
+  if (found === undefined) return;
+  throw new ConfigError(
+    "must not be sent over http:; use an https: server, or kubectl proxy and no credential",
+    {
+      code: "configInsecure",
+      file,
+      field: `${field}.${found}`,
+    },
+  );
+}
+
+function tlsOf(
+  system: System,
+  cluster: Located<ClusterEntry>,
+  { insecureSkipTlsVerify: insecure }: Wanted,
+): TlsConfig {
+  const name = "insecure-skip-tls-verify";
+  const { "tls-server-name": serverName = "" } = cluster.value;
+  if (cluster.value[name] === true && !insecure)
+    throw new ConfigError(
+      `anybody could pose as the server; set certificate-authority instead, or pass --${name} to accept that`,
+      { code: "configInsecure", file: cluster.file, field: `${cluster.field}.${name}` },
+    );
   return {
     authorities: authoritiesOf(system, cluster),
     insecure,

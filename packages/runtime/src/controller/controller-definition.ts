@@ -9,10 +9,13 @@ import type { Signals } from "./run-signals.ts";
 /** A kind, or a kind with what of it is wanted: a namespace, a selector, only metadata, a projection. */
 export type Source<O extends KubeObject = KubeObject> = Kind<O> | InformerRequest<O>;
 
+/** An object of ours that a change concerns; `afterMs` says how long that can wait (default: 0), merged with other changes. */
+export type WokenRef = ObjectRef & { readonly afterMs?: number };
+
 /** A kind whose changes concern other objects than those that own them. See `mappedFrom`. */
 export interface MappedSource {
   readonly source: Source;
-  readonly refsOf: (object: KubeObject) => readonly ObjectRef[];
+  readonly refsOf: (object: KubeObject) => readonly WokenRef[];
   readonly options: MappedOptions;
 }
 
@@ -68,7 +71,7 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
  */
 export function mappedFrom<O extends KubeObject>(
   source: Source<O>,
-  refsOf: (object: O) => readonly ObjectRef[],
+  refsOf: (object: O) => readonly WokenRef[],
   options: MappedOptions<O> = {},
 ): MappedSource {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the source vouches for the type of what the functions are given

@@ -84,8 +84,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     this.#signals = definition.signals;
     this.#sources.wire({
       reenqueuer: this.#reenqueuer,
-      enqueue: (key, priority) => {
-        this.#queue.add(key, { priority });
+      enqueue: (key, priority, afterMs = 0) => {
+        this.#queue.add(key, { priority, afterMs });
       },
       references,
       onGone: (object) => {

@@ -16,7 +16,7 @@ type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, n
 
 /** Where events lead. */
 export interface SourceWiring<Obj extends KubeObject> {
-  readonly enqueue: (key: ObjectKey, priority: Priority) => void;
+  readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly reenqueuer: Pick<Reenqueuer, "keep">;
   readonly references: ReferenceTracker;
   /** An object of the controller's own kind is gone. */
@@ -85,7 +85,7 @@ export class SourceSet<Obj extends KubeObject> {
         if (!passes(options, event)) return;
         for (const object of statesOf(event))
           for (const ref of refsOf(object)) {
-            enqueue(keyOf(ref), priorityOf(event));
+            enqueue(keyOf(ref), priorityOf(event), ref.afterMs);
             if (reenqueueForMs > 0 && !event.isInitial) reenqueuer.keep(keyOf(ref), reenqueueForMs);
           }
       });

@@ -1,5 +1,6 @@
 import type { ClusterConfig, Credential } from "../config/cluster-config.ts";
 import { combineSources, type Source } from "../config/source.ts";
+import { ConfigError } from "../errors.ts";
 import type { TlsMaterial } from "./connections.ts";
 
 /** What we show to the server: on the connection and in the header. */
@@ -28,12 +29,13 @@ export class Presented {
 export class Identity {
   readonly #source: Source<Presented>;
 
-  constructor({ credentials, tls }: Pick<ClusterConfig, "credentials" | "tls">) {
-    this.#source = combineSources(
-      credentials,
-      tls.authorities,
-      (credential, caPem) => new Presented(credential, caPem),
-    );
+  constructor({ credentials, tls, server }: Pick<ClusterConfig, "credentials" | "tls" | "server">) {
+    const isPlain = server.startsWith("http:");
+    this.#source = combineSources(credentials, tls.authorities, (credential, caPem) => {
+      const presented = new Presented(credential, caPem);
+      if (isPlain && presented.authorization !== undefined) throw plainError();
+      return presented;
+    });
   }
 
   current(): Presented | Promise<Presented> {
@@ -43,6 +45,12 @@ export class Identity {
   async refresh(): Promise<Presented> {
     return await this.#source.refresh();
   }
+}
+
+/** The last line of defence: the configuration may come from anywhere, and `exec` makes tokens at any time. */
+function plainError(): ConfigError {
+  const problem = "a token or password must not be sent over http:; use an https: server";
+  return new ConfigError(problem, { code: "configInsecure" });
 }
 
 function authorizationOf({ token, basic }: Credential): string | undefined {

@@ -1,7 +1,7 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { listRequest, pageOf } from "../../src/client/list-page.ts";
+import { cutObject, cutPage, listRequest, pageOf } from "../../src/client/list-page.ts";
 import { collectionPath, objectPath } from "../../src/client/paths.ts";
 import {
   applyRequest,
@@ -186,4 +186,31 @@ test("impersonation names user, groups, uid and extra, keys encoded", () => {
     "impersonate-extra-example.org%2Fscopes",
     "b",
   ]);
+});
+
+describe("reads of metadata only", () => {
+  const whole = {
+    apiVersion: "v1",
+    kind: "PartialObjectMetadata",
+    metadata: { name: "a", namespace: "n" },
+    data: { a: "1" },
+  };
+  const want = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "n" } };
+
+  test("ask the server to cut objects, and take them whole where it cannot", () => {
+    const options = { isMetadataOnly: true };
+    const get = getRequest(configMaps, { name: "a", namespace: "n" }, options);
+    expect(get.accept).toBe("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
+    const list = listRequest(configMaps, options);
+    expect(list.accept).toBe(
+      "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+    );
+    expect(listRequest(configMaps, {}).accept).toBeUndefined();
+  });
+
+  test("give back nothing else, under the kind that was asked for", () => {
+    expect(cutObject(configMaps, whole)).toEqual(want);
+    const page = pageOf(configMaps, { items: [whole], metadata: { resourceVersion: "7" } });
+    expect(cutPage(configMaps, page)).toEqual({ items: [want], resourceVersion: "7" });
+  });
 });

@@ -99,6 +99,19 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
       want: { field: "users[0].user.exec.interactiveMode" },
     },
     {
+      name: "[security/102] no verification, which nobody asked for",
+      given: kubeconfig({ cluster: { "insecure-skip-tls-verify": true } }),
+      want: { code: "configInsecure", field: "clusters[0].cluster.insecure-skip-tls-verify" },
+    },
+    ...(["token", "tokenFile", "password"] as const).map((name) => ({
+      name: `[security/102] a ${name} that would go over http:`,
+      given: kubeconfig({
+        cluster: { server: "http://127.0.0.1:8001" },
+        user: { username: "u", [name]: "x" },
+      }),
+      want: { code: "configInsecure", field: `users[0].user.${name}` },
+    })),
+    {
       name: "a context without cluster",
       given: kubeconfig({ context: { cluster: "z" } }),
       want: { code: "configMissingEntry", field: "contexts[0].context.cluster" },
@@ -119,6 +132,20 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
     const fault = await faultOf(load(folder, given));
     expect(fault).toMatchObject(want);
     expect(fault.message).toContain(folder.path);
+  });
+
+  test("[security/102] no verification is accepted when it is asked for", async () => {
+    await using folder = await makeTempFolder();
+    const content = kubeconfig({ cluster: { "insecure-skip-tls-verify": true } });
+    const kubeconfigPath = await folder.write("config", content);
+    const config = await loadConfig({ system: systemWith({}), kubeconfigPath, insecureSkipTlsVerify: true });
+    expect(config.tls.insecure).toBe(true);
+  });
+
+  test("[security/102] a proxy on http: needs no credential", async () => {
+    await using folder = await makeTempFolder();
+    const content = kubeconfig({ cluster: { server: "http://127.0.0.1:8001" }, user: {} });
+    expect((await load(folder, content)).server).toBe("http://127.0.0.1:8001");
   });
 
   test("a file that was asked for and is not there", async () => {
