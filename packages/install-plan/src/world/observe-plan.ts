@@ -1,41 +1,27 @@
-import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
-import {
-  classify,
-  type Context,
-  defineIndex,
-  type Discovery,
-  type Kind,
-  type System,
-} from "@quartermaster/runtime";
+import { type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { classify, type Context, type Discovery, type System } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
-import { inBatches } from "../in-batches.ts";
 import { kindFinder } from "../manifest/read-content.ts";
 import type { Member } from "../member.ts";
-import { type OwnerLabels, planId } from "../owner-labels.ts";
 import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isBoundByApproval, isInstalled } from "../progress.ts";
+import { attemptOf, hasStarted } from "../progress.ts";
 import { mayActAs, readAccount } from "./account-view.ts";
 import { askServer } from "./ask-server.ts";
-import { blockOf } from "./block-of.ts";
 import { type ContentReader, manifestNames } from "./content-reader.ts";
 import { retryInMs, stageElapsedMs } from "./elapsed-times.ts";
-import { findAsAccount } from "./find-as-account.ts";
-import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { askAboutJobs } from "./job-check.ts";
 import { type JobView, jobViews } from "./job-view.ts";
 import { jobs } from "./kinds.ts";
 import { leftoverPermissions, readLeftovers } from "./leftovers.ts";
-import { type MemberStores, trackPlanKinds } from "./member-stores.ts";
-import { memberView, type ViewFacts } from "./member-view.ts";
+import type { MemberStores } from "./member-stores.ts";
 import { lackingPermissions } from "./missing-permissions.ts";
+import { observeMembers } from "./observe-members.ts";
 import { isOwnJob } from "./own-job.ts";
-import type { OwnershipContext } from "./ownership.ts";
 import { preflightFrom } from "./preflight.ts";
-import type { Replacement } from "./replacement.ts";
-import type { Preflight, MemberView, Seen } from "./seen.ts";
-import { isOfCurrentStages, readServedContent } from "./served-content.ts";
-import { kindIn, type KindTable, tableKey, type TableKind } from "./served-kinds.ts";
+import type { MemberView, Preflight, Seen } from "./seen.ts";
+import { readServedContent } from "./served-content.ts";
+import { type KindTable, tableKey } from "./served-kinds.ts";
 import { siblingsOf } from "./siblings.ts";
 import { authorizedReplacement } from "./takeover.ts";
 import {
@@ -63,30 +49,8 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
-  const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
-  const isCurrent = isOfCurrentStages(plan);
-  const [current, later] = [
-    content.members.filter(isCurrent),
-    content.members.filter((member) => !isCurrent(member)),
-  ];
-  const stores = await trackPlanKinds(ctx, [...kindsOf(current, kinds), jobs], kindsOf(later, kinds));
-  const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
-  const context = ownershipContextOf(plan, replacement, ctx);
-  const isSuperseded = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
-  const view = viewer({
-    plan,
-    isSuperseded,
-    kinds,
-    stores,
-    context,
-    ownerLabels,
-    memory,
-    nowMs,
-    health,
-    ctx,
-  });
-  await lookUpAbsent(content.members, { plan, isSuperseded, memory, stores, kinds, ctx });
-  const members = content.members.map(view);
+  const question = { plan, content, kinds, replacement, memory, nowMs };
+  const { stores, context, ownerLabels, view, members } = await observeMembers(question, ctx);
   const account = await readAccount(plan, ctx, parts);
   const isUsable = account.kind === "present";
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
@@ -126,7 +90,7 @@ export async function observePlan(plan: InstallPlan, ctx: Context, parts: Observ
 function jobsOf(
   plan: InstallPlan,
   stores: MemberStores,
-  { memory, nowMs }: Pick<ViewerParts, "memory" | "nowMs">,
+  { memory, nowMs }: { readonly memory: PlanMemory; readonly nowMs: number },
 ): readonly JobView[] {
   return jobViews({
     plan,
@@ -155,97 +119,6 @@ type Base = Pick<
   | "jobs"
   | "nowMs"
 >;
-
-/** The kinds of objects of the plan, as far as they are served. */
-function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] {
-  const names = new Set(members.map(({ identity }) => tableKey(identity.apiVersion, identity.kind)));
-  return [...names].flatMap((name) => kinds.get(name) ?? []);
-}
-
-interface ViewerParts {
-  readonly plan: InstallPlan;
-  /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
-  readonly isSuperseded: boolean;
-  readonly kinds: KindTable;
-  readonly stores: MemberStores;
-  readonly context: OwnershipContext;
-  readonly ownerLabels: OwnerLabels;
-  readonly memory: PlanMemory;
-  readonly nowMs: number;
-  readonly health: OutsideFacts;
-  readonly ctx: Context;
-}
-
-function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, isSuperseded, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } = parts;
-  const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
-  const facts: ViewFacts = {
-    context,
-    ownerLabels,
-    memory,
-    isInstalled: isInstalled(plan) && !isSuperseded,
-    nowMs,
-    kindOf,
-    find: (member) => {
-      const kind = kindOf(member);
-      if (kind === undefined) return undefined;
-      return stores.find(kind, member.identity) ?? memory.unlabelledObjects.get(member.key);
-    },
-    blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
-    hasOwnStatus: (member) => {
-      const { group = "", hasStatus = false } = kindOf(member) ?? {};
-      return hasStatus && group.includes(".") && !ofKubernetes.test(group);
-    },
-    health,
-    ...(isBoundByApproval(plan) ? { adoptable: new Set(plan.status?.pinned?.adoptions) } : {}),
-  };
-  return (member) => memberView(member, facts);
-}
-
-function ownershipContextOf(
-  plan: InstallPlan,
-  { takesOverFrom }: Replacement,
-  ctx: Context,
-): OwnershipContext {
-  const store = ctx.store(installPlan.kind);
-  const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
-  const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
-  return { plan, takesOverFrom, living };
-}
-
-/** Only objects with marks of another plan ask for it: no reconcile walks over all plans of the cluster. */
-const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
-
-/** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
-const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
-
-/**
- * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
- * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
- */
-async function lookUpAbsent(
-  members: readonly Member[],
-  parts: Pick<ViewerParts, "plan" | "isSuperseded" | "memory" | "stores" | "kinds" | "ctx">,
-): Promise<void> {
-  const { plan, isSuperseded, memory, stores, kinds, ctx } = parts;
-  if (isSuperseded) return;
-  const account = asAccount(ctx.client, plan);
-  const unseen = members.flatMap((member) => {
-    const kind = kindIn(kinds, member.identity);
-    if (kind === undefined || !stores.isWatched(kind)) return [];
-    if (stores.find(kind, member.identity) !== undefined) {
-      memory.unlabelledObjects.delete(member.key);
-      return [];
-    }
-    const isKnown = memory.unlabelledObjects.has(member.key);
-    const isWorthALook = isKnown ? memory.unlabelledObjects.get(member.key) !== undefined : isInstalled(plan);
-    return isWorthALook ? [{ member, kind }] : [];
-  });
-  await inBatches(unseen, 16, async ({ member, kind }) => {
-    const found = await findAsAccount(account, kind, member.identity);
-    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
-  });
-}
 
 /** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
 function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {

@@ -75,19 +75,29 @@ function pastBeyondLimit(plan: InstallPlan, { history }: Replacement): readonly 
 
 /** Plans that claim this one, or want what it wants, and whose authors may not delete what they name. */
 async function mutedFor(plan: InstallPlan, graph: PlanGraph, permissions: DeletePermissions): Promise<Muted> {
-  const wishes = new SlotSet();
   const claims = new Set<string>();
-  for (const other of graph.claimantsOf(plan.metadata.uid))
-    if (isUnconfirmedClaim(other, plan) && (await permissions.denied(other, [plan.metadata.name])).size > 0)
+  for (const other of graph.claimantsOf(plan.metadata.uid).filter((each) => isUnconfirmedClaim(each, plan)))
+    if ((await permissions.denied(other, [plan.metadata.name])).size > 0)
       claims.add(other.metadata.uid ?? "");
+  return { claims, wishes: await mutedWishes(plan, graph, permissions) };
+}
+
+async function mutedWishes(
+  plan: InstallPlan,
+  graph: PlanGraph,
+  permissions: DeletePermissions,
+): Promise<SlotSet> {
+  const muted = new SlotSet();
   const wanted = plan.spec.replaces === undefined || hasStarted(plan) ? [] : wantedBy(plan, graph);
   // Too many are an issue of the plan: it takes over from none of them.
-  if (wanted.length === 0 || wanted.length > replacesLimit) return { wishes, claims };
-  const concerned = new Set([...wanted, plan.metadata.name]);
-  for (const other of graph.plans)
-    if (other !== plan && isWish(other) && !(await mayWish(other, concerned, permissions)))
-      wishes.add(graph.slotOf(other.metadata.name));
-  return { wishes, claims };
+  if (wanted.length === 0 || wanted.length > replacesLimit) return muted;
+  const { name: own } = plan.metadata;
+  const concerned = new Set([...wanted, own]);
+  // A copy: another reconcile may change the graph while the server is asked.
+  const wishing = [...graph.plans].filter((other) => other.metadata.name !== own && isWish(other));
+  for (const other of wishing)
+    if (!(await mayWish(other, concerned, permissions))) muted.add(graph.slotOf(other.metadata.name));
+  return muted;
 }
 
 /** It asks this plan to stand back, and this plan has not agreed yet. */
