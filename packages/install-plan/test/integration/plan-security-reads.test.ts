@@ -2,10 +2,11 @@ import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import { aConfigMap, aSecret, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
+import { coreRule } from "../support/grants.ts";
 import { secrets } from "../support/kinds.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
-import { store } from "../support/stored.ts";
+import { reference, store } from "../support/stored.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const canary = "canary-7f3a";
@@ -91,5 +92,28 @@ describe("what an author steers is read as the plan's account", () => {
     }
     expect(found).toEqual(found.map(() => [undefined, undefined]));
     await bystanderInstalls(bench);
+  });
+
+  test("[security/88] what another plan's account read from a Secret is not handed to an account that may not", async () => {
+    await using bench = await setUpWorkbench();
+    const { client, namespace } = bench;
+    const mallory = await letMalloryIn(bench, {
+      accountRules: [coreRule("configmaps", "create", "get", "patch", "delete")],
+    });
+    const held = aConfigMap({ name: "held", data: { a: canary } });
+    await client.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "victim", namespace },
+      immutable: true,
+      data: { token: Buffer.from(JSON.stringify(held)).toString("base64") },
+    });
+    await store(bench, held, { secretKeyRef: { name: "victim", key: "token" } });
+    const stages = [{ name: "s", resources: [reference(held)] }];
+    await bench.create(bench.plan("theirs", stages));
+    await bench.installed("theirs");
+    await mallory.create(mallory.plan("copycat", stages));
+    const { status } = await bench.until("copycat", ({ message }) => message !== undefined);
+    expect(status?.message).toContain("may not get Secret victim");
   });
 });
