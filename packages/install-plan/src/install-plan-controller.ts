@@ -1,5 +1,6 @@
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
+  ApiError,
   classify,
   type CleanUpEnd,
   type Context,
@@ -23,7 +24,7 @@ import { PlanMemories } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { planConditionTypes } from "./report/plan-conditions.ts";
 import { planRules } from "./rules/plan-rules.ts";
-import { type WakeTrigger, restlessRetryMs, WakeIndex } from "./wake-index.ts";
+import { type WakeTrigger, recheckMs, WakeIndex } from "./wake-index.ts";
 import { wakeTriggersOf } from "./wake-triggers.ts";
 import { ContentReader } from "./world/content-reader.ts";
 import {
@@ -116,7 +117,7 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
       plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observeWhenAllowed(plan, ctx, state);
       wakeIndex.subscribe(plan.metadata, wakeTriggersOf(seen));
-      return { ...seen, restless: wakeIndex.restless(system.monotonicMs()) };
+      return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
       await performNoting(action, ctx, state);
@@ -130,23 +131,20 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
   };
 }
 
-const mostLooks = 8;
-
 /**
  * Permissions of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
- * A change of permissions brings the plan back, shortly before the server itself goes by it.
+ * A change of permissions brings the plan back, shortly before the server itself goes by it: until then the refusal is no news.
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
   const { wakeIndex, system } = state;
-  for (let look = 1; ; look += 1) {
-    try {
-      return await observePlan(plan, ctx, state);
-    } catch (error) {
-      if (classify(error) !== "forbidden") throw error;
-      wakeIndex.subscribe(plan.metadata, ["permissions"]);
-      if (look >= mostLooks || !wakeIndex.restless(system.monotonicMs()).includes("permissions")) throw error;
-    }
-    await system.sleep(restlessRetryMs, ctx.signal);
+  try {
+    return await observePlan(plan, ctx, state);
+  } catch (error) {
+    if (classify(error) !== "forbidden") throw error;
+    wakeIndex.subscribe(plan.metadata, ["permissions"]);
+    if (!wakeIndex.recentlyChanged(system.monotonicMs()).includes("permissions")) throw error;
+    const facts = { class: "transient", retryAfterMs: recheckMs, mayHaveActed: false, cause: error } as const;
+    throw new ApiError("permissions have just changed", facts);
   }
 }
 
@@ -158,8 +156,8 @@ function soonIfRefused(
 ): Outcome | CleanUpEnd {
   if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
   wakeIndex.subscribe(metadata, ["permissions"]);
-  if (!wakeIndex.restless(system.monotonicMs()).includes("permissions")) return end;
-  return { ...end, outcome: { ...end.outcome, retryAfterMs: restlessRetryMs } };
+  if (!wakeIndex.recentlyChanged(system.monotonicMs()).includes("permissions")) return end;
+  return { ...end, outcome: { ...end.outcome, retryAfterMs: recheckMs } };
 }
 
 function forget(plan: InstallPlan, { plansById, memories, contents, wakeIndex }: ControllerState): void {
@@ -170,12 +168,12 @@ function forget(plan: InstallPlan, { plansById, memories, contents, wakeIndex }:
 }
 
 function planWatches({ system, discovery, wakeIndex, memories }: ControllerState): readonly MappedSource[] {
-  const waitingFor = (matter: WakeTrigger) => (): readonly ObjectRef[] =>
-    wakeIndex.notify(matter, system.monotonicMs());
+  const waitingFor = (trigger: WakeTrigger) => (): readonly ObjectRef[] =>
+    wakeIndex.notify(trigger, system.monotonicMs());
   return [
     mappedFrom(
       installPlan.kind,
-      ({ metadata }) => wakeIndex.stirNear("plans", metadata, system.monotonicMs()),
+      ({ metadata }) => wakeIndex.notifyNamespace("plans", metadata, system.monotonicMs()),
       {
         changed: ({ metadata, status }) => [metadata.labels, metadata.generation, handoverOf(status)],
       },

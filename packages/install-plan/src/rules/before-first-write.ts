@@ -10,7 +10,7 @@ import { whyNoTakeover } from "../report/forbidden-takeover.ts";
 import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
 import { whyUnusable } from "../report/unusable-account.ts";
 import { describeUnwatchable } from "../report/unwatchable.ts";
-import { type WakeTrigger, restlessRetryMs } from "../wake-index.ts";
+import { type WakeTrigger, recheckMs } from "../wake-index.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
@@ -122,8 +122,8 @@ function permissionsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
   });
 }
 
-function soonIf(matter: WakeTrigger, { restless = [] }: Seen, otherwiseMs: number): number {
-  return restless.includes(matter) ? restlessRetryMs : otherwiseMs;
+function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseMs: number): number {
+  return recentlyChanged.includes(trigger) ? recheckMs : otherwiseMs;
 }
 
 /** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */

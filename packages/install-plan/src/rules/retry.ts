@@ -3,10 +3,10 @@ import { stalled, waiting, type Why } from "@quartermaster/runtime";
 import type { WriteFailure } from "../plan-memory.ts";
 import { attemptOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
-import { restlessRetryMs } from "../wake-index.ts";
+import { recheckMs } from "../wake-index.ts";
 import type { Seen } from "../world/seen.ts";
+import { permissionsJustChanged, isWorthAnotherTry } from "./permissions-just-changed.ts";
 import { rollBack } from "./roll-back.ts";
-import { isStirred, isWorthAnotherTry } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
@@ -34,12 +34,12 @@ export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): Plan
       message: why.message,
       actions: [{ kind: "forgetWriteFailures", plan: seen.plan }],
       isInterim: true,
-      outcome: stalled(why, restlessRetryMs),
+      outcome: stalled(why, recheckMs),
     });
   const verdict = tryAgainLater(seen, now, why);
   const { outcome } = verdict;
-  if (outcome.kind !== "stalled" || !isStirred(failure, seen)) return verdict;
-  return { ...verdict, outcome: { ...outcome, retryAfterMs: restlessRetryMs } };
+  if (outcome.kind !== "stalled" || !permissionsJustChanged(failure, seen)) return verdict;
+  return { ...verdict, outcome: { ...outcome, retryAfterMs: recheckMs } };
 }
 
 function nextAttempt(seen: Seen, now: Date): PlanVerdict {

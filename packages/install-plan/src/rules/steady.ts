@@ -5,10 +5,10 @@ import type { PlanAction } from "../plan-action.ts";
 import { isInstalled } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { whyOf } from "../report/plan-report.ts";
-import { restlessRetryMs } from "../wake-index.ts";
+import { recheckMs } from "../wake-index.ts";
 import { hasDrifted } from "../world/drift.ts";
 import type { MemberView, Seen } from "../world/seen.ts";
-import { isStirred, isWorthAnotherTry } from "./stirred.ts";
+import { permissionsJustChanged, isWorthAnotherTry } from "./permissions-just-changed.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
 /** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
@@ -21,7 +21,7 @@ const blockedMs = 1_000;
 export const steady: readonly PlanRule[] = [
   { name: "contentChanged", answer: whileInstalled(contentChanged) },
   { name: "repairsDue", answer: whileInstalled(repairsDue) },
-  { name: "asInstalled", answer: ownership },
+  { name: "asInstalled", answer: asInstalled },
 ];
 
 function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
@@ -98,15 +98,15 @@ function isRepairWanted({ member: { lifecycle }, drift, isSuperseded, ...view }:
   }
 }
 
-function ownership(seen: Seen, now: Date): PlanVerdict {
+function asInstalled(seen: Seen, now: Date): PlanVerdict {
   const open = seen.members.filter(({ state }) => !opensGate(state));
-  const recheckMs = recheckAfterMs(seen);
+  const afterMs = recheckAfterMs(seen);
   if (open.length === 0)
     return answer(seen, now, {
       phase: "Installed",
       message: "Everything is installed and ready.",
       actions: [...lateComers(seen), ...forgotten(seen)],
-      outcome: settled(recheckMs),
+      outcome: settled(afterMs),
     });
   const [worst] = open;
   const message = open
@@ -118,7 +118,7 @@ function ownership(seen: Seen, now: Date): PlanVerdict {
   return answer(seen, now, {
     phase: "Installed",
     message,
-    outcome: isWaitedFor ? waiting(why, recheckMs) : held(why),
+    outcome: isWaitedFor ? waiting(why, afterMs) : held(why),
   });
 }
 
@@ -163,7 +163,7 @@ function recheckAfterMs(seen: Seen): number {
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - nowMs]),
     ...(failure === undefined ? [] : [failure.notBeforeMs - nowMs]),
-    ...(failure !== undefined && isStirred(failure, seen) ? [restlessRetryMs] : []),
+    ...(failure !== undefined && permissionsJustChanged(failure, seen) ? [recheckMs] : []),
   ]);
   return Math.max(1, Math.min(fullCheckMs, ...times));
 }

@@ -49,7 +49,7 @@ export interface Seen {
   readonly retryInMs: number;
   readonly nowMs: number;
   /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
-  readonly restless?: readonly WakeTrigger[];
+  readonly recentlyChanged?: readonly WakeTrigger[];
 }
 
 /** One object of the plan with how it stands in the cluster. */

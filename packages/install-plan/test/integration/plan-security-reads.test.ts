@@ -109,10 +109,10 @@ describe("what an author steers is read as the plan's account", () => {
       data: { token: Buffer.from(JSON.stringify(held)).toString("base64") },
     });
     await store(bench, held, { secretKeyRef: { name: "victim", key: "token" } });
-    const stages = [{ name: "s", resources: [reference(held)] }];
-    await bench.create(bench.plan("theirs", stages));
+    const holding = [{ name: "s", resources: [reference(held)] }];
+    await bench.create(bench.plan("theirs", holding));
     await bench.installed("theirs");
-    await mallory.create(mallory.plan("copycat", stages));
+    await mallory.create(mallory.plan("copycat", holding));
     const { status } = await bench.until("copycat", ({ message }) => message !== undefined);
     expect(status?.message).toContain("may not get Secret victim");
   });

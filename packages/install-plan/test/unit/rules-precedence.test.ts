@@ -251,7 +251,7 @@ const rows: readonly Row[] = [
     rule: "objectRefused",
     given: applying({
       members: [aView("c", { failure: { ...failure, kind: "forbidden" }, state: "Failed" })],
-      restless: ["permissions"],
+      recentlyChanged: ["permissions"],
       nowMs: 1_000,
     }),
     phase: "Failed",

@@ -21,23 +21,28 @@ describe("plans that wait for a change in the cluster", () => {
     wakeIndex.subscribe({ namespace: "elsewhere", name: "p0" }, ["plans"]);
     wakeIndex.subscribe({ namespace: "a", name: "changed" }, ["plans"]);
     for (let at = 0; at < count; at += 1) wakeIndex.subscribe({ namespace: "a", name: `p${at}` }, ["plans"]);
-    const woken = wakeIndex.stirNear("plans", { namespace: "a", name: "changed" }, 0);
+    const woken = wakeIndex.notifyNamespace("plans", { namespace: "a", name: "changed" }, 0);
     expect(woken).toHaveLength(count);
     expect(woken[0]).toEqual({ namespace: "a", name: "p0", afterMs: want });
   });
 
   test.each([
-    { name: "nothing is restless before anything happened", stirredAtMs: undefined, nowMs: 0, want: [] },
+    {
+      name: "nothing has changed recently before anything happened",
+      changedAtMs: undefined,
+      nowMs: 0,
+      want: [],
+    },
     {
       name: "what has just happened may not show yet",
-      stirredAtMs: 1_000,
+      changedAtMs: 1_000,
       nowMs: 1_500,
       want: ["permissions"],
     },
-    { name: "what happened a while ago shows", stirredAtMs: 1_000, nowMs: 4_000, want: [] },
-  ])("$name", ({ stirredAtMs, nowMs, want }) => {
+    { name: "what happened a while ago shows", changedAtMs: 1_000, nowMs: 4_000, want: [] },
+  ])("$name", ({ changedAtMs, nowMs, want }) => {
     const wakeIndex = new WakeIndex();
-    if (stirredAtMs !== undefined) wakeIndex.notify("permissions", stirredAtMs);
-    expect(wakeIndex.restless(nowMs)).toEqual(want);
+    if (changedAtMs !== undefined) wakeIndex.notify("permissions", changedAtMs);
+    expect(wakeIndex.recentlyChanged(nowMs)).toEqual(want);
   });
 });
