@@ -19,12 +19,19 @@ export interface Settings {
   /** Namespace of the lease; undefined where this replica is the only one. */
   readonly leaseNamespace?: string;
   readonly identity?: string;
+  /** Parts of the suite that run. */
+  readonly domains: readonly DomainName[];
   /** Plans worked on at the same time. */
   readonly concurrency: number;
   /** Nothing is done for plans whose author is not recorded. */
   readonly requireAuthor: boolean;
   readonly isHelpWanted: boolean;
 }
+
+const domainNames = ["install-plan"] as const;
+
+/** A part of the suite, as `--domains` names it. */
+export type DomainName = (typeof domainNames)[number];
 
 /** A flag or variable that cannot be used, with what would do. */
 export class SettingsError extends Error {
@@ -34,6 +41,10 @@ export class SettingsError extends Error {
 
 /** Each flag with the variable that replaces it. Flags win. */
 const options = {
+  domains: {
+    variable: "QM_DOMAINS",
+    about: `parts of the suite that run, separated by commas: ${domainNames.join(", ")} (default: all)`,
+  },
   kubeconfig: {
     variable: "QM_KUBECONFIG",
     about: "file with the cluster's address (default: as kubectl finds it)",
@@ -79,7 +90,13 @@ const namespaceName = z
   .max(63)
   .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/, "must be the name of a namespace");
 
+const domainList = z
+  .string()
+  .transform((text) => text.split(","))
+  .pipe(z.array(z.enum(domainNames)));
+
 const shape = z.object({
+  domains: domainList.default([...domainNames]),
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
   "insecure-skip-tls-verify": z
@@ -122,6 +139,7 @@ export function readSettings(
     ...optional("identity", data.identity),
     ...optional("metricsHost", data["metrics-host"]),
     insecureSkipTlsVerify: data["insecure-skip-tls-verify"],
+    domains: data.domains,
     metricsPort: data["metrics-port"],
     logLevel: data["log-level"],
     concurrency: data.concurrency,

@@ -1,9 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { planMetrics } from "@quartermaster/install-plan";
+import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-
-import { operatorMetrics } from "../../src/operator-metrics.ts";
-import { planMetrics } from "../../src/plan-metrics.ts";
-import { readSettings } from "../../src/settings.ts";
 
 /** One line of the page. */
 export interface Sample {
@@ -27,8 +25,11 @@ export function samplesIn(page: string): readonly Sample[] {
 
 /** The operator's page with these plans, after something has happened of each kind that makes a series. */
 export async function pageWith(plans: readonly InstallPlan[] = []): Promise<string> {
-  const settings = readSettings(["--lease-namespace", "quartermaster"], {});
-  const metrics = operatorMetrics(settings, new VirtualSystem());
+  const metrics = createMetrics({
+    system: new VirtualSystem(),
+    controllers: [{ name: "installplans" }, { name: "resourcemanifests" }],
+    leases: ["quartermaster"],
+  });
   const observer = planMetrics(metrics.series, () => plans);
   observer.wrote?.("apply");
   observer.wrote?.("apply");

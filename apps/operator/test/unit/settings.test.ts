@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
 
 const defaults: Settings = {
+  domains: ["install-plan"],
   insecureSkipTlsVerify: false,
   metricsPort: 8080,
   logLevel: "info",
@@ -23,6 +24,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   { name: "nothing given", want: defaults },
+  { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
     name: "flags",
     args: ["--kubeconfig", "/k", "--metrics-port=0", "--concurrency", "8", "--log-level", "debug"],

@@ -43,5 +43,5 @@ export interface DomainHost {
    * The objects that a controller's watch holds now, for metrics. The request has to equal the controller's; empty while nobody
    * watches them.
    */
-  stored<O extends KubeObject>(request: InformerRequest<O>): readonly O[];
+  readonly stored: <O extends KubeObject>(request: InformerRequest<O>) => readonly O[];
 }

@@ -15,8 +15,10 @@ import type { Domain, DomainHost } from "./domain.ts";
 
 /** What an operator is: a name, and controllers or domains. */
 export interface RunOptions {
-  /** Names the operator in events, leases and user agent. */
+  /** Names the operator in events, in its lease and towards the API server. */
   readonly name: string;
+  /** (default: the name) */
+  readonly userAgent?: string;
   readonly controllers?: readonly Controller[];
   /** Domains whose controllers run beside those. */
   readonly domains?: readonly Domain[];
@@ -39,8 +41,6 @@ export interface RunOptions {
   /** Ends the operator (default: SIGTERM or SIGINT). */
   readonly signal?: AbortSignal;
   readonly system?: System;
-  /** Called once the operator listens and its informers start. */
-  readonly onStarted?: (started: { readonly port: number; readonly server: string }) => void;
 }
 
 /**
@@ -50,12 +50,13 @@ export interface RunOptions {
  * await run({ name: "copy-controller", controllers: [copies] });
  */
 export async function run(options: RunOptions): Promise<void> {
-  const { name, config: which, system = realSystem(), log = createLog() } = options;
+  const { name, userAgent = name, config: which, system = realSystem(), log = createLog() } = options;
   const signal = options.signal ?? terminationSignal();
   const config = await loadConfig({ system, ...which });
+  if (config.tls.insecure) log.warn("tls verification is switched off", { server: config.server });
   const metrics = createMetrics({ system, leases: leaseNamesOf(options) });
   const { observe, observeRetry, telemetry, series } = metrics;
-  await using transport = createTransport({ config, system, userAgent: name, observe, observeRetry });
+  await using transport = createTransport({ config, system, userAgent, observe, observeRetry });
   const stored: DomainHost["stored"] = (request) => manager.informers.stored(request);
   const controllers = controllersOf(options, { transport, system, log, series, stored });
   metrics.measure(controllers);
@@ -70,8 +71,7 @@ export async function run(options: RunOptions): Promise<void> {
   });
   const port = await server.listen();
   manager.start();
-  log.info("operator started", { server: config.server, port });
-  options.onStarted?.({ port, server: config.server });
+  log.info("operator started", { server: config.server, metricsPort: port });
   await aborted(signal);
   log.info("operator stops");
 }

@@ -5,11 +5,11 @@ import { PolledSource } from "../../src/config/polled-source.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
-import { type Reaction, startScriptedServer, status } from "../support/scripted-server.ts";
+import { type Reaction, startSecureServer, status } from "../support/scripted-server.ts";
 
 const ref = { name: "a", namespace: "n" };
 
-/** Lets in whoever shows the token, after a moment. */
+/** Answers only requests with the token, after a few milliseconds. */
 function door(token: string): Reaction {
   return (response, request) => {
     const isKnown = request.headers.authorization === `Bearer ${token}`;
@@ -40,44 +40,52 @@ function renewable(...tokens: readonly string[]): {
 
 describe("[runtime/RT-11] a refused token", () => {
   test("is renewed once for many calls at the same time", async () => {
-    await using server = await startScriptedServer(door("fresh"));
+    await using server = await startSecureServer(door("fresh"));
     const { source, reads } = renewable("stale", "fresh");
-    await using connected = connect({ server: server.url, credentials: source });
+    await using connected = connect({ server: server.url, insecure: true, credentials: source });
     const calls = Array.from({ length: 20 }, async () => await connected.client.get(configMaps, ref));
     expect(await Promise.all(calls)).toHaveLength(20);
     expect(reads()).toBe(2);
   });
 
   test("is renewed for a stream too", async () => {
-    await using server = await startScriptedServer(door("fresh"));
-    await using connected = connect({ server: server.url, credentials: renewable("stale", "fresh").source });
+    await using server = await startSecureServer(door("fresh"));
+    await using connected = connect({
+      server: server.url,
+      insecure: true,
+      credentials: renewable("stale", "fresh").source,
+    });
     const { signal } = new AbortController();
     const stream = await connected.transport.openStream("/w", { signal, subject: { kind: "ConfigMap" } });
     expect(Buffer.concat(await Array.fromAsync(stream.body)).toString()).toBe('{"kind":"ConfigMap"}');
   });
 
   test("that cannot be renewed is shown once", async () => {
-    await using server = await startScriptedServer(status(401, { reason: "Unauthorized" }));
-    await using connected = connect({ server: server.url, credentials: renewable("stale").source });
+    await using server = await startSecureServer(status(401, { reason: "Unauthorized" }));
+    await using connected = connect({
+      server: server.url,
+      insecure: true,
+      credentials: renewable("stale").source,
+    });
     await expect(connected.client.get(configMaps, ref)).rejects.toMatchObject({ class: "unauthorized" });
     expect(server.received).toHaveLength(1);
   });
 
   test("is not shown at all when it cannot be had", async () => {
-    await using server = await startScriptedServer(door("any"));
+    await using server = await startSecureServer(door("any"));
     const read = async (): Promise<Credential> => await Promise.reject(new Error("the plugin is broken"));
     const source = new PolledSource({ system: realSystem(), read, maxAgeMs: 1_000, isSame: () => true });
-    await using connected = connect({ server: server.url, credentials: source });
+    await using connected = connect({ server: server.url, insecure: true, credentials: source });
     const want = { class: "unauthorized", reason: "CredentialUnavailable", mayHaveActed: false };
     await expect(connected.client.get(configMaps, ref)).rejects.toMatchObject(want);
     expect(server.received).toHaveLength(0);
   });
 
   test("that takes longer to renew than the call may last ends the call in time", async () => {
-    await using server = await startScriptedServer(door("any"));
+    await using server = await startSecureServer(door("any"));
     const read = async (): Promise<Credential> => await new Promise(() => undefined);
     const source = new PolledSource({ system: realSystem(), read, maxAgeMs: 1_000, isSame: () => true });
-    await using connected = connect({ server: server.url, credentials: source });
+    await using connected = connect({ server: server.url, insecure: true, credentials: source });
     const call = connected.client.get(configMaps, ref, { timeoutMs: 50 });
     await expect(call).rejects.toMatchObject({ class: "timeout", mayHaveActed: false });
   });

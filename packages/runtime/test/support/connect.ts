@@ -11,6 +11,8 @@ export interface Access {
   readonly server: string;
   readonly caPem?: string;
   readonly token?: string;
+  /** Any certificate will do (default: false). */
+  readonly insecure?: boolean;
   readonly credentials?: Source<Credential>;
   readonly observe?: (observation: Observation) => void;
   /** Default: the real one. */
@@ -38,10 +40,10 @@ export function connect(access: Access): Connected {
 }
 
 /** The configuration that such values stand for. */
-function configOf({ server, caPem, token, credentials }: Access): ClusterConfig {
+function configOf({ server, caPem, token, credentials, insecure = false }: Access): ClusterConfig {
   return {
     server,
-    tls: { authorities: fixedSource(caPem), insecure: false },
+    tls: { authorities: fixedSource(caPem), insecure },
     credentials: credentials ?? fixedSource(token === undefined ? {} : { token }),
     namespace: "default",
     contextName: "test",

@@ -1,5 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+
+import { makeTestCertificate } from "./test-certificate.ts";
 
 /** What the server does with one request. */
 export type Reaction = (response: ServerResponse, request: IncomingMessage) => void;
@@ -23,10 +32,26 @@ export interface ScriptedServer extends AsyncDisposable {
 
 /** Starts a server that plays the reactions in order. */
 export async function startScriptedServer(...script: readonly Reaction[]): Promise<ScriptedServer> {
+  return await start({ scheme: "http", create: createServer }, script);
+}
+
+/** The same over TLS, which tokens need; nobody vouches for its certificate. */
+export async function startSecureServer(...script: readonly Reaction[]): Promise<ScriptedServer> {
+  const { certPem: cert, keyPem: key } = makeTestCertificate("127.0.0.1");
+  const create = (listener: RequestListener): Server => createSecureServer({ cert, key }, listener);
+  return await start({ scheme: "https", create }, script);
+}
+
+interface Listening {
+  readonly scheme: "http" | "https";
+  readonly create: (listener: RequestListener) => Server;
+}
+
+async function start({ scheme, create }: Listening, script: readonly Reaction[]): Promise<ScriptedServer> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
-  const server = createServer((request, response) => {
+  const server = create((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -45,7 +70,7 @@ export async function startScriptedServer(...script: readonly Reaction[]): Promi
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${scheme}://127.0.0.1:${port}`,
     received,
     get connections() {
       return connections;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { installPlanDomain } from "@quartermaster/install-plan";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
@@ -21,7 +22,7 @@ function rolesIn(path: string): readonly z.infer<typeof role>[] {
   return parseAllDocuments(read(path)).map((document) => role.parse(document.toJS()));
 }
 
-function told(path: string): readonly string[] {
+function rulesOf(path: string): readonly string[] {
   return rolesIn(path).flatMap(({ rules = [] }) =>
     rules.map(({ resources, verbs }) => `${resources.join(", ")}: ${verbs.join(", ")}`),
   );
@@ -53,15 +54,27 @@ test("the permissions per namespace are given to the account that the operator h
 });
 
 test("the operator may write nothing but what it writes: our kinds, events, reviews and its lease", () => {
-  expect(told("config/rbac/operator.yaml")).toEqual([
+  expect(rulesOf("config/rbac/operator.yaml")).toEqual([
     "*: get, list, watch",
     "serviceaccounts: impersonate",
     ...writes,
   ]);
-  expect(told("config/rbac-limited/operator.yaml")).toEqual([
+  expect(rulesOf("config/rbac-limited/operator.yaml")).toEqual([
     "installplans, resourcemanifests: get, list, watch",
     ...writes,
   ]);
+});
+
+test("the role of the operator is what its domains say, with their reasons, and events", () => {
+  const text = read("config/rbac-limited/operator.yaml");
+  const own = rolesIn("config/rbac-limited/operator.yaml").find(
+    ({ metadata }) => metadata.name === "quartermaster-operator-own",
+  );
+  const wanted = installPlanDomain().permissions;
+  expect(own?.rules?.slice(0, -1)).toEqual(
+    wanted.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+  );
+  for (const { reason } of wanted) expect(text).toContain(`  # ${reason}\n`);
 });
 
 test("the limited permissions take the place of the default ones, by name", () => {

@@ -1,12 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
-import {
-  countedStates,
-  countPhases,
-  countStates,
-  planPhases,
-  type PlanObserver,
-} from "@quartermaster/install-plan";
 import type { DomainSeries } from "@quartermaster/runtime";
+
+import { countedStates, countPhases, countStates, planPhases } from "./plan-census.ts";
+import type { PlanObserver } from "./plan-observer.ts";
 
 /** From a tenth of a second to an hour. */
 const stageBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];

@@ -1,0 +1,78 @@
+import { installPlan } from "@quartermaster/api";
+import { Discovery, type Domain, type DomainPermission } from "@quartermaster/runtime";
+
+import { installPlanControllers } from "./install-plan-controllers.ts";
+import { planMetrics } from "./plan-metrics.ts";
+
+/** What an operator may decide about the domain. */
+export interface InstallPlanDomainOptions {
+  /** Nothing is done for plans whose author is not recorded (default: false). */
+  readonly requireAuthor?: boolean;
+}
+
+/**
+ * Install plans as a part of an operator: InstallPlan and ResourceManifest.
+ *
+ * @example
+ * await run({ name: "quartermaster", domains: [installPlanDomain({ requireAuthor: true })] });
+ */
+export function installPlanDomain({ requireAuthor = false }: InstallPlanDomainOptions = {}): Domain {
+  return {
+    name: "install-plan",
+    permissions,
+    controllers: ({ system, transport, series, concurrency, namespace, stored }) => {
+      const place = namespace === undefined ? {} : { namespace };
+      return installPlanControllers({
+        ...place,
+        system,
+        concurrency,
+        requireAuthor,
+        discovery: new Discovery(transport, system),
+        observer: planMetrics(series, () => stored({ kind: installPlan.kind, ...place })),
+      });
+    },
+  };
+}
+
+const group = "install.quartermaster.dev";
+
+/** Besides these, the operator reads the kinds that plans hold and acts as their accounts: config/rbac-limited grants that by kind and namespace. */
+const permissions: readonly DomainPermission[] = [
+  {
+    reason: "Our own kinds: what is to be done.",
+    apiGroups: [group],
+    resources: ["installplans", "resourcemanifests"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    reason: "Finalizers and the handover between plans, status, owner references of manifests.",
+    apiGroups: [group],
+    resources: ["installplans", "installplans/status", "resourcemanifests", "resourcemanifests/status"],
+    verbs: ["patch"],
+  },
+  {
+    reason: "Superseded plans beyond historyLimit.",
+    apiGroups: [group],
+    resources: ["installplans"],
+    verbs: ["delete"],
+  },
+  {
+    reason:
+      "By this verb, in the whole cluster, config/policy/status.yaml recognizes who may write the status of our kinds.",
+    apiGroups: [group],
+    resources: ["installplans"],
+    verbs: ["operate"],
+  },
+  {
+    reason: "Some clusters require this to make a plan the owner of a manifest.",
+    apiGroups: [group],
+    resources: ["installplans/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    reason: "Whether those who made plans may still act as the plans' accounts.",
+    apiGroups: ["authorization.k8s.io"],
+    resources: ["subjectaccessreviews"],
+    verbs: ["create"],
+  },
+];
