@@ -218,7 +218,7 @@ function reportProtected(
 
 function letGo(remaining: readonly Remaining[], why: string, ctx: Context): Outcome {
   const names = remaining.slice(0, 10).map(({ identity }) => describeIdentity(identity));
-  const note = `${[...names, "all else that is left"].join(", ")} stay behind, because ${why}`;
+  const note = `${[...names, "all other remaining objects"].join(", ")} are left in the cluster because ${why}`;
   ctx.events.record({ type: "Warning", reason: "Orphaned", action: "Orphan", note });
   return settled();
 }

@@ -42,7 +42,7 @@ function refusedDefinition(object: KubeObject): Health | undefined {
 function apiService(object: KubeObject): Health {
   const available = conditionOf(object, "Available");
   if (available?.status === "True") return ready("The API is available.");
-  if (available === undefined) return inProgress("NotAvailable", "Nobody has tried the API yet.");
+  if (available === undefined) return inProgress("NotAvailable", "The API has not been checked yet.");
   return inProgress(available.reason || "NotAvailable", wordsOf(available, "The API is not available."));
 }
 

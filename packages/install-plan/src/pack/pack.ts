@@ -120,7 +120,7 @@ function secretWarning(
   const count = objects.filter((object) => isSecret(object)).length;
   if (count === 0 || secrets === "secretRef") return [];
   return [
-    `Secrets in the plan: ${count}; everybody who may read plans can read them, secretRef keeps them in Secrets`,
+    `Secrets in the plan: ${count}; anyone who can read plans can read them; secretRef keeps them in Secrets`,
   ];
 }
 
@@ -130,10 +130,10 @@ function isSecret({ identity: { apiVersion, kind } }: PackObject): boolean {
 
 function planIssues(objectCount: number, stages: readonly { readonly name: string }[]): readonly Issue[] {
   const names = stages.map(({ name }) => name);
-  if (names.length === 0) return [invalid("there is no object to install")];
+  if (names.length === 0) return [invalid("no objects to install")];
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   return [
-    ...repeated.map((name) => invalid(`there are two stages ${name}: give yours another name`)),
+    ...repeated.map((name) => invalid(`duplicate stage ${name}: choose another name`)),
     ...(names.length <= planStageLimit ? [] : [invalid(tooMany(names.length, "stages", planStageLimit))]),
     ...(objectCount <= planObjectLimit ? [] : [invalid(tooMany(objectCount, "objects", planObjectLimit))]),
   ];
@@ -144,5 +144,5 @@ function invalid(message: string): Issue {
 }
 
 function tooMany(count: number, what: string, limit: number): string {
-  return `${count} ${what} are more than the ${limit} a plan may have; split the objects over several plans`;
+  return `${count} ${what} exceed the limit of ${limit} per plan; split the objects into several plans`;
 }

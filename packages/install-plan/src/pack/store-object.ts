@@ -88,6 +88,6 @@ function storedName({ digest }: PackObject): string {
 
 function tooLarge({ identity, source }: PackObject, sizeBytes: number): Issue {
   const kibibytes = Math.ceil(sizeBytes / kibibyte);
-  const message = `${source}: ${describeIdentity(identity)}: ${kibibytes} KiB are more than an object of the API server can hold, packed or not; make it smaller`;
+  const message = `${source}: ${describeIdentity(identity)}: ${kibibytes} KiB exceed the object size limit of the API server, even compressed; make it smaller`;
   return { reason: "InvalidManifest", object: identity, message };
 }

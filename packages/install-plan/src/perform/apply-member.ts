@@ -116,7 +116,7 @@ function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureF
   return {
     kind: "collision",
     reason: reasons.collision,
-    message: `${describeIdentity(member.identity)} was made by somebody else meanwhile; adoption: IfUnowned takes it over.`,
+    message: `${describeIdentity(member.identity)} was created by another client; adoption: IfUnowned takes it over.`,
     count: 1,
     notBeforeMs: 0,
     triedAtMs: 0,
@@ -155,7 +155,7 @@ function noteRepair({ view }: Apply, ctx: Context): void {
       type: "Normal",
       reason: "Recreated",
       action: "Recreate",
-      note: `${name} had been deleted and was made again.`,
+      note: `${name} was deleted and has been recreated.`,
     });
     return;
   }
@@ -165,7 +165,7 @@ function noteRepair({ view }: Apply, ctx: Context): void {
     type: "Normal",
     reason: "Reverted",
     action: "Revert",
-    note: `${name} had been changed by ${manager}: ${paths}`,
+    note: `${name} was changed by ${manager}: ${paths}`,
   });
 }
 

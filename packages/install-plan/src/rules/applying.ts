@@ -107,7 +107,7 @@ function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
   if (blocked.length === 0) return undefined;
   if (isLate(seen)) return stageTimedOut(seen, now, blocked.join("; "));
-  const why = because(reasons.waitingForKind, `Waits: ${blocked.slice(0, 5).join("; ")}.`);
+  const why = because(reasons.waitingForKind, `Waiting: ${blocked.slice(0, 5).join("; ")}.`);
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
@@ -127,7 +127,7 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   if (failed !== undefined) return resourceFailed(seen, now, failed);
   const words = closed.slice(0, 3).map((view) => whyOf(view).message);
   if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
-  const why = because(reasons.waitingForStage, `Stage ${stage.name} waits. ${words.join(" ")}`);
+  const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${words.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
   const rechecks = closed.flatMap(({ health, revertConflict }) => [
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
@@ -235,7 +235,7 @@ function applyingWords(seen: Seen): {
   if (isLate(seen))
     return {
       phase: "Failed",
-      why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`),
+      why: because(reasons.stageTimeout, `Stage ${name} timed out; retrying its writes.`),
     };
   return { phase: "Applying", why: appliesStage(name) };
 }

@@ -24,7 +24,7 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   if (retreat !== undefined) return retreat;
   const why = because(
     reasons.finishing,
-    `The plans before this one are over when all is ready. ${words.join(" ")}`,
+    `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
   return answer(seen, now, {
@@ -38,7 +38,7 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
 export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;
-  const why = because(reasons.finishing, "Removes what the plans before this one had and it does not.");
+  const why = because(reasons.finishing, "Deleting leftover objects of the replaced plans.");
   return answer(seen, now, {
     phase: "Finishing",
     message: why.message,

@@ -35,7 +35,7 @@ function objectUnsound(resolved: Resolved): Verdict<never> | undefined {
   const faults = objectFaults(value).map(({ field, message }) => `${field} ${message}`.trim());
   const flattened = flattenList(value);
   const isList = flattened.kind === "items" && flattened.isList;
-  const words = isList ? ["holds a list; a ResourceManifest holds one object"] : faults;
+  const words = isList ? ["contains a list; a ResourceManifest holds exactly one object"] : faults;
   if (words.length === 0) return undefined;
   const message = words.join("; ").slice(0, 1024);
   return report({ valid: false, reason: message }, stalled({ reason: "ManifestInvalid", message }));

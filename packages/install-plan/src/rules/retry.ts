@@ -46,7 +46,7 @@ function nextAttempt(seen: Seen, now: Date): PlanVerdict {
   const { plan } = seen;
   const attempt = attemptOf(plan) + 1;
   const [first] = plan.spec.stages;
-  const why = because(reasons.applying, "Begins a new attempt.");
+  const why = because(reasons.applying, "Starting a new attempt.");
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,

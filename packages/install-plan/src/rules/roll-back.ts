@@ -17,7 +17,7 @@ export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | und
     ({ plan: before, state }) => before !== undefined && state === "Releasing",
   );
   if (!isWanted || !isPossible) return undefined;
-  const why = because(reasons.rolledBack, `Gives back what it took over: ${failure.message}`);
+  const why = because(reasons.rolledBack, `Rolling back to the replaced plans: ${failure.message}`);
   return answer(seen, now, {
     phase: "Failed",
     message: why.message,

@@ -127,7 +127,7 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
     .slice(0, lateComersShown)
     .map(
       (name) =>
-        `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
+        `Plan ${name} matches spec.replaces.selector but was created too late; replace it with a new plan.`,
     );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
@@ -140,7 +140,7 @@ function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
   const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
   const warnings = kept.map(
     ({ metadata: { name } }) =>
-      `Plan ${name} is beyond historyLimit and stays: ${subject} may not delete it.`,
+      `Plan ${name} exceeds historyLimit and is kept: ${subject} may not delete it.`,
   );
   return [
     ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),

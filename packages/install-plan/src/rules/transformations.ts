@@ -32,7 +32,7 @@ export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefine
   if (early !== undefined) {
     const why = because(
       reasons.finishing,
-      `Transformation ${early.rule.name} waits until its targets are ready.`,
+      `Transformation ${early.rule.name} is waiting for its targets to be ready.`,
     );
     return answer(seen, now, { phase: "Finishing", message: why.message, outcome: waiting(why, 60_000) });
   }
@@ -70,7 +70,7 @@ export function lateMatches({ plan, transformed }: Seen): readonly PlanAction[] 
   const warnings = transformed.flatMap(({ rule, late }) =>
     late.map(
       (object) =>
-        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it stays.`,
+        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it is kept.`,
     ),
   );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotPreviewed", warnings }];
@@ -90,7 +90,7 @@ function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Pla
   const isExclusive = remaining.some(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   // At the end it is enough that they are on their way out; before the beginning they must be gone.
   if (actions.length === 0 && !isExclusive) return undefined;
-  const why = because(reasons.finishing, "Removes what the plan's objects take the place of.");
+  const why = because(reasons.finishing, "Deleting the objects that transformations replace.");
   return answer(seen, now, {
     phase: isExclusive ? "Applying" : "Finishing",
     message: why.message,

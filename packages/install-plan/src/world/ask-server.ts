@@ -54,7 +54,7 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
 
 /** It was there for the dry run and is not there any more: the next reconcile asks anew. */
 function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
-  const message = `${describeIdentity(identity)} has just been deleted`;
+  const message = `${describeIdentity(identity)} was just deleted`;
   return { kind: "transient", message, retryAfterMs: 0 };
 }
 

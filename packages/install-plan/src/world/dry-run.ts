@@ -155,7 +155,7 @@ function issueOf(
       index,
       object: identity,
       ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
-      message: `${describeIdentity(identity)} was refused: ${refusalText(error)}`,
+      message: `${describeIdentity(identity)} was rejected: ${refusalText(error)}`,
     },
   };
 }

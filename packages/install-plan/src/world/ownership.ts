@@ -45,7 +45,7 @@ export function ownershipOf(live: KubeObject | undefined, context: OwnershipCont
 
 /** Who works in a namespace knows its plans. Those of others are not named: who may read the status may not read them. */
 function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPlan): string {
-  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan of another namespace";
+  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan in another namespace";
 }
 
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
