@@ -17,7 +17,7 @@ export interface DeletionProgress {
 const lookAgainMs = 5_000;
 const unauthorizedMs = 30_000;
 
-/** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */
+/** Events bring us back as objects go; a look every few seconds is for those that no event reports. */
 export function underWay(progress: DeletionProgress): CleanUpEnd {
   const [blocker] = progress.step.blockedBy;
   if (blocker === undefined || progress.step.actions.length > 0) {
@@ -39,7 +39,7 @@ export function unread(progress: DeletionProgress, [first, ...others]: readonly 
   return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
 
-/** Everything is to be let go: told before the first object is. */
+/** Everything is orphaned: reported before the first object is released. */
 export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
   const why = { reason: reasons.deleting, message: "Orphaning the objects of the plan." };
   const deletion = { remaining, orphan: true };

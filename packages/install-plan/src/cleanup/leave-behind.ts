@@ -57,7 +57,7 @@ export function leftBehindBy(
   return isLettingGo(plan, ctx) ? memories.of(plan).leftBehind : new Set();
 }
 
-/** What may not be deleted loses its marks where that is allowed, and is not tried again; everything else still goes. */
+/** What may not be deleted loses its owner labels where that is allowed, and is not tried again; everything else still goes. */
 export async function leaveBehind(
   refusals: readonly Refusal[],
   plan: InstallPlan,

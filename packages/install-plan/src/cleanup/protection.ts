@@ -20,11 +20,11 @@ import type { Entry } from "../world/inventory.ts";
 export interface Holder {
   readonly entry: Pick<Entry, "identity"> & { readonly lifecycle: Pick<Entry["lifecycle"], "protectData"> };
   readonly live: KubeObject;
-  /** Whose the object is, or who would take it away: what bears this plan's marks is no reason to keep it. */
+  /** Whose the object is, or who would take it away: what has this plan's owner labels is no reason to keep it. */
   readonly plan: Pick<InstallPlan, "metadata">;
   /** Speaks as the account of the plan that is at work: what it may not read is not named. */
   readonly account: Client;
-  /** Uids of objects that stay although they bear the plan's marks: they must not go with what holds them. */
+  /** Uids of objects that stay although they have the plan's owner labels: they must not go with what holds them. */
   readonly staying?: ReadonlySet<string>;
 }
 
@@ -90,7 +90,7 @@ async function foreignIn(
     return undefined;
   } catch (error) {
     if (classify(error) === "forbidden") return "hidden";
-    // A kind whose definition went just now, with this very plan perhaps, is still told by discovery: it holds nothing.
+    // A kind whose definition went just now, with this very plan perhaps, is still listed by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
     return undefined;

@@ -55,7 +55,7 @@ function webhooks(object: KubeObject, { hasEndpoints }: HealthFacts): Health {
       namespaceName !== undefined && name !== undefined && hasEndpoints?.(namespaceName, name) === false;
     if (isDead) {
       const message = `Service ${namespaceName}/${name} of the webhook has no endpoints.`;
-      // No watch tells of endpoints.
+      // No watch reports endpoints.
       return { ...inProgress("NoEndpoints", message), recheckAfterMs: 1_000 };
     }
   }

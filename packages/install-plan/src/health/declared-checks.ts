@@ -14,7 +14,7 @@ export interface UnmetCheck {
   readonly message: string;
 }
 
-/** The first check that does not hold; undefined when all hold. Never throws, never tells a value. */
+/** The first check that does not hold; undefined when all hold. Never throws, never reveals a value. */
 export function unmetCheck(object: KubeObject, checks: readonly Check[]): UnmetCheck | undefined {
   for (const check of checks) {
     const unmet = whyUnmet(object, check);

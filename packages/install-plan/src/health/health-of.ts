@@ -59,7 +59,7 @@ function abnormal(object: KubeObject): Health | undefined {
   return undefined;
 }
 
-/** A controller needs a moment to write its first status; without this a custom resource is ready before anybody saw it. */
+/** A controller needs up to 3 s to write its first status; without this a custom resource is ready before anybody saw it. */
 const graceMs = 3_000;
 
 function unseenByController(object: KubeObject, facts: HealthFacts): Health | undefined {
@@ -70,7 +70,7 @@ function unseenByController(object: KubeObject, facts: HealthFacts): Health | un
   return { ...waiting, recheckAfterMs: graceMs - stateAgeMs };
 }
 
-/** What the plan declares stands in place of the kind's rule; only a failure that the rule sees is still told. */
+/** What the plan declares replaces the kind's rule; only a failure that the rule sees is still reported. */
 function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
   const { mode, checks = [] } = facts.readiness;
   if (mode !== "Checks") return undefined;

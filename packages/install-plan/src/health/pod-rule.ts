@@ -4,10 +4,10 @@ import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { failed, type Health, type HealthFacts, inProgress, type KindRule, ready, until } from "./health.ts";
 import { conditionOf, partOf, trueCondition, wordsOf } from "./object-parts.ts";
 
-/** Pods that stand in a plan by themselves. */
+/** Pods that are in a plan by themselves. */
 export const podRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([["/Pod", pod]]);
 
-/** A scheduler needs a moment; after this the pod fits nowhere. */
+/** A scheduler needs some time; after this the pod does not fit on any node. */
 const unschedulableAfterMs = 15_000;
 /** A registry may be slow or the pull secret late; after this the image is wrong. */
 const pullFailsAfterMs = 60_000;

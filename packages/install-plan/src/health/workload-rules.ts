@@ -12,7 +12,7 @@ import {
   wordsOf,
 } from "./object-parts.ts";
 
-/** How the controllers of the group `apps` tell that they are done. */
+/** How the controllers of the group `apps` report that they are done. */
 export const workloadRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["apps/Deployment", deployment],
   ["apps/StatefulSet", statefulSet],

@@ -14,7 +14,7 @@ type Stage = InstallPlan["spec"]["stages"][number];
 /** A resource as the plan writes it. */
 export type Resource = NonNullable<Stage["resources"]>[number];
 
-/** Where in the plan something stands. */
+/** Where in the plan something is. */
 export interface Place {
   readonly stage: string;
   readonly stageIndex: number;

@@ -117,7 +117,7 @@ function scopeFaults(identity: Identity, plan: InstallPlan, kind: ServedKind | u
   return [{ field: "metadata.namespace", message }];
 }
 
-/** The reference is the inventory once the manifest is gone, so it must tell the truth. */
+/** The reference is the inventory once the manifest is gone, so it must be correct. */
 function referenceFaults(
   { resource: { manifestRef } }: PlanItem,
   { identity, key }: Member,

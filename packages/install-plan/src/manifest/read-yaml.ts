@@ -95,7 +95,7 @@ function tokenize(
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme));
-    // The document and the scalar being read stand on the stack as well.
+    // The document and the scalar being read are on the stack as well.
     if (parser.stack.length > depthLimit + 2) return { tokens, deepAt: parser.offset };
   }
   tokens.push(...parser.end());

@@ -8,7 +8,7 @@ import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, Pac
 import { planScope } from "./plan-scope.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
 
-/** Up to here all objects stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
+/** Up to this size all objects are stored inline in the plan: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;
 /** For the resources of a plan with references: with its status it is to stay below 64 KiB, and that takes up to 25. */
 const referringLimitBytes = 36_000;
@@ -18,7 +18,7 @@ const planObjectLimit = 5_000;
 
 /**
  * Turns a stream of manifests into a plan. Pure and repeatable: the same documents give the same plan. Whatever is wrong is
- * told at once in `issues`.
+ * reported at once in `issues`.
  *
  * @example
  * const { plan, issues } = pack([{ value: configMap, source: "shop.yaml" }], { name: "shop", serviceAccountName: "installer" });
@@ -52,7 +52,7 @@ function storage(objects: readonly PackObject[], options: PackOptions): (object:
   };
 }
 
-/** All that may stand in the plan when they are few; else as many as fit beside the references to the others. */
+/** All that may be inline in the plan when they are few; else as many as fit beside the references to the others. */
 function smallest(
   objects: readonly PackObject[],
   isApart: (object: PackObject) => boolean,

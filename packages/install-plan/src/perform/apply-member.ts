@@ -197,7 +197,7 @@ async function noteWriteFailure(
   const errorClass = classify(error);
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
   const { member, kind, live } = view;
-  // Unforced, and somebody else's fields: the object is there without our mark.
+  // Unforced, and somebody else's fields: the object exists without our owner labels.
   if (errorClass === "conflict" && live === undefined && kind !== undefined) {
     const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
     if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);

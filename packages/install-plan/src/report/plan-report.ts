@@ -13,7 +13,7 @@ import { permissionsOf } from "./permissions-report.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
 import { previewOf } from "./preview.ts";
 
-/** The word for where a plan stands. */
+/** The phase of a plan. */
 export type Phase =
   | "Resolving"
   | "Validating"

@@ -75,7 +75,7 @@ function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
   return setback === undefined ? undefined : afterRefusal(seen, now, setback);
 }
 
-/** Somebody's object has come to stand under a name of ours since the plan was cleared. When it goes, we go on. */
+/** An object of another owner has taken one of our names since the preflight. When it is deleted, the plan continues. */
 function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const [collision] = seen.members
@@ -102,7 +102,7 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
   });
 }
 
-/** A kind that its CRD will bring, a namespace that is being made: a moment, or somebody else's job. */
+/** A kind that its CRD will bring, a namespace that is being created: it comes shortly, or another client has to act. */
 function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
   if (blocked.length === 0) return undefined;
@@ -199,7 +199,7 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
-  // What is ready is reported at once; what is not, the next reconcile tells, with all that an installed plan says.
+  // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
   const isReady = seen.members.every(({ state }) => opensGate(state));
   const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;

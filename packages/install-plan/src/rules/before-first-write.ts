@@ -153,7 +153,7 @@ function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
 }
 
-/** Our status asks the predecessors to stand back; the first write comes when theirs say that they do. */
+/** Our status asks the predecessors to hand over; the first write comes when theirs say that they do. */
 function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement } = seen;
   if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;

@@ -8,7 +8,7 @@ import { removals } from "./removals.ts";
 import { rollBack } from "./roll-back.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
-/** Stages that do not wait pass before their objects are ready; what stood before stays until they are. */
+/** Stages that do not wait pass before their objects are ready; the previous objects stay until they are. */
 export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement, members } = seen;
   const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");
@@ -34,7 +34,7 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   });
 }
 
-/** What the plans before this one left behind goes only now that the new objects stand. */
+/** What the plans before this one left behind is deleted only now that the new objects are ready. */
 export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;

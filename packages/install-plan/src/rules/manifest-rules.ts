@@ -10,7 +10,7 @@ import type { Resolved } from "../manifest/resolve-manifest.ts";
 
 type Status = NonNullable<ResourceManifest["status"]>;
 
-/** How a ResourceManifest stands: the first rule that answers decides. */
+/** State of a ResourceManifest: the first rule that answers decides. */
 export const manifestRules: readonly Rule<Resolved, never>[] = [
   { name: "contentInSecret", answer: contentInSecret },
   { name: "contentBroken", answer: contentBroken },

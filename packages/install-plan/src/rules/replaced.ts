@@ -5,7 +5,7 @@ import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
-/** A plan that another one replaces stands back: every knob is off. */
+/** A plan that is being replaced writes nothing: its lifecycle policy is off. */
 export const replaced: readonly PlanRule[] = [
   { name: "superseded", answer: superseded },
   { name: "beingReplaced", answer: beingReplaced },

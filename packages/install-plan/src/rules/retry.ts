@@ -9,7 +9,7 @@ import { rollBack } from "./roll-back.ts";
 import { isStirred, isWorthAnotherTry } from "./stirred.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
-/** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
+/** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */
 export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
   const retreat = rollBack(seen, now, why);
   if (retreat !== undefined) return retreat;

@@ -14,14 +14,14 @@ import { protectedWarning } from "./removals.ts";
 import { tryAgainLater } from "./retry.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
-/** What cannot stand beside the new object, such as a host port's holder, goes before the first stage. */
+/** What cannot coexist with the new object, such as the holder of a host port, is deleted before the first stage. */
 export function exclusivesRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) !== 0) return undefined;
   const exclusive = seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   return unreadableMatches(seen, now, exclusive) ?? remove(seen, now, exclusive);
 }
 
-/** What the new objects stand for goes once they are ready. */
+/** What the new objects replace is deleted once they are ready. */
 export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
   const patient = seen.transformed.filter(({ rule }) => rule.strategy === "CreateBeforeDelete");

@@ -85,7 +85,7 @@ function providedRoles({ views }: ServerQuestion): DryRunRequest["isProvided"] {
     );
 }
 
-/** The object bears no mark of ours, so that no watch shows it: read it, as the account, because what it holds may be shown. */
+/** The object has none of our owner labels, so no watch shows it: read it, as the account, because what it holds may be shown. */
 async function sight(
   { member, kind }: MemberView,
   { memory, account, viewOf }: ServerQuestion,

@@ -91,7 +91,7 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
   return [...collisionOf(view), ...unsafe, ...refused];
 }
 
-/** Somebody's object stands under the name, and the policy does not allow to take it over. */
+/** An object with this name exists, and the lifecycle policy does not allow the plan to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, ownership, isUnapproved } = view;
@@ -140,7 +140,7 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
   };
 }
 
-/** What an approval is given for: which object, as it stands, becomes what. */
+/** What an approval is given for: which object, in its current state, becomes what. */
 function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
   return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
 }

@@ -135,7 +135,7 @@ async function withoutProtected(
   const account = asAccount(parts.ctx.client, plan);
   const reasons = await inBatches(objects, 8, async (match) => {
     const identity = identityOf(match);
-    // Which objects a definition defines stands in its spec.
+    // The spec of a definition says which objects it defines.
     const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
     if (live === undefined) return "it is unknown whether others have objects of its kind";
     return await protectionOf(
