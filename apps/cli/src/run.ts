@@ -41,7 +41,7 @@ async function dispatch(words: readonly string[], context: CommandContext): Prom
     return exitCode.ok;
   }
   if (command.operands === "" && invocation.positionals.length > 0)
-    throw usageError(`${command.name} takes nothing; ${invocation.positionals.join(" ")} is too much`);
+    throw usageError(`${command.name} takes no arguments; unexpected ${invocation.positionals.join(" ")}`);
   return await command.run(invocation, context);
 }
 
@@ -64,10 +64,10 @@ function helpOn(words: readonly string[]): string {
 
 function noCommand(words: readonly string[]): string {
   const group = words.length === 1 ? groupOf(words) : [];
-  if (group.length > 0) return `${words[0] ?? ""} needs one of ${group.map(({ name }) => name).join(", ")}`;
-  if (words[0]?.startsWith("-") === true)
-    return `${words[0]}: options come after the command; qm help lists them`;
-  return `there is no command ${words.slice(0, 2).join(" ")}; qm help lists them`;
+  if (group.length > 0)
+    return `${words[0] ?? ""} requires a subcommand: ${group.map(({ name }) => name).join(", ")}`;
+  if (words[0]?.startsWith("-") === true) return `${words[0]}: flags must follow the command; see qm help`;
+  return `unknown command ${words.slice(0, 2).join(" ")}; see qm help`;
 }
 
 /** Commands whose first of two words it is. */

@@ -1,20 +1,27 @@
 import { int64, listMap, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-/** A condition as all kinds of ours have them, readable by kstatus tools. */
+/** A condition of any of our kinds, compatible with kstatus. */
 export const condition = z.strictObject({
-  type: z.string().max(316),
-  status: z.enum(["True", "False", "Unknown"]),
-  reason: z.string().max(1024).describe("Why, in one CamelCase word."),
-  message: z.string().max(32_768).describe("One sentence for the user, the same on every retry."),
+  type: z.string().max(316).describe("Type of the condition. At most 316 characters."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition: True, False or Unknown."),
+  reason: z.string().max(1024).describe("Reason for the last transition, one CamelCase word."),
+  message: z
+    .string()
+    .max(32_768)
+    .describe("Human-readable details about the transition. Does not change from one retry to the next."),
   lastTransitionTime: timestamp().describe(
-    "When the status changed; it does not move while it stays the same.",
+    "Last time the status changed. Not updated while the status stays the same.",
   ),
-  observedGeneration: int64().optional().describe("The generation this was judged by."),
+  observedGeneration: int64()
+    .optional()
+    .describe("The metadata.generation that the condition was computed from."),
 });
 
 /** The conditions of a status, one per type. */
 export const conditions = listMap(condition, ["type"])
   .max(32)
   .optional()
-  .describe("Ready, Reconciling, Stalled, and what else the kind names.");
+  .describe(
+    "Conditions of the object, one per type: Ready, Reconciling, Stalled and those specific to the kind. At most 32.",
+  );

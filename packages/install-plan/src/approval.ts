@@ -6,7 +6,7 @@ import type { Seen } from "./world/seen.ts";
 export type ApprovalFacts = Pick<Seen, "plan" | "preflight" | "members">;
 
 /**
- * How a plan stands to its approval: `missing` waits for one, `outdated` has one for another preview than the present one.
+ * State of the approval of a plan: `missing` waits for one, `outdated` has one for another preview than the present one.
  * Without a fresh preview it is compared with the last one.
  */
 export function approvalOf(facts: ApprovalFacts): "automatic" | "given" | "missing" | "outdated" {

@@ -103,7 +103,7 @@ interface ControllerState {
   readonly memories: PlanMemories;
   readonly contents: ContentReader;
   readonly wakeIndex: WakeIndex;
-  /** Every plan that a reconcile was made for; only those have watches that can tell of their objects. */
+  /** Every plan that a reconcile was made for; only those have watches that report their objects. */
   readonly plansById: Map<string, ObjectRef>;
 }
 

@@ -11,7 +11,7 @@ export type IssueReason =
   | "InvalidJob"
   /** The server refused the object in a dry run. */
   | "Rejected"
-  /** Somebody else's object stands in the way. */
+  /** An object of another owner is in the way. */
   | "Collision"
   /** It bears labels of the plan that the plan did not set. */
   | "NameTaken"

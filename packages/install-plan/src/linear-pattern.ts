@@ -34,12 +34,12 @@ const kept = new Map<string, LinearPattern | string>();
 const keptLimit = 50;
 
 function compile(pattern: string): LinearPattern | string {
-  if (pattern.length > lengthLimit) return `a pattern may have ${lengthLimit} characters`;
-  if (expandedSize(pattern) > sizeLimit) return "a pattern may not repeat so much";
+  if (pattern.length > lengthLimit) return `a pattern may have at most ${lengthLimit} characters`;
+  if (expandedSize(pattern) > sizeLimit) return "a pattern has too many repetitions";
   try {
     return matcher(RE2JS.compile(pattern));
   } catch (error) {
-    if (error instanceof RE2JSException) return "a pattern must be one that RE2 understands";
+    if (error instanceof RE2JSException) return "a pattern must be valid RE2 syntax";
     throw error;
   }
 }

@@ -10,10 +10,10 @@ import { fieldOf } from "./manifest/json-object.ts";
 export const planIdLabel = "install.quartermaster.dev/plan-id";
 /** For people: the plan's name, where it fits a label. */
 const planLabel = "install.quartermaster.dev/plan";
-/** For people: how many plans stood in this one's place before, and this one. */
+/** For people: how many plans came before this one, plus one. */
 const revisionLabel = "install.quartermaster.dev/revision";
 /**
- * Annotation that names the object it was made for: a copy of our marks on another object proves nothing. It never changes
+ * Annotation that names the object it was made for: a copy of our owner labels on another object proves nothing. It never changes
  * when plans do, because the API server counts a changed annotation of a Deployment as a new generation.
  */
 export const objectAnnotation = "install.quartermaster.dev/object";
@@ -23,13 +23,13 @@ export const fieldManager = "quartermaster";
 /** Of its own, because a client of ours that names no manager is `quartermaster` to the server, with updates. */
 export const jobFieldManager = "quartermaster-job";
 
-/** Whose marks are made: the plan, and its number in the line of those that replaced each other. */
+/** Whose owner labels are made: the plan, and its number in the line of those that replaced each other. */
 export interface OwnerLabels {
   readonly plan: Pick<InstallPlan, "metadata">;
   readonly revision: number;
 }
 
-/** What tells one plan from another, also from one of the same name before it. */
+/** What distinguishes one plan from another, also from one of the same name before it. */
 export type PlanRef = Pick<KubeObject["metadata"], "namespace" | "name" | "uid">;
 
 /** The label's value for a plan: hexadecimal, because label values must begin and end with a letter or digit. */
@@ -61,7 +61,7 @@ export function ownerLabelsFor(
 }
 
 /**
- * The id of the plan whose mark the object bears and that applied it; undefined without a mark, with one that was made for
+ * The id of the plan whose owner label the object has and that applied it; undefined without a label, with one that was made for
  * another object, and with one that was not put there by an apply of ours: everybody can write labels. What that proves, and
  * what it does not: docs/decisions/0042.
  */
@@ -81,12 +81,12 @@ export function claimedPlanId(object: KubeObject): string | undefined {
   return object.metadata.labels?.[planIdLabel];
 }
 
-/** Whether an annotation of ours says that its marks were made for this very object. */
+/** Whether an annotation of ours says that its owner labels were made for this very object. */
 export function isProven(object: KubeObject): boolean {
   return object.metadata.annotations?.[objectAnnotation] === identityKey(identityOf(object));
 }
 
-/** Whether the object bears the marks of the plan. */
+/** Whether the object has the owner labels of the plan. */
 export function isLabelledBy(object: KubeObject, plan: PlanRef): boolean {
   return planIdOn(object) === planId(plan);
 }
@@ -96,7 +96,7 @@ function ownsLabels(object: KubeObject): boolean {
   return ownershipProof(object).length > 0;
 }
 
-/** What of the object's managed fields proves that its marks are ours, and nothing else of them; empty without a proof. */
+/** What of the object's managed fields proves that its owner labels are ours, and nothing else of them; empty without a proof. */
 export function ownershipProof({ metadata }: KubeObject): readonly object[] {
   const entries: readonly unknown[] = metadata.managedFields ?? [];
   return entries.filter(isOurWrite).flatMap((entry) => {

@@ -21,7 +21,7 @@ export type PlanAction =
       readonly target: Target;
       readonly propagation: "Background" | "Foreground" | "Orphan";
     }
-  /** Our marks and fields are given up; the object stays. */
+  /** Our owner labels and fields are given up; the object stays. */
   | { readonly kind: "release"; readonly plan: InstallPlan; readonly target: Target }
   | {
       readonly kind: "createJob";
@@ -34,14 +34,14 @@ export type PlanAction =
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
   /** A plan that is over and beyond `historyLimit` goes; it owns nothing any more. */
   | { readonly kind: "forgetPlan"; readonly past: InstallPlan }
-  /** Tells people what of the plan was read otherwise than it stands there. */
+  /** Reports to users what was read differently from what the plan says. */
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
       readonly reason: "ContentAdjusted" | "NotReplaced" | "NotForgotten" | "NotPreviewed" | "Protected";
       readonly warnings: readonly string[];
     }
-  /** Tells metrics how long a stage took. */
+  /** Reports to metrics how long a stage took. */
   | { readonly kind: "reportStage"; readonly tookMs: number }
   /** Takes progress out of the status of a plan that has not started: somebody else wrote it there. */
   | { readonly kind: "dropProgress"; readonly plan: InstallPlan }

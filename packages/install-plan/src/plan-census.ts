@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Phase } from "./report/plan-report.ts";
 
-/** The words for where plans stand; `New` is for those that no reconcile has told of yet. */
+/** The phases of plans; `New` is for those that no reconcile has reported yet. */
 export const planPhases: readonly (Phase | "New")[] = [
   "New",
   "Resolving",

@@ -34,7 +34,7 @@ export class PlanMemory {
   readonly writeFailures = new Map<IdentityKey, WriteFailure>();
   /** The same of what is no member: jobs of stages, and objects that are to go. */
   readonly setbacks = new Map<IdentityKey, WriteFailure>();
-  /** Objects that bear no mark, read one by one; undefined stands for a sure absence. */
+  /** Objects without owner labels, read one by one; undefined means that the object does not exist. */
   readonly unlabelledObjects = new Map<IdentityKey, KubeObject | undefined>();
   /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
@@ -44,7 +44,7 @@ export class PlanMemory {
   readonly leftBehind = new Set<string>();
   /** Jobs among the plan's objects that have been seen at work. */
   readonly startedJobs = new Set<IdentityKey>();
-  /** Warnings that users have been told. */
+  /** Warnings that were reported to users. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();

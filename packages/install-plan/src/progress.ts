@@ -92,5 +92,5 @@ export function stageIndexOf(plan: InstallPlan): number {
   return Math.max(index, 0);
 }
 
-/** Stands in `status.stage` when all stages are passed and leftovers are being removed. No stage can have this name. */
+/** Value of `status.stage` when all stages are passed and leftovers are being removed. No stage can have this name. */
 export const finishing = "(finishing)";

@@ -55,7 +55,7 @@ const crowd = 20;
 const crowdDelayMs = 10;
 const longestDelayMs = 30_000;
 
-/** The API server's own caches follow what we have been told within this time. */
+/** The API server's own caches follow what we were notified of within this time. */
 const recentMs = 3_000;
 
 /** How soon to look again meanwhile: one look is not enough. */

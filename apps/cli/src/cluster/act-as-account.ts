@@ -18,6 +18,6 @@ export async function actAsAccount(
   if (await isAllowed(client, impersonationOf({ namespace, name }), { signal }))
     return { ...cluster, client: client.as({ user: `system:serviceaccount:${namespace}:${name}` }) };
   throw new CliError(
-    `you may not act as service account ${namespace}/${name}, which the plan is checked with; ask for the permission to impersonate it`,
+    `you are not allowed to impersonate service account ${namespace}/${name}, which is required to check the plan; request the permission to impersonate it`,
   );
 }

@@ -40,7 +40,7 @@ async function createPlan(plan: InstallPlan, where: Where): Promise<InstallPlan>
   if (made !== undefined) return made;
   const { name, namespace = "" } = plan.metadata;
   throw new CliError(
-    `InstallPlan ${namespace}/${name} exists, and what a plan installs cannot be changed; choose another --name and add --replaces ${name}`,
+    `InstallPlan ${namespace}/${name} already exists and plans are immutable; choose another --name and add --replaces ${name}`,
   );
 }
 

@@ -23,7 +23,7 @@ export async function connect(
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     ...(context === undefined ? {} : { context }),
   });
-  if (config.tls.insecure) terminal.note(`warning: TLS verification is switched off for ${config.server}`);
+  if (config.tls.insecure) terminal.note(`warning: TLS verification is disabled for ${config.server}`);
   const transport = createTransport({ config, system });
   const { impersonate } = config;
   return {

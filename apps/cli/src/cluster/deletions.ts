@@ -32,10 +32,10 @@ export function deletionsUnknown({ spec, status }: InstallPlan): string | undefi
   if (!mayDelete || status?.finishedAt !== undefined) return undefined;
   const { preview } = status ?? {};
   if (preview === undefined)
-    return "what the plan would delete is not known yet: the operator has made no preview; qm plan explain says why";
+    return "deletions are not known yet: the operator has not created a preview; run qm plan explain for the reason";
   const listed = (preview.details ?? []).filter(({ action }) => action === "delete").length;
   if (listed >= preview.delete) return undefined;
-  return `the plan deletes ${preview.delete} objects, of which its preview names ${listed}`;
+  return `the plan deletes ${preview.delete} objects; its preview lists ${listed} of them`;
 }
 
 function asObject({ apiVersion, kind, namespace, name }: Detail["object"]): KubeObject {

@@ -57,11 +57,11 @@ function judged(
   return { action: "update", changes, ...(isMarked ? {} : { message: foreign }) };
 }
 
-const foreign = "no plan has made it; lifecycle.adoption says whether this one may take it over";
+const foreign = "not created by a plan; lifecycle.adoption decides whether this plan may take it over";
 
 /** Of a Secret, the server's words may hold a value. */
 function refusalOf(error: unknown, { kind }: Kind): string {
-  if (!(error instanceof ApiError)) return "for a reason that is not known";
+  if (!(error instanceof ApiError)) return "for an unknown reason";
   return kind === "Secret" ? (error.reason ?? error.class) : error.message;
 }
 

@@ -13,7 +13,7 @@ export async function getPlan(
   const plan = await client.find(installPlan.kind, { name, namespace }, { signal });
   if (plan !== undefined) return plan;
   throw new CliError(
-    `there is no InstallPlan ${name} in namespace ${namespace}; kubectl get installplans -A lists them`,
+    `InstallPlan ${name} not found in namespace ${namespace}; list plans with kubectl get installplans -A`,
     exitCode.notFound,
   );
 }

@@ -47,7 +47,7 @@ function objectsIn(value: unknown): readonly JsonObject[] {
   return flattened.items.map((item) => {
     const [fault] = objectFaults(item);
     if (fault !== undefined)
-      throw new CliError(`the plan holds an invalid object: ${fault.field} ${fault.message}`);
+      throw new CliError(`the plan contains an invalid object: ${fault.field} ${fault.message}`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- objectFaults has found that it is an object
     return item as JsonObject;
   });
@@ -63,7 +63,7 @@ async function contentOf(
   const ref = { name: manifestRef.name, namespace };
   const found = await client.find(resourceManifest.kind, ref, { signal });
   if (found === undefined)
-    throw new CliError(`ResourceManifest ${namespace}/${ref.name} is missing; pack and apply again`);
+    throw new CliError(`ResourceManifest ${namespace}/${ref.name} does not exist; run qm pack --apply again`);
   const secret = await secretOf(found.spec.secretKeyRef?.name, cluster, signal);
   const resolved = resolveManifest(found, () => secret);
   if (resolved.kind === "ok") return resolved.value;

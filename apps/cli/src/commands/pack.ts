@@ -19,37 +19,38 @@ import { print, toJson, toYaml } from "../output/print.ts";
 /** Makes an InstallPlan of manifests; works without a cluster unless it is to apply the plan. */
 export const packCommand: Command = {
   name: "pack",
-  summary: "make an InstallPlan of manifests",
+  summary: "create an InstallPlan from manifests",
   operands: "<file | folder | ->…",
   options: {
-    name: { type: "string", describe: "name of the plan; required" },
+    name: { type: "string", describe: "name of the plan (required)" },
     "service-account": {
       type: "string",
-      describe: "account whose permissions the plan has (default: default)",
+      describe: "service account that the plan uses (default: default)",
     },
     stage: {
       type: "string",
       multiple: true,
-      describe: "<stage>=<Kind>[/<name>][,…]: put these after the default stages; * in names",
+      describe:
+        "<stage>=<Kind>[/<name>][,…]: put these objects in a stage after the default stages; names may contain *",
     },
     secrets: {
       type: "string",
-      describe: "inline, or secretRef to keep Secrets out of the plan (default: inline)",
+      describe: "how to store Secrets: inline, or secretRef to keep them out of the plan (default: inline)",
     },
-    scope: { type: "string", describe: "Namespace or Cluster (default: by the objects)" },
-    manual: { type: "boolean", describe: "the plan waits for qm plan approve" },
-    replaces: { type: "string", multiple: true, describe: "plan from which this one takes over" },
-    apply: { type: "boolean", describe: "create the plan and what it refers to" },
+    scope: { type: "string", describe: "Namespace or Cluster (default: determined by the objects)" },
+    manual: { type: "boolean", describe: "require approval with qm plan approve" },
+    replaces: { type: "string", multiple: true, describe: "plan that this plan replaces" },
+    apply: { type: "boolean", describe: "create the plan and the objects it references" },
     ...clusterOptions,
     namespace: {
       type: "string",
       short: "n",
-      describe: "namespace of the plan (default: default), with --apply that of the context",
+      describe: "namespace of the plan (default: default; with --apply: the namespace of the context)",
     },
   },
   run: async (invocation, context) => {
     if (invocation.positionals.length === 0)
-      throw usageError("name a file, a folder or - for standard input");
+      throw usageError("specify a file, a folder or - for standard input");
     const options = packOptions(invocation);
     const input = await readInput(invocation.positionals, context.readStandardInput);
     if (invocation.flag("apply")) return await packAndApply(input, options, { invocation, context });
@@ -96,7 +97,7 @@ function packOptions(invocation: Invocation): PackOptions {
   const name = invocation.text("name");
   const namespace = invocation.text("namespace");
   const secrets = invocation.text("secrets") ?? "inline";
-  if (name === undefined) throw usageError("--name is missing: how is the plan to be called?");
+  if (name === undefined) throw usageError("required flag --name not set");
   if (secrets !== "inline" && secrets !== "secretRef")
     throw usageError("--secrets must be inline or secretRef");
   const replaces = invocation.list("replaces").map((plan) => dnsName("--replaces", plan));
@@ -124,18 +125,18 @@ function scopeOf(invocation: Invocation): Pick<PackOptions, "scope"> {
 function wantedStage(words: string): WantedStage {
   const [name = "", selection = ""] = words.split("=", 2);
   if (name === "" || selection === "")
-    throw usageError(`--stage ${words}: write <stage>=<Kind>[/<name>][,…]`);
+    throw usageError(`--stage ${words}: must be <stage>=<Kind>[/<name>][,…]`);
   return { name: dnsLabel("--stage", name), select: selection.split(",") };
 }
 
 function dnsName(flag: string, name: string): string {
   if (isDnsSubdomain(name)) return name;
-  throw usageError(`${flag} ${name}: must be a DNS name: lower case letters, digits, dashes and dots`);
+  throw usageError(`${flag} ${name}: must be a DNS subdomain: lowercase letters, digits, dashes and dots`);
 }
 
 function dnsLabel(flag: string, name: string): string {
   if (isDnsLabel(name)) return name;
-  throw usageError(`${flag} ${name}: must be a DNS label: at most 63 lower case letters, digits and dashes`);
+  throw usageError(`${flag} ${name}: must be a DNS label: at most 63 lowercase letters, digits and dashes`);
 }
 
 /** Everything in the order in which it must be applied; as JSON one List that kubectl takes. */

@@ -13,10 +13,10 @@ import { previewText } from "../render/preview-text.ts";
 /** Approves the preview that the plan shows now, and no other. */
 export const planApproveCommand: Command = {
   name: "plan approve",
-  summary: "approve the preview of a plan that waits for it",
+  summary: "approve the preview of a plan",
   operands: "<plan>",
   options: {
-    preview: { type: "string", describe: "approve only if the preview still has this digest" },
+    preview: { type: "string", describe: "only approve if the preview still has this digest" },
     ...clusterOptions,
   },
   run: async (invocation, { system, terminal, signal }) => {
@@ -62,18 +62,18 @@ const hopeless: ReadonlySet<string> = new Set(["Invalid", "Forbidden", "Resolvin
 
 function refuseHopeless({ phase = "", message = "" }: NonNullable<InstallPlan["status"]> = {}): void {
   if (!hopeless.has(phase)) return;
-  const remedy = "There is nothing to approve until that is mended";
+  const remedy = "Fix this before approving the plan";
   throw new CliError(`the plan is ${phase}: ${message} ${remedy}`, exitCode.notReady);
 }
 
 function digestToApprove({ spec, status }: InstallPlan, wanted: string | undefined): string {
   if (spec.approval !== "Manual")
-    throw new CliError("the plan needs no approval: spec.approval is Automatic");
+    throw new CliError("the plan does not require approval: spec.approval is Automatic");
   const digest = status?.preview?.digest;
   if (digest === undefined) {
-    throw new CliError("there is no preview to approve yet; qm plan explain says why", exitCode.notReady);
+    throw new CliError("no preview to approve yet; run qm plan explain for the reason", exitCode.notReady);
   }
   refuseHopeless(status);
   if (wanted === undefined || wanted === digest) return digest;
-  throw new CliError(`the preview has changed: its digest is ${digest}; look at it again`, exitCode.notReady);
+  throw new CliError(`the preview has changed: its digest is ${digest}; review it again`, exitCode.notReady);
 }

@@ -18,7 +18,7 @@ const parallel = 8;
 /** Asks the server, as the plan's service account, what applying each object would change. Writes nothing. */
 export const planDiffCommand: Command = {
   name: "plan diff",
-  summary: "show how the live objects differ from what a plan declares",
+  summary: "show how live objects differ from the plan",
   operands: "<plan>",
   options: clusterOptions,
   run: async (invocation, { system, terminal, signal }) => {

@@ -15,10 +15,14 @@ import { isReady } from "../render/status-tree.ts";
 /** Says why a plan is where it is; with a file it needs no cluster. */
 export const planExplainCommand: Command = {
   name: "plan explain",
-  summary: "say why a plan is in its phase and what to do",
+  summary: "explain the phase of a plan and what to do",
   operands: "<plan>",
   options: {
-    file: { type: "string", short: "f", describe: "read the plan from a file or - instead of a cluster" },
+    file: {
+      type: "string",
+      short: "f",
+      describe: "read the plan from a file, or - for standard input, instead of the cluster",
+    },
     ...clusterOptions,
   },
   run: async (invocation, context) => {
@@ -44,7 +48,7 @@ async function planOfFile(
   invocation: Invocation,
   context: CommandContext,
 ): Promise<InstallPlan> {
-  if (invocation.positionals.length > 0) throw usageError("name a plan or a file, not both");
+  if (invocation.positionals.length > 0) throw usageError("specify a plan or --file, not both");
   const { documents, faults } = await readInput([file], context.readStandardInput);
   if (faults.length > 0) throw new CliError(faults.join("\n"));
   const plans: InstallPlan[] = [];
@@ -53,11 +57,11 @@ async function planOfFile(
     if (issues.length === 0) plans.push(asPlan(value));
     else
       context.terminal.note(
-        `${source}: no InstallPlan: ${issues.map(({ path, message }) => `${path} ${message}`).join("; ")}`,
+        `${source}: not an InstallPlan: ${issues.map(({ path, message }) => `${path} ${message}`).join("; ")}`,
       );
   }
   const [plan, ...others] = plans;
-  if (plan === undefined) throw new CliError(`${file}: there is no InstallPlan in it`, exitCode.notFound);
+  if (plan === undefined) throw new CliError(`${file}: no InstallPlan found`, exitCode.notFound);
   if (others.length === 0) return plan;
   const names = plans.map(({ metadata }) => metadata.name).join(", ");
   throw new CliError(`${file}: there are several InstallPlans in it: ${names}; give a file with one of them`);

@@ -13,12 +13,12 @@ import { predecessorOf, rollbackPlan } from "../render/rollback-plan.ts";
 /** Goes back by going forward: a new plan with the content of the old one takes over from the current one. */
 export const planRollbackCommand: Command = {
   name: "plan rollback",
-  summary: "replace a plan by one with its predecessor's content",
+  summary: "roll a plan back to the content of its predecessor",
   operands: "<plan>",
   options: {
-    to: { type: "string", describe: "predecessor to go back to (default: the one the plan replaced)" },
+    to: { type: "string", describe: "plan to roll back to (default: the plan that it replaced)" },
     name: { type: "string", describe: "name of the new plan (default: <predecessor>-again)" },
-    "dry-run": { type: "boolean", describe: "show the new plan, create nothing" },
+    "dry-run": { type: "boolean", describe: "print the new plan without creating it" },
     ...clusterOptions,
   },
   run: async (invocation, { system, terminal, signal }) => {
@@ -28,7 +28,7 @@ export const planRollbackCommand: Command = {
     const target = invocation.text("to") ?? predecessorOf(current);
     if (target === undefined) {
       throw new CliError(
-        `InstallPlan ${current.metadata.name} replaced no plan; name one with --to`,
+        `InstallPlan ${current.metadata.name} did not replace a plan; specify one with --to`,
         exitCode.notFound,
       );
     }
@@ -50,7 +50,7 @@ function refuseReplaced({ metadata, status }: InstallPlan): void {
   if (status?.replacedBy === undefined) return;
   const { name } = status.replacedBy;
   throw new CliError(
-    `InstallPlan ${metadata.name} is replaced by ${name} already; roll ${name} back instead`,
+    `InstallPlan ${metadata.name} is already replaced by ${name}; roll back ${name} instead`,
   );
 }
 

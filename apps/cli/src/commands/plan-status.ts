@@ -16,11 +16,11 @@ const lookEveryMs = 1_000;
 /** Shows a plan as a tree, once or until it is ready. */
 export const planStatusCommand: Command = {
   name: "plan status",
-  summary: "show stages, objects and jobs of a plan, and what is waited for",
+  summary: "show the stages, objects and jobs of a plan and what it is waiting for",
   operands: "<plan>",
   options: {
-    watch: { type: "boolean", short: "w", describe: "go on until the plan is ready" },
-    timeout: { type: "string", describe: "give up watching after this many seconds (default: never)" },
+    watch: { type: "boolean", short: "w", describe: "watch until the plan is ready" },
+    timeout: { type: "string", describe: "stop watching after this many seconds (default: no timeout)" },
     ...clusterOptions,
   },
   run: async (invocation, context) => {

@@ -12,11 +12,11 @@ import { print } from "../output/print.ts";
 /** Checks plans in files as far as that goes without a cluster. */
 export const planValidateCommand: Command = {
   name: "plan validate",
-  summary: "check InstallPlans in files without a cluster",
+  summary: "validate InstallPlans in files without a cluster",
   operands: "<file | folder | ->…",
   options: {},
   run: async ({ positionals, format }, { terminal, readStandardInput }) => {
-    if (positionals.length === 0) throw usageError("name a file, a folder or - for standard input");
+    if (positionals.length === 0) throw usageError("specify a file, a folder or - for standard input");
     const { documents, faults } = await readInput(positionals, readStandardInput);
     const found = ourDocuments(documents);
     const wrong = [...faults, ...faultsOf(found, { isWhole: faults.length === 0 })];
@@ -28,15 +28,15 @@ export const planValidateCommand: Command = {
 };
 
 function fineText(checked: number, notChecked: number): string {
-  const rest = notChecked === 0 ? "" : `; of other kinds and not checked: ${notChecked}`;
-  return `documents: ${checked}, all fine${rest}`;
+  const rest = notChecked === 0 ? "" : `; not checked (other kinds): ${notChecked}`;
+  return `documents: ${checked}, all valid${rest}`;
 }
 
 function faultsOf(
   { plans, manifests }: OurDocuments,
   { isWhole }: { readonly isWhole: boolean },
 ): readonly string[] {
-  if (plans.length + manifests.length === 0) return isWhole ? ["there is no InstallPlan to check"] : [];
+  if (plans.length + manifests.length === 0) return isWhole ? ["no InstallPlan found"] : [];
   const tell = ({ value, source }: PackDocument, check: (value: unknown) => readonly string[]): string[] =>
     check(value).map((fault) => `${source}: ${fault}`);
   const isSound = ({ value }: PackDocument): boolean => manifestFaults(value).length === 0;

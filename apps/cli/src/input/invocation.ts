@@ -25,8 +25,8 @@ export interface Invocation {
 
 /** Options that every command has. */
 export const commonOptions: OptionSpecs = {
-  output: { type: "string", short: "o", describe: "text, json or yaml (default: text)" },
-  help: { type: "boolean", short: "h", describe: "show this help" },
+  output: { type: "string", short: "o", describe: "output format: text, json or yaml (default: text)" },
+  help: { type: "boolean", short: "h", describe: "show help for the command" },
 };
 
 /** Options of commands that speak to a cluster. */
@@ -34,13 +34,13 @@ export const clusterOptions: OptionSpecs = {
   namespace: {
     type: "string",
     short: "n",
-    describe: "namespace of the plan (default: that of the context)",
+    describe: "namespace of the plan (default: the namespace of the context)",
   },
-  kubeconfig: { type: "string", describe: "kubeconfig file (default: as kubectl finds it)" },
-  context: { type: "string", describe: "context of the kubeconfig (default: the current one)" },
+  kubeconfig: { type: "string", describe: "path to the kubeconfig file (default: same as kubectl)" },
+  context: { type: "string", describe: "kubeconfig context (default: the current context)" },
   "insecure-skip-tls-verify": {
     type: "boolean",
-    describe: "accept any certificate of the API server (default: false)",
+    describe: "do not verify the certificate of the API server (default: false)",
   },
 };
 
@@ -87,7 +87,7 @@ function formatOf(value: unknown): OutputFormat {
 /** The one thing the command is about; throws a usage error when it is missing or there are more. */
 export function onlyPositional({ positionals }: Invocation, what: string): string {
   const [first, ...others] = positionals;
-  if (first === undefined) throw usageError(`${what} is missing`);
-  if (others.length > 0) throw usageError(`one ${what} at a time; ${others.join(" ")} is too much`);
+  if (first === undefined) throw usageError(`required argument <${what}> not set`);
+  if (others.length > 0) throw usageError(`only one ${what} is allowed; unexpected ${others.join(" ")}`);
   return first;
 }

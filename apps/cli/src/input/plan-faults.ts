@@ -22,7 +22,7 @@ function nameFaults({ metadata, spec }: InstallPlan): readonly string[] {
     ...objectFaults(about)
       .filter(({ field }) => isOurs(field))
       .map(({ field, message }) => `${field} ${message}`),
-    ...twice(spec.stages).map((name) => `spec.stages: there are two stages ${name}`),
+    ...twice(spec.stages).map((name) => `spec.stages: duplicate stage ${name}`),
   ];
 }
 
@@ -38,7 +38,7 @@ function stageFaults({ name, resources = [], jobs = [] }: Stage): readonly strin
         (fault) => `stage ${name}, resource ${index}: ${fault}`,
       ),
     ),
-    ...twice(jobs).map((job) => `stage ${name}: there are two jobs ${job}`),
+    ...twice(jobs).map((job) => `stage ${name}: duplicate job ${job}`),
   ];
 }
 

@@ -32,7 +32,7 @@ export async function readInput(
 async function readPlace(place: string): Promise<readonly InputReading[]> {
   const files = (await kindOfPlace(place)) === "folder" ? await filesBelow(place) : [place];
   if (files.length === 0)
-    throw new CliError(`${place}: there is no .yaml, .yml or .json file in it`, exitCode.notFound);
+    throw new CliError(`${place}: no .yaml, .yml or .json files found`, exitCode.notFound);
   return await Promise.all(
     files.map(async (file) => readDocuments(file, await reading(file, async () => await readFile(file)))),
   );
@@ -47,7 +47,7 @@ async function reading<T>(place: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new CliError(`${place}: cannot be read; is the path right? (${codeOf(error)})`, exitCode.notFound);
+    throw new CliError(`${place}: cannot be read; check the path (${codeOf(error)})`, exitCode.notFound);
   }
 }
 
@@ -73,7 +73,7 @@ async function manifestFile(entry: Dirent): Promise<readonly string[]> {
 
 function readDocuments(file: string, bytes: Uint8Array): InputReading {
   const text = utf8Text(bytes);
-  if (text === undefined) return { documents: [], faults: [`${file}: is not UTF-8; save it as UTF-8`] };
+  if (text === undefined) return { documents: [], faults: [`${file}: is not valid UTF-8; save it as UTF-8`] };
   const { documents, issues } = readYaml(text, { file });
   return {
     documents: documents.map(({ value, index }) => ({ value, source: `${file}, document ${index + 1}` })),

@@ -22,7 +22,7 @@ export function diffText(diffs: readonly ObjectDiff[], paint: Paint = plain): st
   const told = diffs.filter(({ action }) => action !== "none");
   return [
     ...told.flatMap((diff) => linesOf(diff, paint)),
-    `${told.length} to change, ${same} as declared`,
+    `${told.length} to change, ${same} unchanged`,
   ].join("\n");
 }
 

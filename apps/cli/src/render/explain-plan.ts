@@ -23,7 +23,7 @@ interface Part {
 /** Reads a plan's status as an experienced colleague would. */
 export function explainPlan(plan: InstallPlan): Explanation {
   const { status } = plan;
-  const phase = status?.phase ?? "not seen yet";
+  const phase = status?.phase ?? "not observed yet";
   const parts = status === undefined ? [notSeen] : [...fromSpec(plan), ...fromStatus(plan, status)];
   const because = [...new Set(parts.flatMap((part) => part.because))];
   if (because.length === 0) return { phase, because: [restOf(plan)], remedies: [] };
@@ -46,12 +46,12 @@ export function explanationText(
 
 const notSeen: Part = {
   because: ["no operator has written a status yet"],
-  remedies: ["see whether the operator runs and watches this namespace"],
+  remedies: ["check that the operator is running and watches this namespace"],
 };
 
 function restOf(plan: InstallPlan): string {
   if (isReady(plan)) return "everything is installed and ready";
-  return plan.status?.message ?? "the status gives no reason; look again in a few seconds";
+  return plan.status?.message ?? "the status has no reason; try again in a few seconds";
 }
 
 function fromSpec({ metadata, spec, status }: InstallPlan): readonly Part[] {
@@ -59,7 +59,7 @@ function fromSpec({ metadata, spec, status }: InstallPlan): readonly Part[] {
   const name = refOf(metadata);
   return [
     ...(isOld
-      ? [{ because: ["the status is older than the spec; the operator has not seen the change yet"] }]
+      ? [{ because: ["the status is older than the spec; the operator has not observed the change yet"] }]
       : []),
     ...(spec.paused
       ? [
@@ -88,28 +88,28 @@ const telling: readonly { readonly type: string; readonly badWhen: string; reado
   {
     type: "Resolved",
     badWhen: "False",
-    remedy: "create the ResourceManifests that are named, or pack and apply again",
+    remedy: "create the missing ResourceManifests, or run qm pack --apply again",
   },
   {
     type: "Validated",
     badWhen: "False",
-    remedy: "a plan's content cannot be changed: correct the manifests and apply a new plan",
+    remedy: "plans are immutable: fix the manifests and apply a new plan",
   },
   {
     type: "Authorized",
     badWhen: "False",
-    remedy: "grant the service account what is missing; the plan goes on by itself",
+    remedy: "grant the service account what is missing; the plan continues automatically",
   },
   { type: "Stalled", badWhen: "True" },
   {
     type: "Contested",
     badWhen: "True",
-    remedy: "let the other writer go, or list the fields in lifecycle.ignorePaths of a new plan",
+    remedy: "stop the other writer, or list the fields in lifecycle.ignorePaths of a new plan",
   },
   {
     type: "Drifted",
     badWhen: "True",
-    remedy: "qm plan diff shows what differs; lifecycle.revert: Owned puts it back",
+    remedy: "run qm plan diff to see the differences; lifecycle.revert: Owned reverts them",
   },
   { type: "DeletionBlocked", badWhen: "True" },
   { type: "Ready", badWhen: "False" },
@@ -117,24 +117,24 @@ const telling: readonly { readonly type: string; readonly badWhen: string; reado
 
 /** What helps against one trouble in particular; it goes before what helps against its kind. */
 const reasonRemedies: ReadonlyMap<string, string> = new Map([
-  ["ServiceAccountMissing", "create the service account; the plan goes on by itself"],
+  ["ServiceAccountMissing", "create the service account; the plan continues automatically"],
   [
     "ServiceAccountReplaced",
-    "the account was deleted and made anew, so it is not trusted: apply a new plan that replaces this one",
+    "the service account was deleted and recreated, so it is not trusted: apply a new plan that replaces this one",
   ],
-  ["Collision", "remove the object that is in the way, or set lifecycle.adoption in a new plan"],
-  ["NameTaken", "find out who made the object, and delete it"],
-  ["KindMissing", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
-  ["NamespaceMissing", "create the namespace; the plan goes on by itself"],
+  ["Collision", "delete the conflicting object, or set lifecycle.adoption in a new plan"],
+  ["NameTaken", "find out who created the object, and delete it"],
+  ["KindMissing", "install the CustomResourceDefinition of the kind; the plan continues automatically"],
+  ["NamespaceMissing", "create the namespace; the plan continues automatically"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
-  ["AuthorUnknown", "create the plan again with the policies of config/policy in force"],
+  ["AuthorUnknown", "apply config/policy and create the plan again"],
   ["AuthorizationLost", "grant the plan's author the permission to impersonate its account again"],
-  ["PermissionsMissing", "grant the service account what is missing; the plan goes on by itself"],
-  ["SecretMissing", "create the Secret that is named, immutable; the plan goes on by itself"],
-  ["ContentChanged", "restore the ResourceManifest as it was, or pack and apply a new plan"],
-  ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan goes on by itself"],
-  ["StageTimeout", "the objects are still watched: once they are ready the plan goes on by itself"],
-  ["ResourceFailed", "look at the object that failed; once it recovers the plan goes on by itself"],
+  ["PermissionsMissing", "grant the service account what is missing; the plan continues automatically"],
+  ["SecretMissing", "create the missing Secret with immutable: true; the plan continues automatically"],
+  ["ContentChanged", "restore the ResourceManifest, or pack and apply a new plan"],
+  ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan continues automatically"],
+  ["StageTimeout", "the plan continues automatically once the objects are ready"],
+  ["ResourceFailed", "check the failed object; the plan continues automatically once it recovers"],
 ]);
 
 function conditionParts({ metadata, spec }: InstallPlan, status: Status): readonly Part[] {
@@ -148,7 +148,7 @@ function conditionParts({ metadata, spec }: InstallPlan, status: Status): readon
   const awaits = spec.approval === "Manual" && status.phase === "AwaitingApproval";
   if (!awaits) return parts;
   const remedies = [`qm plan diff ${refOf(metadata)}`, `qm plan approve ${refOf(metadata)}`];
-  return [...parts, { because: ["the plan waits for approval"], remedies }];
+  return [...parts, { because: ["the plan is waiting for approval"], remedies }];
 }
 
 function conditionPart({ reason, message }: Condition, usual: string | undefined): Part {
@@ -187,19 +187,21 @@ function detailParts({ details = [] }: Status): readonly Part[] {
     remedies: stateRemedies[state] === undefined ? [] : [stateRemedies[state]],
   }));
   const more = details.length - detailLimit;
-  return more > 0 ? [...parts, { because: [`and ${more} more objects; qm plan status lists them`] }] : parts;
+  return more > 0
+    ? [...parts, { because: [`and ${more} more objects; run qm plan status to list them`] }]
+    : parts;
 }
 
 const stateRemedies: Readonly<Record<string, string>> = {
-  Missing: "lifecycle.recreate: true makes deleted objects again",
-  Conflict: "somebody else owns the object: remove it, or set lifecycle.adoption in a new plan",
+  Missing: "lifecycle.recreate: true recreates deleted objects",
+  Conflict: "the object has another owner: delete it, or set lifecycle.adoption in a new plan",
 };
 
 function deletionPart({ deletion }: Status): readonly Part[] {
   return (deletion?.blockedBy ?? []).map(({ object, finalizers = [] }) => ({
-    because: [`${objectTitle(object)} is still there, held by ${finalizers.join(", ") || "nobody known"}`],
+    because: [`${objectTitle(object)} still exists, held by ${finalizers.join(", ") || "an unknown holder"}`],
     remedies: [
-      "see why the controllers of these finalizers do not finish; spec.deletion.onTimeout: Orphan gives up waiting",
+      "check why the controllers of these finalizers do not finish; spec.deletion.onTimeout: Orphan stops waiting",
     ],
   }));
 }

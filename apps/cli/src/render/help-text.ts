@@ -5,14 +5,14 @@ import { commonOptions, type OptionSpec } from "../input/invocation.ts";
 export function overviewText(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
-    "qm, the command line of Quartermaster",
+    "qm is the command-line tool of Quartermaster.",
     "",
     "Usage: qm <command> [options]",
     "",
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     "",
-    "qm <command> --help shows the help of one command.",
-    "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not ready or different, 4 not found or unreachable.",
+    'Use "qm <command> --help" for more information about a command.',
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 not ready or different, 4 not found or unreachable.",
   ].join("\n");
 }
 

@@ -14,5 +14,5 @@ export function previewText({ status }: InstallPlan): string {
   const details = (preview.details ?? [])
     .filter(({ action }) => action !== "noop")
     .map(({ action, object }) => `  ${action} ${objectTitle(object)}`);
-  return [numbers.join(", ") || "nothing to do", ...details].join("\n");
+  return [numbers.join(", ") || "no changes", ...details].join("\n");
 }

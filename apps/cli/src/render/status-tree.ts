@@ -21,7 +21,7 @@ export function statusTree(plan: InstallPlan, paint: Paint = plain): string {
 }
 
 function headOf({ metadata, status }: InstallPlan, paint: Paint): readonly string[] {
-  const { phase = "not seen yet", message, attempt = 1 } = status ?? {};
+  const { phase = "not observed yet", message, attempt = 1 } = status ?? {};
   const title = paint("strong", `InstallPlan ${metadata.namespace ?? ""}/${metadata.name}`);
   return [
     `${title}  ${paint(phaseTone(phase), phase)}${attempt > 1 ? paint("faint", `  attempt ${attempt}`) : ""}`,
@@ -105,5 +105,5 @@ function omitted(status: Status | undefined): readonly string[] {
   const { counts, details = [] } = status ?? {};
   if (counts === undefined || details.length < 100) return [];
   const unlisted = counts.total - counts.ready - counts.suspended - details.length;
-  return unlisted > 0 ? [`  and ${unlisted} more that are not ready`] : [];
+  return unlisted > 0 ? [`  and ${unlisted} more not ready`] : [];
 }

@@ -83,7 +83,7 @@ describe("diff", () => {
     const { code, out, err } = await qm("plan diff private", { kubeconfig: await kubeconfigOf(person) });
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
-      `error: you may not act as service account ${namespace.name}/installer, which the plan is checked with; ask for the permission to impersonate it`,
+      `error: you are not allowed to impersonate service account ${namespace.name}/installer, which is required to check the plan; request the permission to impersonate it`,
     );
   });
 
@@ -92,7 +92,7 @@ describe("diff", () => {
     await applyPlan("next", " --replaces old");
     const early = await qm("plan diff next");
     expect(early.code).toBe(3);
-    expect(early.err).toContain("what the plan would delete is not known yet");
+    expect(early.err).toContain("deletions are not known yet");
     const place = `/api/v1/namespaces/${namespace.name}/configmaps`;
     await cluster.api.apply(`${place}/leaving`, aConfigMap("leaving"));
     await cluster.api.apply(`${place}/next`, aConfigMap("next"));
@@ -109,7 +109,7 @@ describe("diff", () => {
     expect(code).toBe(3);
     expect(out).toContain(`- ConfigMap ${namespace.name}/leaving  delete`);
     expect(out).not.toContain("gone-already");
-    expect(err).toContain("the plan deletes 3 objects, of which its preview names 2");
+    expect(err).toContain("the plan deletes 3 objects; its preview lists 2 of them");
     const finishedAt = "2026-01-01T00:00:00Z";
     await writeStatus(cluster, planPath(namespace.name, "next"), { finishedAt });
     expect((await qm("plan diff next")).out).not.toContain("leaving");

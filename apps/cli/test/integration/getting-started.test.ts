@@ -37,7 +37,7 @@ const gettingStarted: readonly Step[] = [
   { line: "kubectl -n greeting get service greeting", says: /greeting +ClusterIP/ },
   {
     line: "kubectl -n greeting events --for installplan/greeting-1",
-    says: /Reverted[^]*Deployment greeting\/greeting had been changed by kubectl[^]*Recreated/,
+    says: /Reverted[^]*Deployment greeting\/greeting was changed by kubectl[^]*Recreated/,
   },
   { line: "kubectl apply -f config/samples/replace.yaml" },
   { line: "npx qm plan status greeting-2 -n greeting --watch", says: /greeting-2 {2}Installed/ },

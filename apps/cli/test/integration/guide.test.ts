@@ -48,9 +48,9 @@ const expected: readonly { readonly line: string; readonly code: number; readonl
   {
     line: "qm plan diff shop-1",
     code: 3,
-    says: /\+ Secret .*\/shop {2}create[^]*3 to change, 0 as declared$/,
+    says: /\+ Secret .*\/shop {2}create[^]*3 to change, 0 unchanged$/,
   },
-  { line: "qm plan status shop-1", code: 3, says: /not seen yet/ },
+  { line: "qm plan status shop-1", code: 3, says: /not observed yet/ },
   { line: "qm plan explain shop-1", code: 3, says: /no operator has written a status yet/ },
   {
     line: "qm plan approve shop-1",
@@ -64,7 +64,7 @@ const expected: readonly { readonly line: string; readonly code: number; readonl
   },
   { line: "qm plan rollback shop-2 --dry-run", code: 0, says: /name: "shop-1-again"/ },
   { line: "qm plan rollback shop-2", code: 0, says: /with the content of shop-1; it replaces shop-2$/ },
-  { line: "qm plan validate plan.yaml", code: 0, says: /^documents: 1, all fine$/ },
+  { line: "qm plan validate plan.yaml", code: 0, says: /^documents: 1, all valid$/ },
   { line: "qm version", code: 0, says: /^qm \d/ },
   { line: "qm help", code: 0, says: /plan rollback/ },
 ];

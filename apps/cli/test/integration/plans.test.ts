@@ -157,7 +157,7 @@ describe("diff", () => {
       "Widget w deferred",
     ]);
     expect(diffs[1]?.changes).toEqual([{ path: "/data/a", before: '"1"', after: '"2"' }]);
-    expect(diffs[1]).toMatchObject({ message: expect.stringContaining("no plan has made it") as string });
+    expect(diffs[1]).toMatchObject({ message: expect.stringContaining("not created by a plan") as string });
     expect(diffs[3]?.changes).toMatchObject([{ path: "/data/password" }]);
     for (const { value } of [old, fresh]) {
       expect(out).not.toContain(value);
@@ -183,7 +183,7 @@ describe("diff", () => {
     };
     const live = { ...aConfigMap("marked", { a: "1", tuned: "2" }), metadata: { name: "marked", ...marks } };
     await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/marked`, live);
-    expect((await qm("plan diff left")).out).toBe("0 to change, 1 as declared");
+    expect((await qm("plan diff left")).out).toBe("0 to change, 1 unchanged");
     expect((await qm("plan diff marked")).out).toContain("/data/tuned");
   });
 
@@ -198,7 +198,7 @@ describe("diff", () => {
     expect((await qm("plan diff homely")).out.split("\n")).toEqual([
       `+ Namespace ${name}  create`,
       `? ConfigMap ${name}/inside  deferred`,
-      "2 to change, 0 as declared",
+      "2 to change, 0 unchanged",
     ]);
   });
 
@@ -208,7 +208,7 @@ describe("diff", () => {
       aConfigMap("equal", { a: "1" }),
     );
     await applyPlan("equal", [aConfigMap("equal", { a: "1" })]);
-    expect(await qm("plan diff equal")).toMatchObject({ code: 0, out: "0 to change, 1 as declared" });
+    expect(await qm("plan diff equal")).toMatchObject({ code: 0, out: "0 to change, 1 unchanged" });
   });
 
   test("says which manifest is missing", async () => {
@@ -222,7 +222,9 @@ describe("diff", () => {
     await cluster.api.send({ method: "DELETE", path: `${path}/${name}` });
     const { code, err } = await qm("plan diff lost");
     expect(code).toBe(1);
-    expect(err).toContain(`ResourceManifest ${namespace.name}/${name} is missing; pack and apply again`);
+    expect(err).toContain(
+      `ResourceManifest ${namespace.name}/${name} does not exist; run qm pack --apply again`,
+    );
   });
 });
 
@@ -230,7 +232,7 @@ describe("status", () => {
   test("ends with 4 for a plan that is not there", async () => {
     const { code, err } = await qm("plan status nobody");
     expect(code).toBe(4);
-    expect(err).toContain(`there is no InstallPlan nobody in namespace ${namespace.name}`);
+    expect(err).toContain(`InstallPlan nobody not found in namespace ${namespace.name}`);
   });
 
   test("watches until the plan is ready", async () => {
@@ -248,7 +250,7 @@ describe("status", () => {
     const { code, out } = await qm("plan status watched --watch", { onSleep });
     expect(code).toBe(0);
     expect(out.split("\n").filter((line) => line.startsWith("InstallPlan"))).toEqual(
-      ["not seen yet", "Applying", "Installed"].map(
+      ["not observed yet", "Applying", "Installed"].map(
         (phase) => `InstallPlan ${namespace.name}/watched  ${phase}`,
       ),
     );
@@ -277,7 +279,7 @@ describe("approve", () => {
     await applyPlan("automatic", [aConfigMap("a")]);
     expect(await qm("plan approve automatic")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("needs no approval") as string,
+      err: expect.stringContaining("does not require approval") as string,
     });
   });
 
@@ -305,7 +307,7 @@ describe("rollback", () => {
     await writeStatus(cluster, planPath(namespace.name, "second"), { replacedBy });
     expect(await qm("plan rollback second")).toMatchObject({
       code: 1,
-      err: "error: InstallPlan second is replaced by third already; roll third back instead",
+      err: "error: InstallPlan second is already replaced by third; roll back third instead",
     });
     expect(await readObject(cluster, planPath(namespace.name, "first-again"))).toBeUndefined();
   });

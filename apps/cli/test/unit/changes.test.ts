@@ -80,7 +80,7 @@ describe("changes between two objects", () => {
       '      + "2"',
       "+ ConfigMap shop/new  create",
       "! ConfigMap shop/settings  refused: not allowed",
-      "3 to change, 1 as declared",
+      "3 to change, 1 unchanged",
     ]);
   });
 });

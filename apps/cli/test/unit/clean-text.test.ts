@@ -53,7 +53,7 @@ describe("what steers a terminal does not reach it", () => {
     const plan = aPlan();
     const input = JSON.stringify({ ...plan, metadata: { ...plan.metadata, name: `a${evil}` } });
     const { out } = await type(["plan", "explain", "-f", "-"], { input });
-    expect(out).toContain("is not seen yet");
+    expect(out).toContain("is not observed yet");
     expect(out).not.toMatch(steering);
   });
 

@@ -21,7 +21,7 @@ describe("a plan is explained", () => {
       name: "that nobody has looked at",
       given: aPlan(),
       because: ["no operator has written a status yet"],
-      remedies: ["see whether the operator runs and watches this namespace"],
+      remedies: ["check that the operator is running and watches this namespace"],
     },
     {
       name: "that is ready",
@@ -37,7 +37,7 @@ describe("a plan is explained", () => {
       name: "that is paused and changed",
       given: aPlan({ phase: "Applying", observedGeneration: 0 }, { paused: true }),
       because: [
-        "the status is older than the spec; the operator has not seen the change yet",
+        "the status is older than the spec; the operator has not observed the change yet",
         "the plan is paused: nothing is written",
       ],
       remedies: [`kubectl patch installplan web -n shop --type=merge -p '{"spec":{"paused":false}}'`],
@@ -45,7 +45,7 @@ describe("a plan is explained", () => {
     {
       name: "that waits for approval",
       given: aPlan({ phase: "AwaitingApproval", preview }, { approval: "Manual" }),
-      because: ["the plan waits for approval"],
+      because: ["the plan is waiting for approval"],
       remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
     },
     {
@@ -58,7 +58,7 @@ describe("a plan is explained", () => {
         },
         { approval: "Manual", approved: true, approvedPreview: "old" },
       ),
-      because: ["the plan waits for approval"],
+      because: ["the plan is waiting for approval"],
       remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
     },
     {
@@ -68,13 +68,13 @@ describe("a plan is explained", () => {
         { approval: "Manual" },
       ),
       because: ["Collision: Collision it is."],
-      remedies: ["remove the object that is in the way, or set lifecycle.adoption in a new plan"],
+      remedies: ["delete the conflicting object, or set lifecycle.adoption in a new plan"],
     },
     {
       name: "that lacks a kind which somebody else may bring",
       given: aPlan({ phase: "Invalid", conditions: [aCondition("Validated", "False", "KindMissing")] }),
       because: ["KindMissing: KindMissing it is."],
-      remedies: ["install the CustomResourceDefinition of the kind; the plan goes on by itself"],
+      remedies: ["install the CustomResourceDefinition of the kind; the plan continues automatically"],
     },
     {
       name: "that lacks permissions, every one of them",
@@ -93,7 +93,7 @@ describe("a plan is explained", () => {
         "service account shop:installer may not create configmaps in shop",
         "service account shop:installer may not bind clusterroles.rbac.authorization.k8s.io admin",
       ],
-      remedies: ["grant the service account what is missing; the plan goes on by itself"],
+      remedies: ["grant the service account what is missing; the plan continues automatically"],
     },
     {
       name: "whose account is missing, told once though two conditions say it",
@@ -105,7 +105,7 @@ describe("a plan is explained", () => {
         ],
       }),
       because: ["ServiceAccountMissing: ServiceAccountMissing it is."],
-      remedies: ["create the service account; the plan goes on by itself"],
+      remedies: ["create the service account; the plan continues automatically"],
     },
     {
       name: "whose job failed",
@@ -136,7 +136,7 @@ describe("a plan is explained", () => {
         ],
       }),
       because: ["Deployment shop/web is Missing: Deleted", "Deployment shop/api is Missing"],
-      remedies: ["lifecycle.recreate: true makes deleted objects again"],
+      remedies: ["lifecycle.recreate: true recreates deleted objects"],
     },
     {
       name: "that cannot be deleted",
@@ -147,10 +147,10 @@ describe("a plan is explained", () => {
       }),
       because: [
         "FinalizersLeft: FinalizersLeft it is.",
-        "Deployment shop/web is still there, held by example.com/hold",
+        "Deployment shop/web still exists, held by example.com/hold",
       ],
       remedies: [
-        "see why the controllers of these finalizers do not finish; spec.deletion.onTimeout: Orphan gives up waiting",
+        "check why the controllers of these finalizers do not finish; spec.deletion.onTimeout: Orphan stops waiting",
       ],
     },
     {
@@ -166,7 +166,11 @@ describe("a plan is explained", () => {
       remedies: [],
     },
   ])("$name", ({ given, because, remedies }) => {
-    expect(explainPlan(given)).toEqual({ phase: given.status?.phase ?? "not seen yet", because, remedies });
+    expect(explainPlan(given)).toEqual({
+      phase: given.status?.phase ?? "not observed yet",
+      because,
+      remedies,
+    });
   });
 
   test("lists ten objects and counts the rest", () => {
@@ -178,20 +182,20 @@ describe("a plan is explained", () => {
     }));
     expect(explainPlan(aPlan({ details })).because.slice(-2)).toEqual([
       "Deployment shop/w9 is Failed",
-      "and 2 more objects; qm plan status lists them",
+      "and 2 more objects; run qm plan status to list them",
     ]);
   });
 
   test("as text", () => {
     const plan = aPlan();
     expect(explanationText(plan, explainPlan(plan)).split("\n")).toEqual([
-      "InstallPlan shop/web is not seen yet",
+      "InstallPlan shop/web is not observed yet",
       "",
       "Because:",
       "  - no operator has written a status yet",
       "",
       "What to do:",
-      "  - see whether the operator runs and watches this namespace",
+      "  - check that the operator is running and watches this namespace",
     ]);
   });
 });

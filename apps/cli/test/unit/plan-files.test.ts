@@ -17,7 +17,7 @@ describe("plans in files", () => {
     const { out: input } = await type(["pack", "-", "--name", "shop"], { input: aConfigMap("a") });
     expect(await type(["plan", "validate", "-"], { input })).toMatchObject({
       code: 0,
-      out: "documents: 1, all fine",
+      out: "documents: 1, all valid",
     });
     const { code, out } = await type(["plan", "explain", "-f", "-"], { input });
     expect(code).toBe(3);
@@ -42,7 +42,7 @@ describe("plans in files", () => {
     const { code, out } = await type(["plan", "validate", "-"], { input });
     expect(code).toBe(1);
     expect(out.split("\n")).toEqual([
-      "standard input, document 1: stage one, resource 0: metadata.uid is the server's to fill in; leave it out",
+      "standard input, document 1: stage one, resource 0: metadata.uid is set by the API server; remove it",
       "standard input, document 1: stage one, resource 0: there is no object; the object is called self",
       expect.stringMatching(/^standard input, document 2: spec\.stages\.0\.resources\.0.*nonsense/),
     ]);
@@ -53,7 +53,7 @@ describe("plans in files", () => {
     async (name) => {
       expect(await type(["plan", "validate", join(samples, `${name}.yaml`)])).toMatchObject({
         code: 0,
-        out: expect.stringMatching(/^documents: \d, all fine/) as string,
+        out: expect.stringMatching(/^documents: \d, all valid/) as string,
       });
     },
   );
@@ -66,7 +66,7 @@ describe("plans in files", () => {
       const { out } = await type([...words, "-o", format], { input: `${secret}---\n${large}` });
       expect(await type(["plan", "validate", "-"], { input: out })).toMatchObject({
         code: 0,
-        out: "documents: 3, all fine; of other kinds and not checked: 1",
+        out: "documents: 3, all valid; not checked (other kinds): 1",
       });
     }
   });
@@ -78,21 +78,21 @@ describe("plans in files", () => {
     expect((await type(["plan", "validate", "-"], { input })).code).toBe(0);
     const { code, out, err } = await type(["plan", "explain", "-f", "-"], { input });
     expect({ code, err }).toEqual({ code: 3, err: "" });
-    expect(out).toContain("InstallPlan greeting/greeting-1 is not seen yet");
+    expect(out).toContain("InstallPlan greeting/greeting-1 is not observed yet");
   });
 
   test.each([
-    { name: "nothing", input: "", want: "there is no InstallPlan to check" },
-    { name: "no plan", input: aConfigMap("a"), want: "there is no InstallPlan to check" },
+    { name: "nothing", input: "", want: "no InstallPlan found" },
+    { name: "no plan", input: aConfigMap("a"), want: "no InstallPlan found" },
     {
       name: "a plan of the wrong name",
       input: aPlan({ name: "My Shop" }),
-      want: /metadata\.name must be a DNS name/,
+      want: /metadata\.name must be a DNS subdomain/,
     },
     {
       name: "two stages of one name",
       input: aPlan({ stages: [{ name: "one" }, { name: "one" }] }),
-      want: /spec\.stages: there are two stages one/,
+      want: /spec\.stages: duplicate stage one/,
     },
     {
       name: "a job that is none",

@@ -37,7 +37,7 @@ test("text that is not UTF-8 is refused instead of being replaced", async () => 
   expect(await pack("-", latin)).toEqual({
     code: 1,
     out: "",
-    err: "error: standard input: is not UTF-8; save it as UTF-8",
+    err: "error: standard input: is not valid UTF-8; save it as UTF-8",
   });
 });
 
@@ -65,7 +65,7 @@ test("a folder named like a file, and links, are read without going in circles",
 test("a link that leads nowhere is reported by its path, without a stack", async () => {
   const { code, err } = await pack(join(folder, "broken"));
   expect(code).toBe(4);
-  expect(err).toMatch(/^error: .*broken\/x\.yaml: cannot be read; is the path right\? \(ENOENT\)$/);
+  expect(err).toMatch(/^error: .*broken\/x\.yaml: cannot be read; check the path \(ENOENT\)$/);
 });
 
 test("what cannot be read is reported alone, without a word about an empty plan", async () => {

@@ -29,27 +29,27 @@ function aConfigMap(name: string): string {
 
 describe("a command line that is wrong", () => {
   test.each([
-    { name: "unknown command", given: ["dance"], want: "there is no command dance; qm help lists them" },
-    { name: "half a command", given: ["plan"], want: "plan needs one of plan diff, plan status" },
+    { name: "unknown command", given: ["dance"], want: "unknown command dance; see qm help" },
+    { name: "half a command", given: ["plan"], want: "plan requires a subcommand: plan diff, plan status" },
     {
       name: "an option before the command",
       given: ["-n", "shop", "plan", "status", "web"],
-      want: "-n: options come after the command",
+      want: "-n: flags must follow the command",
     },
-    { name: "help on what is not there", given: ["help", "dance"], want: "there is no command dance" },
-    { name: "too many words", given: ["version", "now"], want: "version takes nothing; now is too much" },
+    { name: "help on what is not there", given: ["help", "dance"], want: "unknown command dance" },
+    { name: "too many words", given: ["version", "now"], want: "version takes no arguments; unexpected now" },
     { name: "unknown option", given: ["version", "--loud"], want: "Unknown option '--loud'" },
     { name: "unknown format", given: ["version", "-o", "xml"], want: "--output must be text, json or yaml" },
     {
       name: "pack without files",
       given: ["pack", "--name", "a"],
-      want: "name a file, a folder or - for standard input",
+      want: "specify a file, a folder or - for standard input",
     },
-    { name: "pack without a name", given: ["pack", "-"], want: "--name is missing" },
+    { name: "pack without a name", given: ["pack", "-"], want: "required flag --name not set" },
     {
       name: "pack with a strange stage",
       given: ["pack", "-", "--name", "a", "--stage", "late"],
-      want: "--stage late: write <stage>=",
+      want: "--stage late: must be <stage>=",
     },
     {
       name: "pack with a strange place for secrets",
@@ -59,7 +59,7 @@ describe("a command line that is wrong", () => {
     {
       name: "pack with a name that is none",
       given: ["pack", "-", "--name", "My Shop"],
-      want: "--name My Shop: must be a DNS name",
+      want: "--name My Shop: must be a DNS subdomain",
     },
     {
       name: "pack with a stage that cannot be called so",
@@ -94,7 +94,7 @@ describe("a command line that is wrong", () => {
     {
       name: "explain of a plan and a file",
       given: ["plan", "explain", "web", "-f", "-"],
-      want: "name a plan or a file, not both",
+      want: "specify a plan or --file, not both",
     },
   ])("ends with 2: $name", async ({ given, want }) => {
     const { code, out, err } = await type(given);
@@ -108,7 +108,7 @@ describe("what is not there", () => {
     {
       name: "a file",
       given: ["pack", "/nowhere/x.yaml", "--name", "a"],
-      want: "/nowhere/x.yaml: cannot be read; is the path right? (ENOENT)",
+      want: "/nowhere/x.yaml: cannot be read; check the path (ENOENT)",
     },
     { name: "a cluster", given: ["plan", "status", "web"], want: "no kubeconfig found" },
   ])("ends with 4: $name", async ({ given, want }) => {
@@ -120,7 +120,7 @@ describe("what is not there", () => {
   test("a folder without manifests ends with 4", async () => {
     const { code, err } = await type(["pack", join(folder, "empty"), "--name", "a"]);
     expect(code).toBe(4);
-    expect(err).toContain("there is no .yaml, .yml or .json file in it");
+    expect(err).toContain("no .yaml, .yml or .json files found");
   });
 });
 
@@ -128,7 +128,7 @@ describe("help and version", () => {
   test.each([[[]], [["help"]], [["--help"]]])("%j lists the commands", async (words) => {
     const { code, out } = await type(words);
     expect(code).toBe(0);
-    expect(out).toMatch(/ {2}plan status {2,}show stages/);
+    expect(out).toMatch(/ {2}plan status {2,}show the stages/);
   });
 
   test.each([[["help", "plan", "status"]], [["plan", "status", "--help"]]])(
@@ -203,7 +203,7 @@ describe("pack without a cluster", () => {
     expect(err.split("\n")).toEqual([
       expect.stringMatching(/^error: .*bad\.yaml, document 2, line \d+: /),
       expect.stringMatching(
-        /^error: .*bad\.yaml, document 3: ConfigMap Bad Name: metadata\.name must be a DNS name/,
+        /^error: .*bad\.yaml, document 3: ConfigMap Bad Name: metadata\.name must be a DNS subdomain/,
       ),
     ]);
   });

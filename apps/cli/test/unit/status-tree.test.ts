@@ -19,7 +19,7 @@ describe("the tree of a plan", () => {
     {
       name: "that nobody has looked at",
       want: [
-        "InstallPlan shop/web  not seen yet",
+        "InstallPlan shop/web  not observed yet",
         "  config     2 not yet applied",
         "  workloads  1 not yet applied",
       ],
@@ -103,9 +103,7 @@ describe("the tree of a plan", () => {
       terminating: 0,
       unknown: 0,
     };
-    expect(statusTree(aPlan({ phase: "Installed", details, counts }))).toMatch(
-      /and 100 more that are not ready$/,
-    );
+    expect(statusTree(aPlan({ phase: "Installed", details, counts }))).toMatch(/and 100 more not ready$/);
   });
 
   test("has colours when asked", () => {

@@ -7,16 +7,20 @@ import { objectIdentity } from "./stage.ts";
 const count = int32().min(0).default(0);
 
 const counts = z.strictObject({
-  total: count,
-  ready: count,
-  suspended: count,
-  inProgress: count,
-  failed: count,
-  missing: count,
-  drifted: count,
-  conflict: count,
-  terminating: count,
-  unknown: count,
+  total: count.describe("Number of all resources. Defaults to 0."),
+  ready: count.describe("Number of resources that are ready. Defaults to 0."),
+  suspended: count.describe("Number of resources that are suspended. Defaults to 0."),
+  inProgress: count.describe("Number of resources that are in progress. Defaults to 0."),
+  failed: count.describe("Number of resources that have failed. Defaults to 0."),
+  missing: count.describe("Number of resources that do not exist. Defaults to 0."),
+  drifted: count.describe("Number of resources that differ from what was applied. Defaults to 0."),
+  conflict: count.describe(
+    "Number of resources that conflict with an object the plan does not own. Defaults to 0.",
+  ),
+  terminating: count.describe("Number of resources that are being deleted. Defaults to 0."),
+  unknown: count.describe(
+    "Number of resources whose state is unknown or that are not applied yet. Defaults to 0.",
+  ),
 });
 
 const resourceState = z.enum([
@@ -33,151 +37,195 @@ const resourceState = z.enum([
 ]);
 
 const detail = z.strictObject({
-  stage: z.string(),
-  index: int32(),
-  object: objectIdentity,
-  uid: z.string().optional(),
-  state: resourceState,
+  stage: z.string().describe("Stage of the resource."),
+  index: int32().describe("Index of the resource in its stage, from 0."),
+  object: objectIdentity.describe("The object."),
+  uid: z.string().optional().describe("UID of the live object; only if the plan owns it."),
+  state: resourceState.describe("State of the resource."),
   action: z
     .enum(["create", "update", "adopt", "takeover", "recreate", "noop", "deferred", "conflict"])
     .optional()
     .describe(
-      "What the plan does to it next, by its knobs. noop: nothing. conflict: a knob forbids to touch it.",
+      "What the plan does to the object next, according to its lifecycle policy. noop: nothing. conflict: the lifecycle policy does not allow the plan to change it.",
     ),
-  reason: z.string().optional(),
-  message: z.string().max(256).optional(),
-  since: timestamp().optional(),
-  otherManager: z.string().optional(),
-  fields: atomicList(z.string()).max(10).optional(),
+  reason: z.string().optional().describe("Reason for the state, one CamelCase word."),
+  message: z.string().max(256).optional().describe("Human-readable explanation. At most 256 characters."),
+  since: timestamp().optional().describe("When the resource entered this state."),
+  otherManager: z.string().optional().describe("Field manager that changed the object."),
+  fields: atomicList(z.string()).max(10).optional().describe("Fields concerned. At most 10."),
 });
 
 const jobStatus = z.strictObject({
-  stage: z.string(),
-  name: z.string(),
-  jobName: z.string().optional(),
-  attempt: int32().default(0),
-  state: z.enum(["Waiting", "Running", "Succeeded", "Failed", "TimedOut"]),
-  startedAt: timestamp().optional(),
-  finishedAt: timestamp().optional(),
-  message: z.string().max(256).optional(),
+  stage: z.string().describe("Stage of the job."),
+  name: z.string().describe("Name of the job in the plan."),
+  jobName: z.string().optional().describe("Name of the Job object."),
+  attempt: int32()
+    .default(0)
+    .describe("Number of the current try, counted over all attempts of the plan. Defaults to 0."),
+  state: z
+    .enum(["Waiting", "Running", "Succeeded", "Failed", "TimedOut"])
+    .describe("State of the current try."),
+  startedAt: timestamp().optional().describe("When the current try was first observed running."),
+  finishedAt: timestamp().optional().describe("When the current try was first observed finished."),
+  message: z.string().max(256).optional().describe("Why the job failed. At most 256 characters."),
 });
 
 const previewDetail = z.strictObject({
-  stage: z.string(),
-  index: int32(),
-  object: objectIdentity,
-  action: z.enum(["create", "update", "adopt", "takeover", "recreate", "noop", "delete", "deferred"]),
+  stage: z.string().describe("Stage of the resource."),
+  index: int32().describe("Index of the resource in its stage, from 0."),
+  object: objectIdentity.describe("The object."),
+  action: z
+    .enum(["create", "update", "adopt", "takeover", "recreate", "noop", "delete", "deferred"])
+    .describe("What the plan is going to do to the object."),
 });
 
 const preview = z.strictObject({
-  digest: z.string(),
-  create: count,
-  update: count,
-  adopt: count,
-  takeover: count,
-  recreate: count,
-  noop: count,
-  delete: count,
-  deferred: count,
-  details: atomicList(previewDetail).max(100).optional(),
+  digest: z.string().describe("Digest of the preview, for spec.approvedPreview."),
+  create: count.describe("Number of objects to create. Defaults to 0."),
+  update: count.describe("Number of objects to update. Defaults to 0."),
+  adopt: count.describe("Number of existing objects to adopt. Defaults to 0."),
+  takeover: count.describe("Number of objects to take over from replaced plans. Defaults to 0."),
+  recreate: count.describe("Number of objects to delete and create again. Defaults to 0."),
+  noop: count.describe("Number of objects that do not change. Defaults to 0."),
+  delete: count.describe("Number of objects to delete. Defaults to 0."),
+  deferred: count.describe("Number of objects that cannot be previewed yet. Defaults to 0."),
+  details: atomicList(previewDetail).max(100).optional().describe("The action for each object. At most 100."),
 });
 
 const missingPermission = z.strictObject({
-  verb: z.string(),
-  group: z.string(),
-  resource: z.string(),
-  namespace: z.string().optional(),
-  name: z.string().optional(),
+  verb: z.string().describe("Verb that is not allowed."),
+  group: z.string().describe("API group of the resource; empty for the core group."),
+  resource: z.string().describe("Plural name of the resource."),
+  namespace: z.string().optional().describe("Namespace of the request; not set if it is cluster-scoped."),
+  name: z.string().optional().describe("Name of the object, if the permission is needed for one object."),
 });
 
 const blocker = z.strictObject({
-  object: objectIdentity,
-  finalizers: atomicList(z.string()).optional(),
-  since: timestamp().optional(),
+  object: objectIdentity.describe("The object that still exists."),
+  finalizers: atomicList(z.string()).optional().describe("Finalizers of the object."),
+  since: timestamp().optional().describe("When the deletion of the object started."),
 });
 
-/** At most so many of each fit into a status beside everything else. */
+/** Limited so that the whole status fits into one object. */
 const uids = atomicList(z.string()).max(500).optional();
 
 const pinned = z.strictObject({
-  deletions: uids.describe("What transformations may delete, by uid."),
-  adoptions: uids.describe("What the plan may adopt, by uid; after a manual approval only."),
+  deletions: uids.describe("UIDs of the objects that transformations may delete. At most 500."),
+  adoptions: uids.describe(
+    "UIDs of the objects that the plan may adopt; only with approval: Manual. At most 500.",
+  ),
 });
 
-/** What a plan tells of itself. */
+/** Status of a plan. */
 export const installPlanStatus = z.strictObject({
-  observedGeneration: int64().optional(),
-  phase: z.string().optional().describe("One word for people; tools read the conditions."),
-  message: z.string().max(1024).optional(),
-  attempt: int32().optional(),
-  stage: z.string().optional().describe("The stage being worked on."),
+  observedGeneration: int64()
+    .optional()
+    .describe("The metadata.generation that the status was computed from."),
+  phase: z.string().optional().describe("One-word summary for humans. Tools should read the conditions."),
+  message: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe("Human-readable explanation of the phase. At most 1024 characters."),
+  attempt: int32().optional().describe("Number of the current attempt, from 1."),
+  stage: z.string().optional().describe("The current stage."),
   stageStartedAt: timestamp()
     .optional()
-    .describe("When work on that stage began; its deadline counts from here."),
-  startedAt: timestamp().optional(),
-  finishedAt: timestamp().optional(),
+    .describe("When the current stage started. Its timeoutSeconds count from here."),
+  startedAt: timestamp().optional().describe("When the plan started to write."),
+  finishedAt: timestamp().optional().describe("When the plan was installed."),
   revision: int32()
     .optional()
-    .describe("One more than the highest revision among the plans that this one replaces."),
+    .describe("Revision of the plan: one more than the highest revision of the plans that it replaces."),
   serviceAccountUid: z
     .string()
     .optional()
-    .describe("The account that the rights were checked for; another one of its name is not trusted."),
-  namespaces: listMap(z.strictObject({ name: z.string(), uid: z.string() }), ["name"])
+    .describe(
+      "UID of the ServiceAccount whose permissions were checked. A different ServiceAccount with the same name is not trusted.",
+    ),
+  namespaces: listMap(
+    z.strictObject({
+      name: z.string().describe("Name of the namespace."),
+      uid: z.string().describe("UID of the namespace."),
+    }),
+    ["name"],
+  )
     .max(500)
     .optional()
     .describe(
-      "While the plan is carried out: the namespaces of its objects as they were first seen. Another one of the name is not written to.",
+      "Namespaces of the objects as first observed, while the plan is being applied. The plan does not write to a different namespace with the same name. At most 500.",
     ),
-  contentDigest: z.string().optional().describe("Digest over all manifests, fixed at the first attempt."),
-  counts: counts.optional().describe("Exact numbers of resources by state."),
+  contentDigest: z.string().optional().describe("Digest of all manifests, set at the first attempt."),
+  counts: counts.optional().describe("Number of resources by state."),
   states: atomicList(z.string())
     .max(50)
     .optional()
     .describe(
-      "One string per stage, one character per resource: R ready, S suspended, P in progress, F failed, M missing, D drifted, C conflict, T terminating, U unknown, - not yet.",
+      "One string per stage, one character per resource: R ready, S suspended, P in progress, F failed, M missing, D drifted, C conflict, T terminating, U unknown, - not applied yet. At most 50 stages.",
     ),
-  details: atomicList(detail).max(100).optional().describe("The resources that are not ready, worst first."),
-  jobs: atomicList(jobStatus).max(500).optional(),
-  preview: preview.optional(),
+  details: atomicList(detail)
+    .max(100)
+    .optional()
+    .describe("Resources that are not ready, worst first. At most 100."),
+  jobs: atomicList(jobStatus).max(500).optional().describe("Status of the jobs. At most 500."),
+  preview: preview.optional().describe("What the plan is going to do, determined by a dry run."),
   approvedPreview: z
     .string()
     .optional()
     .describe(
-      "The preview that an approval without spec.approvedPreview covers: the one that was shown when the approval was first seen.",
+      "Digest of the preview that an approval without spec.approvedPreview covers: the one in the status when the approval was first observed.",
     ),
   pinned: pinned
     .optional()
-    .describe("While the plan is carried out: objects fixed at its start. What comes later is left alone."),
+    .describe(
+      "Objects that the plan may delete or adopt, fixed when it starts and kept until it is installed. Objects that appear later are left alone.",
+    ),
   permissions: z
     .strictObject({
-      checkedAt: timestamp().optional(),
-      missing: atomicList(missingPermission).max(200).optional(),
+      checkedAt: timestamp().optional().describe("When the permissions were last checked."),
+      missing: atomicList(missingPermission)
+        .max(200)
+        .optional()
+        .describe("Missing permissions. At most 200."),
     })
     .optional()
-    .describe("Every right the service account lacks, not only the first."),
+    .describe("All permissions that the service account lacks."),
   replaces: listMap(
     z.strictObject({
-      name: z.string(),
-      uid: z.string().optional(),
-      state: z.enum(["Pending", "Releasing", "Superseded", "Gone"]),
+      name: z.string().describe("Name of the replaced plan."),
+      uid: z.string().optional().describe("UID of the replaced plan."),
+      state: z
+        .enum(["Pending", "Releasing", "Superseded", "Gone"])
+        .describe("State of the handover. Gone: the replaced plan does not exist."),
     }),
     ["name"],
   )
     .max(50)
-    .optional(),
+    .optional()
+    .describe("Plans that this plan replaces. At most 50."),
   replacedBy: z
-    .strictObject({ name: z.string(), uid: z.string(), state: z.enum(["InProgress", "Done"]) })
-    .optional(),
+    .strictObject({
+      name: z.string().describe("Name of the new plan."),
+      uid: z.string().describe("UID of the new plan."),
+      state: z.enum(["InProgress", "Done"]).describe("State of the handover."),
+    })
+    .optional()
+    .describe("The plan that replaces this plan."),
   deletion: z
     .strictObject({
-      remaining: int32().default(0),
-      blockedBy: atomicList(blocker).max(20).optional(),
+      remaining: int32().default(0).describe("Number of objects that still exist. Defaults to 0."),
+      blockedBy: atomicList(blocker)
+        .max(20)
+        .optional()
+        .describe("Objects that block the deletion. At most 20."),
       orphan: z
         .boolean()
         .optional()
-        .describe("The plan was deleted with cascade=orphan: its objects lose their marks and stay."),
+        .describe(
+          "The plan was deleted with --cascade=orphan: its objects stay and lose their owner labels.",
+        ),
     })
-    .optional(),
+    .optional()
+    .describe("Progress of the deletion."),
   conditions,
 });

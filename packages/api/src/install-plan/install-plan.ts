@@ -8,64 +8,127 @@ import { dnsLabel, stage } from "./stage.ts";
 import { transformation } from "./transformation.ts";
 
 const replaces = z.strictObject({
-  plans: listMap(z.strictObject({ name: z.string().min(1).max(253) }), ["name"])
+  plans: listMap(
+    z.strictObject({
+      name: z.string().min(1).max(253).describe("Name of the plan. At most 253 characters."),
+    }),
+    ["name"],
+  )
     .max(50)
-    .optional(),
+    .optional()
+    .describe("Plans to replace, by name. At most 50."),
   selector: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .describe("Label selector over plans of the same namespace."),
-  finishWhen: z.enum(["Ready", "Applied"]).default("Ready"),
-  onFailure: z.enum(["Hold", "Rollback"]).default("Hold"),
+    .describe("Label selector for plans to replace in the same namespace. At most 1024 characters."),
+  finishWhen: z
+    .enum(["Ready", "Applied"])
+    .default("Ready")
+    .describe(
+      "When leftover objects of the replaced plans are deleted. Ready: after all objects of this plan are ready. Applied: after all stages have finished. Defaults to Ready.",
+    ),
+  onFailure: z
+    .enum(["Hold", "Rollback"])
+    .default("Hold")
+    .describe(
+      "What happens when this plan fails. Hold: keeps the objects and retries. Rollback: hands them back to the replaced plans. Defaults to Hold.",
+    ),
 });
 
 const deletion = z.strictObject({
-  timeoutSeconds: int32().min(0).max(86_400).default(0).describe("0 waits for ever."),
-  onTimeout: z.enum(["Wait", "Orphan"]).default("Wait"),
-  ifUnauthorized: z.enum(["Block", "Orphan"]).default("Block"),
+  timeoutSeconds: int32()
+    .min(0)
+    .max(86_400)
+    .default(0)
+    .describe("Seconds until onTimeout applies. 0 means no timeout. Defaults to 0, at most 86400."),
+  onTimeout: z
+    .enum(["Wait", "Orphan"])
+    .default("Wait")
+    .describe(
+      "What happens when the deletion exceeds timeoutSeconds. Wait: keeps waiting. Orphan: leaves the remaining objects in the cluster. Defaults to Wait.",
+    ),
+  ifUnauthorized: z
+    .enum(["Block", "Orphan"])
+    .default("Block")
+    .describe(
+      "What happens when the service account is not allowed to delete an object. Block: the deletion waits. Orphan: leaves the object in the cluster. Defaults to Block.",
+    ),
 });
 
 const retry = z.strictObject({
-  initialSeconds: int32().min(1).max(3600).default(5),
-  maxSeconds: int32().min(1).max(86_400).default(300),
-  maxAttempts: int32().min(0).max(10_000).default(0).describe("0 sets no limit."),
+  initialSeconds: int32()
+    .min(1)
+    .max(3600)
+    .default(5)
+    .describe("Seconds before the first retry. Defaults to 5, at most 3600."),
+  maxSeconds: int32()
+    .min(1)
+    .max(86_400)
+    .default(300)
+    .describe("Maximum seconds between retries. Defaults to 300, at most 86400."),
+  maxAttempts: int32()
+    .min(0)
+    .max(10_000)
+    .default(0)
+    .describe("Maximum number of attempts. 0 means no limit. Defaults to 0, at most 10000."),
 });
 
-/** What a plan is to do. Fields that say what is installed cannot be changed; a new plan replaces the old one. */
+/** Spec of a plan. The fields that define what is installed are immutable; a new plan replaces the old one. */
 export const installPlanSpec = cel(
   z.strictObject({
     serviceAccountName: immutable(dnsLabel).describe(
-      "Account of the plan's own namespace; everything is written with its rights.",
+      "ServiceAccount in the plan's namespace. Everything is written with its permissions. A DNS label of at most 63 characters.",
     ),
     scope: immutable(z.enum(["Namespace", "Cluster"]))
       .default("Namespace")
-      .describe("Namespace: every object is in the plan's namespace; an empty one is filled in."),
-    approval: immutable(z.enum(["Automatic", "Manual"])).default("Automatic"),
+      .describe(
+        "Where the plan may install objects. Namespace: only in its own namespace, which is also set on objects without one. Cluster: in any namespace, and cluster-scoped objects. Defaults to Namespace.",
+      ),
+    approval: immutable(z.enum(["Automatic", "Manual"]))
+      .default("Automatic")
+      .describe(
+        "Whether the plan waits for approval before the first write. Automatic: it does not. Manual: it waits for approved: true. Defaults to Automatic.",
+      ),
     approved: cel(z.boolean(), {
       rule: "self || !oldSelf",
       message: "an approval cannot be taken back",
     })
       .default(false)
-      .describe("Needs the permission `approve` on the plan where config/policy is applied."),
+      .describe(
+        "Approves the preview. Only used with approval: Manual. Where config/policy is applied, setting it requires the verb `approve` on the plan. Defaults to false.",
+      ),
     approvedPreview: z
       .string()
       .max(128)
       .optional()
       .describe(
-        "The approval covers the preview with this digest only (default: the preview that the status shows when the approval is first seen).",
+        "Digest of the preview that the approval covers. Defaults to the preview in the status when the approval is first observed. At most 128 characters.",
       ),
-    paused: z.boolean().default(false).describe("Nothing is written; the status stays live."),
-    stages: immutable(listMap(stage, ["name"]).min(1).max(50)).describe("Carried out in order."),
-    lifecycle: planLifecycle.prefault({}).describe("How the objects are treated; resources may override it."),
-    transformations: immutable(listMap(transformation, ["name"]).max(20)).optional(),
+    paused: z
+      .boolean()
+      .default(false)
+      .describe("Stops all writes; the status is still updated. Defaults to false."),
+    stages: immutable(listMap(stage, ["name"]).min(1).max(50)).describe(
+      "Stages, applied in order. At least 1, at most 50.",
+    ),
+    lifecycle: planLifecycle
+      .prefault({})
+      .describe("Lifecycle policy of the objects. A resource can override it."),
+    transformations: immutable(listMap(transformation, ["name"]).max(20))
+      .optional()
+      .describe("Existing objects to delete because objects of the plan replace them. At most 20."),
     replaces: immutable(replaces)
       .optional()
-      .describe("Plans of the same namespace that this one takes over from without a gap."),
-    deletion: deletion.prefault({}),
-    retry: retry.prefault({}),
-    historyLimit: int32().min(0).max(100).default(5).describe("How many superseded predecessors are kept."),
+      .describe("Plans in the same namespace that this plan replaces. It takes over their objects in place."),
+    deletion: deletion.prefault({}).describe("How the objects are deleted when the plan is deleted."),
+    retry: retry.prefault({}).describe("When a failed attempt is retried."),
+    historyLimit: int32()
+      .min(0)
+      .max(100)
+      .default(5)
+      .describe("How many superseded plans are kept for rollback. Defaults to 5, at most 100."),
   }),
   {
     rule: "has(self.transformations) == has(oldSelf.transformations)",
@@ -77,7 +140,7 @@ export const installPlanSpec = cel(
 /** An InstallPlan as the API server returns it. */
 export type InstallPlan = ObjectOf<typeof installPlanSpec, typeof installPlanStatus>;
 
-/** Applies a set of manifests in stages, with jobs between them, under one service account's rights. */
+/** Applies a set of manifests in stages, with jobs between them, with the permissions of one service account. */
 export const installPlan: CustomResource<InstallPlan> = defineCustomResource({
   group: "install.quartermaster.dev",
   version: "v1alpha1",
@@ -87,7 +150,7 @@ export const installPlan: CustomResource<InstallPlan> = defineCustomResource({
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
-    "Applies a set of manifests in ordered stages with jobs between them, under the rights of one service account.",
+    "InstallPlan applies a set of manifests in ordered stages, with jobs between them, with the permissions of one service account.",
   spec: installPlanSpec,
   status: installPlanStatus,
   columns: [

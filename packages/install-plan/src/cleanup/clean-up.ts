@@ -32,7 +32,7 @@ import { isOrphaning } from "./orphaning.ts";
 import { staysBecause } from "./protection.ts";
 import { readRemaining } from "./read-remaining.ts";
 
-/** Takes away what the plan made, as its knobs say. Works from every phase, and shows what is in its way. */
+/** Deletes what the plan created, according to its lifecycle policy. Works from every phase, and shows what is in its way. */
 export async function cleanUpPlan(
   plan: InstallPlan,
   ctx: Context,
@@ -67,7 +67,7 @@ async function nextEnd(
   const { remaining } = rest;
   const unanswered = isHeldBySilence(plan, { ctx, parts }) ? rest.unanswered : [];
   if (remaining.length + unanswered.length === 0) return settled();
-  // Written down before anything is done: what told of it goes while we work.
+  // Written down before anything is done: the request for it disappears while we work.
   if (isToldFirst(plan, parts)) return orphaned(plan, remaining.length);
   const step = await nextStep({ plan, remaining, leftBehind }, { ctx, parts });
   const progress = { plan, step, remaining, unanswered };
@@ -181,7 +181,7 @@ function accountFault({ metadata, spec, status }: InstallPlan, ctx: Context): Ac
   return pinned === undefined || pinned === found.metadata.uid ? undefined : "replaced";
 }
 
-/** Does all that can be done now, and tells what the account lacked a permission for. */
+/** Does all that can be done now, and reports what the account lacked a permission for. */
 async function carryOut(
   { actions, inFlight }: DeletionStep,
   remaining: readonly Remaining[],
@@ -218,7 +218,7 @@ function reportProtected(
 
 function letGo(remaining: readonly Remaining[], why: string, ctx: Context): Outcome {
   const names = remaining.slice(0, 10).map(({ identity }) => describeIdentity(identity));
-  const note = `${[...names, "all else that is left"].join(", ")} stay behind, because ${why}`;
+  const note = `${[...names, "all other remaining objects"].join(", ")} are left in the cluster because ${why}`;
   ctx.events.record({ type: "Warning", reason: "Orphaned", action: "Orphan", note });
   return settled();
 }

@@ -13,7 +13,7 @@ export interface Unread extends Entry {
   readonly isCustomResource: boolean;
 }
 
-/** An object of the plan that is still there and still bears its marks. */
+/** An object of the plan that is still there and still has its owner labels. */
 export interface Remaining extends Unread {
   readonly kind: Kind;
   readonly live: KubeObject;
@@ -38,7 +38,7 @@ export interface DeletionStep {
 
 /**
  * Takes objects away in the reverse of the order in which they were made, a stage at a time: what a later stage needs stays
- * until that stage is gone. What is to be kept loses only its marks.
+ * until that stage is gone. What is to be kept loses only its owner labels.
  */
 export function decideDeletion({ plan, remaining, isReleasing }: DeletionFacts): DeletionStep {
   const rank = turnOf(remaining);

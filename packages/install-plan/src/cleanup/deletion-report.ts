@@ -17,15 +17,15 @@ export interface DeletionProgress {
 const lookAgainMs = 5_000;
 const unauthorizedMs = 30_000;
 
-/** Events bring us back as objects go; a look every few seconds is for those that no event tells of. */
+/** Events bring us back as objects go; a look every few seconds is for those that no event reports. */
 export function underWay(progress: DeletionProgress): CleanUpEnd {
   const [blocker] = progress.step.blockedBy;
   if (blocker === undefined || progress.step.actions.length > 0) {
-    const why = { reason: reasons.deleting, message: "Removes what the plan made." };
+    const why = { reason: reasons.deleting, message: "Deleting the objects of the plan." };
     return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: false });
   }
   const { object, finalizers = [] } = blocker;
-  const message = `${describeIdentity(object)} is kept by its finalizers ${finalizers.join(", ")}.`;
+  const message = `${describeIdentity(object)} is waiting for its finalizers ${finalizers.join(", ")}.`;
   const why = { reason: reasons.deletionBlocked, message };
   return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
@@ -34,14 +34,14 @@ export function underWay(progress: DeletionProgress): CleanUpEnd {
 export function unread(progress: DeletionProgress, [first, ...others]: readonly Unread[]): CleanUpEnd {
   const name = first === undefined ? "" : describeIdentity(first.identity);
   const rest = others.length === 0 ? "" : ` and ${others.length} more`;
-  const message = `Whether ${name}${rest} is still there cannot be reported: the API of ${first?.identity.apiVersion ?? ""} does not answer.`;
+  const message = `Whether ${name}${rest} still exists is unknown: the API of ${first?.identity.apiVersion ?? ""} does not respond.`;
   const why = { reason: reasons.deletionBlocked, message };
   return report(progress, why, { outcome: waiting(why, lookAgainMs), isBlocked: true });
 }
 
-/** Everything is to be let go: told before the first object is. */
+/** Everything is orphaned: reported before the first object is released. */
 export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
-  const why = { reason: reasons.deleting, message: "Lets go of what the plan made." };
+  const why = { reason: reasons.deleting, message: "Orphaning the objects of the plan." };
   const deletion = { remaining, orphan: true };
   return told(plan, why, { outcome: waiting(why, 0), isBlocked: false, deletion });
 }
@@ -49,7 +49,7 @@ export function orphaned(plan: InstallPlan, remaining: number): CleanUpEnd {
 /** Somebody has to give the account its permissions back, or allow the plan to let go. */
 export function unauthorized(progress: DeletionProgress, why: string): CleanUpEnd {
   const { serviceAccountName } = progress.plan.spec;
-  const message = `Service account ${serviceAccountName} cannot delete what is left: ${why}; deletion.ifUnauthorized: Orphan lets it go.`;
+  const message = `Service account ${serviceAccountName} cannot delete the remaining objects: ${why}; set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
   const found = { reason: reasons.deletionBlocked, message };
   return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }
@@ -57,7 +57,7 @@ export function unauthorized(progress: DeletionProgress, why: string): CleanUpEn
 /** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
 export function accountReplaced(progress: DeletionProgress): CleanUpEnd {
   const { serviceAccountName } = progress.plan.spec;
-  const message = `Service account ${serviceAccountName} was deleted and created again, and nothing is deleted as the new one: delete what is left yourself, or set deletion.ifUnauthorized: Orphan to leave it.`;
+  const message = `Service account ${serviceAccountName} was deleted and recreated, and the new one is not trusted: delete the remaining objects yourself, or set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
   const found = { reason: reasons.serviceAccountReplaced, message };
   return report(progress, found, { outcome: stalled(found, unauthorizedMs), isBlocked: true });
 }

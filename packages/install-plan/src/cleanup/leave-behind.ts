@@ -57,7 +57,7 @@ export function leftBehindBy(
   return isLettingGo(plan, ctx) ? memories.of(plan).leftBehind : new Set();
 }
 
-/** What may not be deleted loses its marks where that is allowed, and is not tried again; everything else still goes. */
+/** What may not be deleted loses its owner labels where that is allowed, and is not tried again; everything else still goes. */
 export async function leaveBehind(
   refusals: readonly Refusal[],
   plan: InstallPlan,
@@ -72,6 +72,6 @@ export async function leaveBehind(
   }
   const names = refusals.slice(0, 10).map(({ target }) => describeIdentity(identityOf(target.live)));
   const rest = refusals.length > names.length ? ` and ${refusals.length - names.length} more` : "";
-  const note = `${names.join(", ")}${rest} stay behind, because ${first.said}`.slice(0, 1000);
+  const note = `${names.join(", ")}${rest} are left in the cluster because ${first.said}`.slice(0, 1000);
   hands.ctx.events.record({ type: "Warning", reason: "Orphaned", action: "Orphan", note });
 }

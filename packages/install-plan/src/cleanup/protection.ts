@@ -20,11 +20,11 @@ import type { Entry } from "../world/inventory.ts";
 export interface Holder {
   readonly entry: Pick<Entry, "identity"> & { readonly lifecycle: Pick<Entry["lifecycle"], "protectData"> };
   readonly live: KubeObject;
-  /** Whose the object is, or who would take it away: what bears this plan's marks is no reason to keep it. */
+  /** Whose the object is, or who would take it away: what has this plan's owner labels is no reason to keep it. */
   readonly plan: Pick<InstallPlan, "metadata">;
   /** Speaks as the account of the plan that is at work: what it may not read is not named. */
   readonly account: Client;
-  /** Uids of objects that stay although they bear the plan's marks: they must not go with what holds them. */
+  /** Uids of objects that stay although they have the plan's owner labels: they must not go with what holds them. */
   readonly staying?: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export async function protectionOf(
   const isForeign = (object: KubeObject): boolean =>
     !isLabelledBy(object, plan.metadata) || staying.has(object.metadata.uid ?? "");
   if (!entry.lifecycle.protectData) return undefined;
-  if (entry.identity.kind === "PersistentVolumeClaim") return "it holds data";
+  if (entry.identity.kind === "PersistentVolumeClaim") return "it contains data";
   if (isCrd(entry.identity)) return await objectsOfOthers(live, { isForeign, account, ctx });
   if (entry.identity.apiVersion === "v1" && entry.identity.kind === "Namespace")
     return await contentOfOthers(live.metadata.name, { isForeign, account, ctx, discovery });
@@ -46,7 +46,7 @@ export async function protectionOf(
 
 /** What people are reported of an object that is not taken away. */
 export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
-  return `${describeIdentity(identity)} stays: ${protectedBy}.`;
+  return `${describeIdentity(identity)} is kept: ${protectedBy}.`;
 }
 
 interface Search extends Reader {
@@ -72,8 +72,8 @@ async function contentOfOthers(namespace: string, search: Search): Promise<strin
     if (foreign === undefined) continue;
     const { name } = foreign.metadata;
     return (await mayRead(kind, foreign, search))
-      ? `${kind.kind} ${name} and perhaps others in it are not the plan's`
-      : "it holds objects that are not the plan's";
+      ? `${kind.kind} ${name} and possibly others in it do not belong to the plan`
+      : "it contains objects that do not belong to the plan";
   }
   return undefined;
 }
@@ -90,7 +90,7 @@ async function foreignIn(
     return undefined;
   } catch (error) {
     if (classify(error) === "forbidden") return "hidden";
-    // A kind whose definition went just now, with this very plan perhaps, is still told by discovery: it holds nothing.
+    // A kind whose definition went just now, with this very plan perhaps, is still listed by discovery: it holds nothing.
     if (classify(error) !== "notFound") throw error;
     discovery.invalidate();
     return undefined;
@@ -126,8 +126,8 @@ async function objectsOfOthers(
     for await (const object of reader.ctx.client.list(kind, { isMetadataOnly: true })) {
       if (!isForeign(object)) continue;
       return (await mayRead(kind, object, reader))
-        ? `${object.metadata.name} and perhaps others are not the plan's`
-        : "there are objects of its kind that are not the plan's";
+        ? `${object.metadata.name} and possibly others do not belong to the plan`
+        : "objects of its kind exist that do not belong to the plan";
     }
     return undefined;
   } catch (error) {
@@ -154,5 +154,5 @@ async function mayRead(
 
 /** A doubt counts as a yes here too. */
 function hidden({ plural, group }: Kind): string {
-  return `the operator may not list ${group === "" ? plural : `${plural}.${group}`} and cannot see whether others have any`;
+  return `the operator may not list ${group === "" ? plural : `${plural}.${group}`} and does not know whether others have any`;
 }

@@ -21,7 +21,7 @@ export interface Rest {
   readonly unanswered: readonly Unread[];
 }
 
-/** What still bears the plan's marks, without what a plan after it or before it names. */
+/** What still has the plan's owner labels, without what a plan after it or before it names. */
 export async function readRemaining(
   plan: InstallPlan,
   ctx: Context,

@@ -10,11 +10,11 @@ export interface BrokenObject {
   readonly faults: readonly SchemaFault[];
 }
 
-/** Faults told per object; the first say enough. */
+/** Faults reported per object; the first say enough. */
 const faultLimit = 5;
 
 /**
- * The objects that a new CRD would make invalid in one version, as far as its schema tells (see `schemaFaults`). Objects must
+ * The objects that a new CRD would make invalid in one version, as far as its schema shows (see `schemaFaults`). Objects must
  * be in that version; what no version's schema covers is nobody's fault, so an unknown version breaks nothing.
  */
 export function brokenByUpdate(

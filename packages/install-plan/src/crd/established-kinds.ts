@@ -4,7 +4,7 @@ import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { definedKind } from "./defined-kind.ts";
 import { isEstablished } from "./served-versions.ts";
 
-/** A kind as its definition tells it. */
+/** A kind as its definition declares it. */
 export interface EstablishedKind {
   readonly kind: Kind;
   readonly hasStatus: boolean;
@@ -12,7 +12,7 @@ export interface EstablishedKind {
 
 /**
  * The kinds that a definition serves for sure. One that was never changed serves all it says from the moment that it is
- * established, seconds before discovery tells so when many come at once. Of one that was changed only discovery knows when.
+ * established, seconds before discovery lists it when many come at once. Of one that was changed only discovery knows when.
  */
 export function establishedKinds(crd: KubeObject): readonly EstablishedKind[] {
   if (crd.metadata.generation !== 1 || !isEstablished(crd)) return [];

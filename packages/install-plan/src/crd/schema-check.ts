@@ -144,12 +144,14 @@ function logicFaults(schema: unknown, value: unknown, path: string): readonly Sc
   return [
     ...listOf(schema, "allOf").flatMap((branch) => schemaFaults(branch, value, path)),
     ...(anyOf.length > 0 && !anyOf.some(fits)
-      ? [{ path, message: "fits none of the alternatives (anyOf)" }]
+      ? [{ path, message: "must match at least one schema (anyOf)" }]
       : []),
     ...(oneOf.length > 0 && oneOf.filter(fits).length !== 1
-      ? [{ path, message: "must fit exactly one of the alternatives (oneOf)" }]
+      ? [{ path, message: "must match exactly one schema (oneOf)" }]
       : []),
-    ...(not !== undefined && fits(not) ? [{ path, message: "fits what is excluded (not)" }] : []),
+    ...(not !== undefined && fits(not)
+      ? [{ path, message: "must not match the excluded schema (not)" }]
+      : []),
   ];
 }
 

@@ -48,7 +48,7 @@ function storedVersionChanges(live: unknown, next: unknown): readonly UnsafeChan
     .filter((version) => !kept.has(version))
     .map((version) => ({
       field: "spec.versions",
-      message: `version ${version} cannot go: objects may be stored in it; migrate them and take it out of status.storedVersions first`,
+      message: `version ${version} cannot be removed: objects may be stored in it; migrate them and remove it from status.storedVersions first`,
     }));
 }
 

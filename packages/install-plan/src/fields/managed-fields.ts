@@ -17,7 +17,7 @@ export interface ManagerEntry {
   readonly fields: FieldSet;
 }
 
-/** Who owns what of an object, as far as the server tells. */
+/** Who owns what of an object, as far as the server reports it. */
 export function managersOf({ metadata }: KubeObject): readonly ManagerEntry[] {
   const entries: unknown = metadata.managedFields;
   return Array.isArray(entries) ? entries.flatMap((entry: unknown) => readEntry(entry)) : [];

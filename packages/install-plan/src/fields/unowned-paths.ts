@@ -5,8 +5,8 @@ import type { FieldSet } from "./managed-fields.ts";
 /**
  * The paths of a manifest that the field set does not hold, as JSON pointers, in the manifest's order.
  *
- * Whoever changes a field takes it away from its owners, and a field that is removed is nobody's. So a manifest that was
- * applied, and whose every field we still own, stands unchanged; no value need be compared, and what the server defaulted,
+ * A writer that changes a field takes it away from its owners, and a field that is removed is nobody's. So a manifest that was
+ * applied, and whose every field we still own, is unchanged; no value need be compared, and what the server defaulted,
  * rounded or added is no concern of ours.
  */
 export function unownedPaths(manifest: object, owned: FieldSet): readonly string[] {

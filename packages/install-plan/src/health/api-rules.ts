@@ -42,7 +42,7 @@ function refusedDefinition(object: KubeObject): Health | undefined {
 function apiService(object: KubeObject): Health {
   const available = conditionOf(object, "Available");
   if (available?.status === "True") return ready("The API is available.");
-  if (available === undefined) return inProgress("NotAvailable", "Nobody has tried the API yet.");
+  if (available === undefined) return inProgress("NotAvailable", "The API has not been checked yet.");
   return inProgress(available.reason || "NotAvailable", wordsOf(available, "The API is not available."));
 }
 
@@ -55,7 +55,7 @@ function webhooks(object: KubeObject, { hasEndpoints }: HealthFacts): Health {
       namespaceName !== undefined && name !== undefined && hasEndpoints?.(namespaceName, name) === false;
     if (isDead) {
       const message = `Service ${namespaceName}/${name} of the webhook has no endpoints.`;
-      // No watch tells of endpoints.
+      // No watch reports endpoints.
       return { ...inProgress("NoEndpoints", message), recheckAfterMs: 1_000 };
     }
   }

@@ -31,7 +31,7 @@ function autoscaler(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
   return inProgress("NotAbleToScale", "The autoscaler cannot scale its target yet.");
 }
 
-/** In `autoscaling/v1` the conditions stand in an annotation. */
+/** In `autoscaling/v1` the conditions are in an annotation. */
 function autoscalerConditions(object: KubeObject): readonly ReadCondition[] {
   const inStatus = conditionsOf(object);
   const { annotations = {} } = object.metadata;

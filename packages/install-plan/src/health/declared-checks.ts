@@ -14,7 +14,7 @@ export interface UnmetCheck {
   readonly message: string;
 }
 
-/** The first check that does not hold; undefined when all hold. Never throws, never tells a value. */
+/** The first check that does not hold; undefined when all hold. Never throws, never reveals a value. */
 export function unmetCheck(object: KubeObject, checks: readonly Check[]): UnmetCheck | undefined {
   for (const check of checks) {
     const unmet = whyUnmet(object, check);
@@ -38,7 +38,7 @@ function unmetFields(object: KubeObject, { condition, fieldEquals, fieldsEqual }
   if (condition !== undefined) return unmetCondition(object, condition);
   if (fieldsEqual !== undefined) return unequalFields(object, fieldsEqual);
   if (fieldEquals !== undefined) return otherValue(object, fieldEquals);
-  return "A check of the plan says nothing.";
+  return "A check of the plan is empty.";
 }
 
 function unmetCondition(
@@ -47,13 +47,13 @@ function unmetCondition(
 ): string | undefined {
   const found = conditionOf(object, type)?.status;
   if (found === status) return undefined;
-  return `Condition ${type} is ${found ?? "not there"}, not ${status}.`;
+  return `Condition ${type} is ${found ?? "not set"}, not ${status}.`;
 }
 
 function unequalFields(object: KubeObject, { a, b }: NonNullable<Check["fieldsEqual"]>): string | undefined {
   const [one, other] = [atPointer(object, a), atPointer(object, b)];
-  if (one === undefined) return `There is no field ${a}.`;
-  if (other === undefined) return `There is no field ${b}.`;
+  if (one === undefined) return `Field ${a} is not set.`;
+  if (other === undefined) return `Field ${b} is not set.`;
   return canonicalJson(one) === canonicalJson(other) ? undefined : `Fields ${a} and ${b} differ.`;
 }
 
@@ -62,8 +62,8 @@ function otherValue(
   { path, value }: NonNullable<Check["fieldEquals"]>,
 ): string | undefined {
   const found = atPointer(object, path);
-  if (found === undefined) return `There is no field ${path}.`;
-  return textOfScalar(found) === value ? undefined : `Field ${path} has another value.`;
+  if (found === undefined) return `Field ${path} is not set.`;
+  return textOfScalar(found) === value ? undefined : `Field ${path} has a different value.`;
 }
 
 /** Numbers and booleans are compared as they are written; objects and lists equal no text. */
@@ -77,5 +77,5 @@ function unmetExpression(object: KubeObject, expression: string): UnmetCheck | u
   const judgement = judge(expression, object);
   if (judgement.kind === "true") return undefined;
   const reason = judgement.kind === "tooExpensive" ? "ExpressionTooExpensive" : "CheckNotMet";
-  return { reason, message: `An expression of the plan does not hold: ${judgement.why}.` };
+  return { reason, message: `A CEL expression of the plan is not true: ${judgement.why}.` };
 }

@@ -5,10 +5,10 @@ import { itemsMeter, valueMeter } from "./expression-allowance.ts";
 /** A node of a parsed expression: plain data. */
 export type Expression = NonNullable<ReturnType<typeof parse>["expr"]>;
 
-/** Names that stand for types. */
+/** Names of types. */
 const typeNames = "bool bytes double dyn int list map null_type string type uint".split(" ");
 
-/** A name or function that nothing stands behind; the library would tell only when it comes to evaluate it. */
+/** A name or function that does not exist; the library would report it only on evaluation. */
 export function faultOf(expression: Expression, isFunction: (name: string) => boolean): string | undefined {
   return faultBelow(expression, { isFunction, names: new Set(["self", ...typeNames]) });
 }

@@ -32,7 +32,7 @@ export function judge(expression: string, self: unknown): Judgement {
 function judgementOf(result: CelResult): Judgement {
   if (result === true) return { kind: "true" };
   if (result === false) return { kind: "untrue", why: "it is false" };
-  const why = isCelError(result) ? firstLine(result.message) : "it gives something else than true or false";
+  const why = isCelError(result) ? firstLine(result.message) : "it does not return a boolean";
   return { kind: "untrue", why };
 }
 
@@ -66,8 +66,8 @@ function compileAnew(expression: string): Compiled | string {
     const fault = faultOf(tree, (name) => env.funcs.find(name) !== undefined);
     return fault ?? evaluator(plan(env, meter(tree)));
   } catch (error) {
-    if (error instanceof RangeError) return "it nests too deep";
-    return firstLine(error instanceof Error ? error.message : "it cannot be read");
+    if (error instanceof RangeError) return "it is nested too deeply";
+    return firstLine(error instanceof Error ? error.message : "it cannot be parsed");
   }
 }
 

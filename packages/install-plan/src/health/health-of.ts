@@ -39,7 +39,7 @@ function outOfDate(object: KubeObject): Health | undefined {
   const { generation } = object.metadata;
   const observed = observedGeneration(object);
   if (generation === undefined || observed === undefined || generation === observed) return undefined;
-  return inProgress("LatestGenerationNotObserved", "Its controller has not seen the latest change yet.");
+  return inProgress("LatestGenerationNotObserved", "Its controller has not observed the latest change yet.");
 }
 
 /** Conditions that are only there when something is out of the ordinary; the first one in the list decides. */
@@ -47,7 +47,10 @@ function abnormal(object: KubeObject): Health | undefined {
   for (const condition of conditionsOf(object)) {
     if (condition.status !== "True") continue;
     if (condition.type === "Reconciling") {
-      return inProgress(condition.reason || "Reconciling", wordsOf(condition, "Work is under way."));
+      return inProgress(
+        condition.reason || "Reconciling",
+        wordsOf(condition, "The object is being reconciled."),
+      );
     }
     if (condition.type === "Stalled") {
       return failed(condition.reason || "Stalled", wordsOf(condition, "The object is stalled."));
@@ -56,23 +59,23 @@ function abnormal(object: KubeObject): Health | undefined {
   return undefined;
 }
 
-/** A controller needs a moment to write its first status; without this a custom resource is ready before anybody saw it. */
+/** A controller needs up to 3 s to write its first status; without this a custom resource is ready before anybody saw it. */
 const graceMs = 3_000;
 
 function unseenByController(object: KubeObject, facts: HealthFacts): Health | undefined {
   const { hasStatusSubresource = false, stateAgeMs } = facts;
   const isSeen = conditionsOf(object).length > 0 || observedGeneration(object) !== undefined;
   if (!hasStatusSubresource || isSeen || stateAgeMs >= graceMs) return undefined;
-  const waiting = inProgress("NotObserved", "No controller has said anything about it yet.");
+  const waiting = inProgress("NotObserved", "No controller has reported a status yet.");
   return { ...waiting, recheckAfterMs: graceMs - stateAgeMs };
 }
 
-/** What the plan declares stands in place of the kind's rule; only a failure that the rule sees is still told. */
+/** What the plan declares replaces the kind's rule; only a failure that the rule sees is still reported. */
 function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
   const { mode, checks = [] } = facts.readiness;
   if (mode !== "Checks") return undefined;
   const unmet = unmetCheck(object, checks);
-  if (unmet === undefined) return ready("All declared checks hold.");
+  if (unmet === undefined) return ready("All checks pass.");
   const usual = byKind(object, facts);
   return usual.state === "Failed" ? usual : inProgress(unmet.reason, unmet.message);
 }
@@ -81,7 +84,7 @@ function byKind(object: KubeObject, facts: HealthFacts): Health {
   const rule = kindRuleOf(object);
   if (rule !== undefined) return rule(object, facts);
   const condition = conditionOf(object, "Ready");
-  if (condition === undefined) return ready("The object is there.");
+  if (condition === undefined) return ready("The object exists.");
   if (condition.status === "True") return ready(wordsOf(condition, "The object is ready."));
   return inProgress(condition.reason || "NotReady", wordsOf(condition, "The object is not ready."));
 }

@@ -19,7 +19,7 @@ export function kindRuleOf({ apiVersion, kind }: KubeObject): KindRule | undefin
 const atRest = ["/ConfigMap", "/Secret", "batch/CronJob", "policy/PodDisruptionBudget"];
 
 const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
-  ...atRest.map((kind): [string, KindRule] => [kind, () => ready("The object is there.")]),
+  ...atRest.map((kind): [string, KindRule] => [kind, () => ready("The object exists.")]),
   ...workloadRules,
   ...podRules,
   ...batchRules,

@@ -16,13 +16,13 @@ export const networkRules: ReadonlyMap<string, KindRule> = new Map<string, KindR
 
 function service(object: KubeObject, { readiness }: HealthFacts): Health {
   const type = textOf(partOf(object, "spec"), "type") ?? "ClusterIP";
-  if (type === "ExternalName") return ready("The service is a name only.");
+  if (type === "ExternalName") return ready("The service is an external name.");
   if ((textOf(partOf(object, "spec"), "clusterIP") ?? "") === "") {
     return inProgress("NoClusterIP", "The service has no cluster IP yet.");
   }
   if (type !== "LoadBalancer" || readiness.mode !== "LoadBalancer")
-    return ready("The service has its address.");
-  return hasBalancer(object) ? ready("The load balancer is there.") : waitingForBalancer();
+    return ready("The service has an address.");
+  return hasBalancer(object) ? ready("The load balancer has an address.") : waitingForBalancer();
 }
 
 function ingress(object: KubeObject, { readiness }: HealthFacts): Health {

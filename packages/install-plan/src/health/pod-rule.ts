@@ -4,10 +4,10 @@ import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { failed, type Health, type HealthFacts, inProgress, type KindRule, ready, until } from "./health.ts";
 import { conditionOf, partOf, trueCondition, wordsOf } from "./object-parts.ts";
 
-/** Pods that stand in a plan by themselves. */
+/** Pods that are in a plan by themselves. */
 export const podRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([["/Pod", pod]]);
 
-/** A scheduler needs a moment; after this the pod fits nowhere. */
+/** A scheduler needs some time; after this the pod does not fit on any node. */
 const unschedulableAfterMs = 15_000;
 /** A registry may be slow or the pull secret late; after this the image is wrong. */
 const pullFailsAfterMs = 60_000;
@@ -23,7 +23,7 @@ function pod(object: KubeObject, facts: HealthFacts): Health {
 
 function running(object: KubeObject): Health {
   if (trueCondition(object, "Ready") !== undefined) return ready("The pod is ready.");
-  return inProgress("NotReady", "The pod runs but is not ready.");
+  return inProgress("NotReady", "The pod is running but not ready.");
 }
 
 function pending(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
@@ -31,7 +31,7 @@ function pending(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
   if (scheduled?.status !== "False" || scheduled.reason !== "Unschedulable") {
     return inProgress("Pending", "The pod has not started.");
   }
-  const words = wordsOf(scheduled, "No node can take the pod.");
+  const words = wordsOf(scheduled, "The pod does not fit on any node.");
   return until(unschedulableAfterMs, stateAgeMs, [
     inProgress("Unschedulable", words),
     failed("Unschedulable", words),
@@ -43,7 +43,7 @@ function brokenContainer(object: KubeObject, { stateAgeMs }: HealthFacts): Healt
   const waits = waitingContainers(object);
   const crashing = waits.find(({ reason }) => reason === "CrashLoopBackOff");
   if (crashing !== undefined && partOf(object, "status", "phase") === "Running") {
-    return failed("CrashLoopBackOff", `Container ${crashing.name} keeps crashing; look at its log.`);
+    return failed("CrashLoopBackOff", `Container ${crashing.name} keeps crashing; check its logs.`);
   }
   const pulling = waits.find(({ reason }) => pullFaults.has(reason));
   if (pulling === undefined) return undefined;
@@ -74,7 +74,7 @@ function failureOf(object: KubeObject): string {
   if (said !== undefined && said !== "") return said;
   const ended = listOf(status, "containerStatuses").find((container) => exitCodeOf(container) !== 0);
   if (ended === undefined) return "The pod has failed.";
-  return `Container ${textOf(ended, "name") ?? ""} ended with code ${String(exitCodeOf(ended))}.`;
+  return `Container ${textOf(ended, "name") ?? ""} exited with code ${String(exitCodeOf(ended))}.`;
 }
 
 function exitCodeOf(container: unknown): number {

@@ -16,7 +16,7 @@ function claim(object: KubeObject, { isWaitForFirstConsumer }: HealthFacts): Hea
   const storageClass = textOf(partOf(object, "spec"), "storageClassName");
   // Such a claim binds when a pod uses it. The pod may be in a later stage, which would wait for this one for ever.
   if (phase === "Pending" && isWaitForFirstConsumer?.(storageClass) === true) {
-    return ready("The claim binds as soon as a pod uses it.");
+    return ready("The claim is bound when a pod uses it.");
   }
   return inProgress("NotBound", "The claim is not bound to a volume.");
 }

@@ -12,7 +12,7 @@ import {
   wordsOf,
 } from "./object-parts.ts";
 
-/** How the controllers of the group `apps` tell that they are done. */
+/** How the controllers of the group `apps` report that they are done. */
 export const workloadRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["apps/Deployment", deployment],
   ["apps/StatefulSet", statefulSet],
@@ -30,7 +30,7 @@ function deployment(object: KubeObject): Health {
     return failed(progressing.reason, wordsOf(progressing, "The rollout made no progress in time."));
   }
   const failure = trueCondition(object, "ReplicaFailure");
-  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be made."));
+  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be created."));
   if (wantedReplicas(object) === 0) return scaledToNothing(object);
   return missingReplicas(object) ?? missingCondition(object) ?? ready("All replicas are available.");
 }
@@ -38,8 +38,8 @@ function deployment(object: KubeObject): Health {
 function scaledToNothing(object: KubeObject): Health {
   if (observedGeneration(object) === undefined) return notObserved();
   const left = countOf(object, "replicas");
-  if (left > 0) return inProgress("ReplicasLeaving", `${left} replicas are still to go.`);
-  return ready("Scaled to no replicas.");
+  if (left > 0) return inProgress("ReplicasLeaving", `${left} replicas are still terminating.`);
+  return ready("Scaled to zero replicas.");
 }
 
 function missingReplicas(object: KubeObject): Health | undefined {
@@ -62,13 +62,13 @@ function missingCondition(object: KubeObject): Health | undefined {
     return inProgress("RollingOut", "The new ReplicaSet is not available yet.");
   }
   if (trueCondition(object, "Available") !== undefined) return undefined;
-  return inProgress("NotAvailable", "Too few replicas are available.");
+  return inProgress("NotAvailable", "Not enough replicas are available.");
 }
 
 function statefulSet(object: KubeObject): Health {
   if (observedGeneration(object) === undefined) return notObserved();
   if (partOf(object, "spec", "updateStrategy", "type") === "OnDelete") {
-    return ready("Pods are updated when somebody deletes them.");
+    return ready("Pods are updated when they are deleted.");
   }
   const wanted = wantedReplicas(object);
   const made = countOf(object, "replicas");
@@ -108,13 +108,13 @@ function daemonSet(object: KubeObject): Health {
       ...(isOnDelete ? [] : [updated]),
       { have: countOf(object, "numberAvailable"), want, what: "pods available" },
       { have: countOf(object, "numberReady"), want, what: "pods ready" },
-    ]) ?? ready("All nodes have their pod.")
+    ]) ?? ready("All nodes run their pod.")
   );
 }
 
 function replicaSet(object: KubeObject): Health {
   const failure = trueCondition(object, "ReplicaFailure");
-  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be made."));
+  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be created."));
   const wanted = wantedReplicas(object);
   return (
     firstShort([
@@ -139,5 +139,5 @@ function firstShort(tallies: readonly Tally[]): Health | undefined {
 }
 
 function notObserved(): Health {
-  return inProgress("NotObserved", "Its controller has not looked at it yet.");
+  return inProgress("NotObserved", "Its controller has not observed it yet.");
 }

@@ -77,7 +77,10 @@ function stringDataFaults(manifest: JsonObject): readonly ObjectFault[] {
   if (!isJsonObject(stringData)) return [{ field: "stringData", message: "must be an object" }];
   return Object.entries(stringData)
     .filter(([, value]) => typeof value !== "string")
-    .map(([key]) => ({ field: `stringData[${JSON.stringify(key.slice(0, 253))}]`, message: "must be text" }));
+    .map(([key]) => ({
+      field: `stringData[${JSON.stringify(key.slice(0, 253))}]`,
+      message: "must be a string",
+    }));
 }
 
 /** To an apply the server answers with an error of its own, as if it were worth another try. */

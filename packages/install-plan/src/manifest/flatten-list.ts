@@ -29,9 +29,9 @@ function collect(manifest: unknown, items: unknown[], levelsLeft: number): strin
   const inner = itemsOf(manifest);
   if (inner === undefined) {
     items.push(manifest);
-    return items.length > itemLimit ? `a list may hold ${itemLimit} objects at most` : undefined;
+    return items.length > itemLimit ? `a list may have at most ${itemLimit} objects` : undefined;
   }
-  if (levelsLeft === 0) return `lists may be nested ${nestingLimit} deep at most`;
+  if (levelsLeft === 0) return `lists may be nested at most ${nestingLimit} levels deep`;
   for (const [index, item] of inner.entries()) {
     const message =
       mismatch(manifest, item, index) ?? collect(completed(manifest, item), items, levelsLeft - 1);
@@ -51,7 +51,7 @@ function mismatch(list: unknown, item: unknown, index: number): string | undefin
   const expected = itemKind(list);
   const kind = textOf(item, "kind");
   if (expected === "" || kind === undefined || kind === expected) return undefined;
-  return `items[${index}] of a ${expected}List says it is a ${kind.slice(0, 63)}`;
+  return `items[${index}] of a ${expected}List has kind ${kind.slice(0, 63)}`;
 }
 
 /** `ConfigMap` for `ConfigMapList`, nothing for the plain `List` that holds anything. */

@@ -24,12 +24,12 @@ function endFaults(template: unknown, pod: unknown): readonly ObjectFault[] {
   return [
     ...(listOf(pod, "containers").length > 0
       ? []
-      : [{ field: "template.spec.containers", message: "must hold a container" }]),
+      : [{ field: "template.spec.containers", message: "must contain at least one container" }]),
     ...(restartPolicy === "Never" || restartPolicy === "OnFailure"
       ? []
       : [{ field: "template.spec.restartPolicy", message: "must be Never or OnFailure" }]),
     ...(fieldOf(template, "suspend") === true
-      ? [{ field: "suspend", message: "must not be true: a suspended job never ends" }]
+      ? [{ field: "suspend", message: "must not be true: a suspended job never finishes" }]
       : []),
   ];
 }
@@ -42,6 +42,6 @@ function accountFaults(pod: unknown, serviceAccountName: string): readonly Objec
     )
     .map((field) => ({
       field: `template.spec.${field}`,
-      message: `must be empty or the plan's account ${serviceAccountName}`,
+      message: `must be empty or the plan's service account ${serviceAccountName}`,
     }));
 }

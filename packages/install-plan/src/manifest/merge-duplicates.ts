@@ -24,7 +24,7 @@ export function mergeDuplicates(members: readonly Member[]): Merged {
     warnings: alike.flatMap(([first, ...others]) =>
       first === undefined
         ? []
-        : [`${describeIdentity(first.identity)}: ${others.length} identical copies were left out`],
+        : [`${describeIdentity(first.identity)}: ${others.length} identical copies were dropped`],
     ),
   };
 }
@@ -37,6 +37,6 @@ function differing(member: Member, group: readonly Member[]): Issue {
   const places = group.filter((other) => other !== member).map(({ stage, index }) => `${stage}[${index}]`);
   const others = [...new Set(places)].toSorted().join(", ");
   return issueFor(member, {
-    message: `${describeIdentity(member.identity)}: stands in the plan more than once with different content, also at ${others}`,
+    message: `${describeIdentity(member.identity)}: is in the plan more than once with different content, also at ${others}`,
   });
 }

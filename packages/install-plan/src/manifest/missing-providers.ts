@@ -31,7 +31,7 @@ function kindIssues(member: Member, { kindOf, provided }: Providers): readonly I
   const cause =
     comesAt === undefined
       ? "is not served; install its CustomResourceDefinition or add it to the plan"
-      : "is provided by a later stage of the plan; move its CustomResourceDefinition to this stage or before";
+      : "is provided by a later stage of the plan; move its CustomResourceDefinition to this stage or an earlier one";
   const message = `${describeIdentity(member.identity)}: the kind ${kind} of ${apiVersion} ${cause}`;
   return [issueFor(member, { reason: "KindMissing", field: "kind", message })];
 }
@@ -57,8 +57,8 @@ function namespaceIssues(
   if ((comesAt !== undefined && comesAt <= member.stageIndex) || hasNamespace(namespace)) return [];
   const cause =
     comesAt === undefined
-      ? "is not there; create it or add it to the plan"
-      : "is made by a later stage; move it to this stage or before";
+      ? "does not exist; create it or add it to the plan"
+      : "is created by a later stage; move it to this stage or an earlier one";
   const message = `${describeIdentity(member.identity)}: the namespace ${namespace} ${cause}`;
   return [issueFor(member, { reason: "NamespaceMissing", field: "metadata.namespace", message })];
 }

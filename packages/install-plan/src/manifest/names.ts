@@ -3,7 +3,7 @@ export function isDnsLabel(name: string): boolean {
   return name.length <= 63 && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(name);
 }
 
-/** A DNS subdomain as Kubernetes has it: 253 characters at most, and no limit for what stands between two dots. */
+/** A DNS subdomain as Kubernetes has it: 253 characters at most, and no limit for the labels between dots. */
 export function isDnsSubdomain(name: string): boolean {
   return (
     name.length <= 253 && name.split(".").every((label) => /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(label))

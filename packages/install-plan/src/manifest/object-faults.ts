@@ -62,22 +62,22 @@ function nameRule(manifest: JsonObject, name: unknown): string {
   if (name === undefined) return "is required";
   if (isRbac(manifest))
     return "must be 1 to 253 characters without slashes, percent signs and control characters";
-  return "must be a DNS name: lower case letters, digits, dashes and dots";
+  return "must be a DNS subdomain: lowercase letters, digits, dashes and dots";
 }
 
 /** Fields that the server or another writer fills in, with what to do about them. */
 const foreignFields: ReadonlyMap<string, string> = new Map([
+  ["generateName", "is not allowed: objects of a plan need a fixed name; put jobs in stages[].jobs"],
+  ["uid", "is set by the API server; remove it"],
+  ["resourceVersion", "is set by the API server; remove it"],
+  ["managedFields", "is set by the API server; remove it"],
+  ["deletionTimestamp", "is set by the API server; remove it"],
+  ["deletionGracePeriodSeconds", "is set by the API server; remove it"],
+  ["ownerReferences", "is not allowed: the plan owns its objects; remove it"],
   [
-    "generateName",
-    "is not allowed: a plan must know its objects by name; things to run belong in stages[].jobs",
+    "finalizers",
+    "is not allowed: a finalizer is set by the controller that removes it; remove it from the manifest",
   ],
-  ["uid", "is the server's to fill in; leave it out"],
-  ["resourceVersion", "is the server's to fill in; leave it out"],
-  ["managedFields", "is the server's to fill in; leave it out"],
-  ["deletionTimestamp", "is the server's to fill in; leave it out"],
-  ["deletionGracePeriodSeconds", "is the server's to fill in; leave it out"],
-  ["ownerReferences", "is not allowed: the plan owns its objects; leave it out"],
-  ["finalizers", "is not allowed: a finalizer is set by the controller that removes it; leave it out"],
 ]);
 
 function foreignFaults(metadata: JsonObject): readonly ObjectFault[] {
@@ -101,6 +101,6 @@ function markFaults(metadata: JsonObject, field: "labels" | "annotations"): read
     .filter((key) => key.startsWith(ownLabels))
     .map((key) => ({
       field: `metadata.${field}[${JSON.stringify(key.slice(0, 100))}]`,
-      message: "is Quartermaster's own mark; leave it out",
+      message: "is reserved for Quartermaster; remove it",
     }));
 }

@@ -14,7 +14,7 @@ type Stage = InstallPlan["spec"]["stages"][number];
 /** A resource as the plan writes it. */
 export type Resource = NonNullable<Stage["resources"]>[number];
 
-/** Where in the plan something stands. */
+/** Where in the plan something is. */
 export interface Place {
   readonly stage: string;
   readonly stageIndex: number;
@@ -54,7 +54,7 @@ export function planItems({ spec }: InstallPlan, sources: ContentSources): PlanI
 
 function sizeIssues(count: number): readonly Issue[] {
   if (count <= itemLimit) return [];
-  const message = `the plan holds ${count} objects; ${itemLimit} are the most, split it into several plans`;
+  const message = `the plan has ${count} objects; the limit is ${itemLimit}, split it into several plans`;
   return [{ reason: "InvalidManifest", message }];
 }
 
@@ -67,7 +67,7 @@ function bulkIssues({ stages }: InstallPlan["spec"]): readonly Issue[] {
   );
   const sizeBytes = manifests.reduce((sum, each) => sum + Buffer.byteLength(canonicalJson(each)), 0);
   if (sizeBytes <= inlineLimitBytes) return [];
-  const message = `the manifests in the plan are ${Math.ceil(sizeBytes / 1024)} KiB together; more than 1 MiB has to stand in ResourceManifests`;
+  const message = `the manifests in the plan are ${Math.ceil(sizeBytes / 1024)} KiB in total; store more than 1 MiB in ResourceManifests`;
   return [{ reason: "InvalidManifest", message }];
 }
 
@@ -94,11 +94,11 @@ function resolveReference(
     return {
       kind: "unresolved",
       reason: "ManifestMissing",
-      message: `ResourceManifest ${name} is not there`,
+      message: `ResourceManifest ${name} does not exist`,
     };
   }
   if (found.spec.sha256 !== sha256) {
-    const message = `ResourceManifest ${name} holds other content than the plan refers to`;
+    const message = `ResourceManifest ${name} does not have the content that the plan references`;
     return { kind: "unresolved", reason: "ContentChanged", message };
   }
   const resolved = resolve(found);

@@ -33,7 +33,7 @@ export function readMember(item: PlanItem, plan: InstallPlan, findKind: FindKind
   return {
     member,
     issues: faults.map(({ field, message }) => issueFor(member, { field, message: `${title}: ${message}` })),
-    warnings: form.dropped.map((field) => `${title}: ${field} is not applied and was left out`),
+    warnings: form.dropped.map((field) => `${title}: ${field} is not applied and was dropped`),
   };
 }
 
@@ -110,14 +110,14 @@ interface Fault {
 function scopeFaults(identity: Identity, plan: InstallPlan, kind: ServedKind | undefined): readonly Fault[] {
   if (plan.spec.scope === "Cluster" || kind === undefined) return [];
   if (kind.scope === "Cluster") {
-    return [{ field: "kind", message: "is cluster-wide; the plan needs scope: Cluster for it" }];
+    return [{ field: "kind", message: "is cluster-scoped; set scope: Cluster on the plan" }];
   }
   if (identity.namespace === plan.metadata.namespace) return [];
-  const message = `is outside ${plan.metadata.namespace ?? "the plan's namespace"}; the plan needs scope: Cluster for it`;
+  const message = `is outside ${plan.metadata.namespace ?? "the plan's namespace"}; set scope: Cluster on the plan`;
   return [{ field: "metadata.namespace", message }];
 }
 
-/** The reference is the inventory once the manifest is gone, so it must tell the truth. */
+/** The reference is the inventory once the manifest is gone, so it must be correct. */
 function referenceFaults(
   { resource: { manifestRef } }: PlanItem,
   { identity, key }: Member,
@@ -127,6 +127,6 @@ function referenceFaults(
   const isLeftOut = namespace === "" && identity.namespace !== undefined;
   const told = { ...rest, namespace: isLeftOut ? (identity.namespace ?? "") : namespace };
   if (identityKey(told) === key && told.apiVersion === identity.apiVersion) return [];
-  const message = `the reference to ${manifestRef.name} says that it holds ${describeIdentity({ ...rest, ...(namespace === "" ? {} : { namespace }) })}`;
+  const message = `the reference to ${manifestRef.name} declares ${describeIdentity({ ...rest, ...(namespace === "" ? {} : { namespace }) })}`;
   return [{ field: "manifestRef.object", message }];
 }

@@ -44,7 +44,7 @@ interface Kinds {
   readonly findKind: FindKind;
 }
 
-/** CRDs come first, because they tell the scope of their objects. */
+/** CRDs come first, because they define the scope of their objects. */
 function readMembers(
   items: readonly PlanItem[],
   plan: InstallPlan,

@@ -48,11 +48,11 @@ function issueOf(file: string, { index, line, message }: YamlFault): YamlIssue {
 
 function findForbidden(text: string): YamlFault | undefined {
   if (text.startsWith("\u{FEFF}")) {
-    return { index: 0, line: 1, message: "starts with a byte order mark; save it without" };
+    return { index: 0, line: 1, message: "starts with a byte order mark; save the file without it" };
   }
   const nul = text.indexOf("\0");
   if (nul === -1) return undefined;
-  return { index: 0, line: text.slice(0, nul).split("\n").length, message: "holds a NUL byte" };
+  return { index: 0, line: text.slice(0, nul).split("\n").length, message: "contains a NUL byte" };
 }
 
 /** Own check of uniqueness in yaml-value.ts: the library's is quadratic, 30 s for 40,000 keys. */
@@ -95,7 +95,7 @@ function tokenize(
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme));
-    // The document and the scalar being read stand on the stack as well.
+    // The document and the scalar being read are on the stack as well.
     if (parser.stack.length > depthLimit + 2) return { tokens, deepAt: parser.offset };
   }
   tokens.push(...parser.end());

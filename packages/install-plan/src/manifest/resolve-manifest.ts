@@ -36,7 +36,7 @@ export function resolveManifest(
   if (digestOf(resolved.value) === spec.sha256) return resolved;
   return {
     kind: "changed",
-    message: `ResourceManifest ${name}: its content does not have the digest in spec.sha256`,
+    message: `ResourceManifest ${name}: its content does not match the digest in spec.sha256`,
   };
 }
 
@@ -77,7 +77,7 @@ function readSecret(
   secret: ManifestSecret | undefined,
   total: InflatedSize,
 ): Resolved {
-  if (secret === undefined) return { kind: "missing", message: `Secret ${name} is not there` };
+  if (secret === undefined) return { kind: "missing", message: `Secret ${name} does not exist` };
   if (secret.immutable !== true) {
     return { kind: "invalid", message: `Secret ${name} must be immutable; set immutable: true on it` };
   }

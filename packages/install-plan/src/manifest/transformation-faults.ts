@@ -50,9 +50,9 @@ function fromFaults(
   const { names = [], labelSelector, fieldSelector } = from;
   const hasSelection = names.length > 0 || labelSelector !== undefined || fieldSelector !== undefined;
   return [
-    ...(hasSelection ? [] : [{ field: "from", message: "must say which objects: names or a selector" }]),
+    ...(hasSelection ? [] : [{ field: "from", message: "must select objects by names or a selector" }]),
     ...names.flatMap((name, index) =>
-      isPathSegment(name) ? [] : [{ field: `from.names[${index}]`, message: "is no name of an object" }],
+      isPathSegment(name) ? [] : [{ field: `from.names[${index}]`, message: "is not a valid object name" }],
     ),
     ...selectorFaults("from.labelSelector", labelSelector),
     ...(fieldSelector === undefined || isFieldSelector(fieldSelector)
@@ -77,7 +77,7 @@ function namespaceFaults(
       ? []
       : [{ field: "from.namespace", message: `must be ${home}: the plan's scope is Namespace` }]),
     ...(scopeOf(apiVersion, kind) === "Cluster"
-      ? [{ field: "from.kind", message: `${kind} is cluster-wide and the plan's scope is Namespace` }]
+      ? [{ field: "from.kind", message: `${kind} is cluster-scoped and the plan's scope is Namespace` }]
       : []),
   ];
 }
@@ -99,12 +99,12 @@ function toFaults({ to }: Transformation, members: readonly Member[]): readonly 
 /** What the server would take for "everything" is refused here: a slip must not delete a namespace's content. */
 function selectorFaults(field: string, selector: string | undefined): readonly ObjectFault[] {
   if (selector === undefined || parseLabelSelector(selector) !== undefined) return [];
-  return [{ field, message: "must be a label selector that demands something" }];
+  return [{ field, message: "must be a non-empty label selector" }];
 }
 
 function strategyFaults({ strategy, from }: Transformation, { spec }: InstallPlan): readonly ObjectFault[] {
   if (strategy === "CreateBeforeDelete" || spec.approval === "Manual" || from.allowUnowned) return [];
   return [
-    { field: "strategy", message: "DeleteBeforeCreate needs approval: Manual or from.allowUnowned: true" },
+    { field: "strategy", message: "DeleteBeforeCreate requires approval: Manual or from.allowUnowned: true" },
   ];
 }

@@ -88,18 +88,18 @@ class Reading {
   #resolve(name: string, node: unknown, depth: number): unknown {
     const anchored = this.#anchors.get(name);
     if (anchored === undefined)
-      throw new Refusal("an alias names an anchor that does not come before it", node);
+      throw new Refusal("an alias references an anchor that is not defined before it", node);
     this.#aliasedNodes += anchored.nodes;
     this.#nodes += anchored.nodes;
     this.#deepest = Math.max(this.#deepest, depth + anchored.height);
-    if (this.#aliasedNodes > aliasedNodeLimit) throw new Refusal("aliases repeat too much", node);
+    if (this.#aliasedNodes > aliasedNodeLimit) throw new Refusal("aliases expand to too many nodes", node);
     if (this.#deepest > depthLimit) throw new Refusal(`nested deeper than ${depthLimit} levels`, node);
     return anchored.value;
   }
 }
 
 function keyName(key: unknown): string {
-  if (!isScalar(key) || typeof key.value !== "string") throw new Refusal("keys must be text", key);
+  if (!isScalar(key) || typeof key.value !== "string") throw new Refusal("keys must be strings", key);
   // YAML 1.2 has no merge keys; taking this one for a plain key would lose what the author means.
   if (key.value === "<<" && key.type === "PLAIN") {
     throw new Refusal("merge keys (<<) are not supported; write the fields out", key);
@@ -115,7 +115,7 @@ function scalarValue(scalar: Scalar): unknown {
   const { value, source = "" } = scalar;
   if (typeof value !== "number") return value;
   if (!Number.isFinite(value) && !jsonNumber.test(source))
-    throw new Refusal("is no number that JSON knows", scalar);
+    throw new Refusal("is not a valid JSON number", scalar);
   if (octal.test(source)) return Number.parseInt(source, 8);
   return jsonNumber.test(source) ? exactNumber(source) : value;
 }

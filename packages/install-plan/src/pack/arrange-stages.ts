@@ -30,7 +30,7 @@ export function emptyStages(
   return wanted.flatMap(({ name, select }) =>
     select
       .filter((pattern) => !objects.some(({ identity }) => isSelected(identity, pattern)))
-      .map((pattern) => `stage ${name}: there is no object ${pattern}; kinds are written as in manifests`),
+      .map((pattern) => `stage ${name}: no object matches ${pattern}; write kinds as in manifests`),
   );
 }
 

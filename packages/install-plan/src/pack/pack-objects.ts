@@ -45,7 +45,7 @@ function readDocument({ value, source }: PackDocument): ReadObjects {
     .map((item) => packObject(item, source));
   const warnings = flattened.items
     .filter((item) => Object.keys(fieldOf(item, "status") ?? {}).length > 0)
-    .map((item) => `${source}: ${titleOf(item)}: status was left out`);
+    .map((item) => `${source}: ${titleOf(item)}: status was dropped`);
   return { objects, warnings, issues: [] };
 }
 
@@ -103,7 +103,7 @@ function areAlike(group: readonly PackObject[]): boolean {
 
 function leftOut([first, ...others]: readonly PackObject[]): string {
   const places = others.map(({ source }) => source).join("; ");
-  return `${places}: ${first === undefined ? "" : describeIdentity(first.identity)}: identical copies were left out`;
+  return `${places}: ${first === undefined ? "" : describeIdentity(first.identity)}: identical copies were dropped`;
 }
 
 function differing(group: readonly PackObject[]): Issue {
@@ -111,7 +111,7 @@ function differing(group: readonly PackObject[]): Issue {
   const [first] = group;
   const title = first === undefined ? "" : describeIdentity(first.identity);
   return {
-    ...invalid(`${places}: ${title}: stands there more than once with different content; keep one`),
+    ...invalid(`${places}: ${title}: occurs more than once with different content; keep one`),
     ...(first === undefined ? {} : { object: first.identity }),
   };
 }

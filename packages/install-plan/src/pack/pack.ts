@@ -8,7 +8,7 @@ import type { PackDocument, Packed, PackedManifest, PackedPlan, PackedStage, Pac
 import { planScope } from "./plan-scope.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
 
-/** Up to here all objects stand in the plan itself: it is easy to read, and each one beside it costs a write more. */
+/** Up to this size all objects are stored inline in the plan: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;
 /** For the resources of a plan with references: with its status it is to stay below 64 KiB, and that takes up to 25. */
 const referringLimitBytes = 36_000;
@@ -18,7 +18,7 @@ const planObjectLimit = 5_000;
 
 /**
  * Turns a stream of manifests into a plan. Pure and repeatable: the same documents give the same plan. Whatever is wrong is
- * told at once in `issues`.
+ * reported at once in `issues`.
  *
  * @example
  * const { plan, issues } = pack([{ value: configMap, source: "shop.yaml" }], { name: "shop", serviceAccountName: "installer" });
@@ -52,7 +52,7 @@ function storage(objects: readonly PackObject[], options: PackOptions): (object:
   };
 }
 
-/** All that may stand in the plan when they are few; else as many as fit beside the references to the others. */
+/** All that may be inline in the plan when they are few; else as many as fit beside the references to the others. */
 function smallest(
   objects: readonly PackObject[],
   isApart: (object: PackObject) => boolean,
@@ -120,7 +120,7 @@ function secretWarning(
   const count = objects.filter((object) => isSecret(object)).length;
   if (count === 0 || secrets === "secretRef") return [];
   return [
-    `Secrets in the plan: ${count}; everybody who may read plans can read them, secretRef keeps them in Secrets`,
+    `Secrets in the plan: ${count}; anyone who can read plans can read them; secretRef keeps them in Secrets`,
   ];
 }
 
@@ -130,10 +130,10 @@ function isSecret({ identity: { apiVersion, kind } }: PackObject): boolean {
 
 function planIssues(objectCount: number, stages: readonly { readonly name: string }[]): readonly Issue[] {
   const names = stages.map(({ name }) => name);
-  if (names.length === 0) return [invalid("there is no object to install")];
+  if (names.length === 0) return [invalid("no objects to install")];
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   return [
-    ...repeated.map((name) => invalid(`there are two stages ${name}: give yours another name`)),
+    ...repeated.map((name) => invalid(`duplicate stage ${name}: choose another name`)),
     ...(names.length <= planStageLimit ? [] : [invalid(tooMany(names.length, "stages", planStageLimit))]),
     ...(objectCount <= planObjectLimit ? [] : [invalid(tooMany(objectCount, "objects", planObjectLimit))]),
   ];
@@ -144,5 +144,5 @@ function invalid(message: string): Issue {
 }
 
 function tooMany(count: number, what: string, limit: number): string {
-  return `${count} ${what} are more than the ${limit} a plan may have; split the objects over several plans`;
+  return `${count} ${what} exceed the limit of ${limit} per plan; split the objects into several plans`;
 }

@@ -14,7 +14,7 @@ export interface PackDocument {
 /** A stage that the author asks for; it takes what it selects out of the default stages and comes after them. */
 export interface WantedStage {
   readonly name: string;
-  /** `Kind` or `Kind/name`; `*` in a name stands for anything. */
+  /** `Kind` or `Kind/name`; `*` in a name matches anything. */
   readonly select: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import type { PackObject } from "./pack-objects.ts";
 import type { PackedManifest, PackedResource } from "./packed.ts";
 
 const kibibyte = 1_024;
-/** Up to here the manifest stands in the ResourceManifest as it is; what is larger nobody reads, and each write of it is dear. */
+/** Up to this size the manifest is stored inline in the ResourceManifest; larger ones are not read by people, and each write of them is expensive. */
 const rawLimitBytes = 128 * kibibyte;
 /** What an immutable Secret can hold. */
 const secretLimitBytes = 900 * kibibyte;
@@ -88,6 +88,6 @@ function storedName({ digest }: PackObject): string {
 
 function tooLarge({ identity, source }: PackObject, sizeBytes: number): Issue {
   const kibibytes = Math.ceil(sizeBytes / kibibyte);
-  const message = `${source}: ${describeIdentity(identity)}: ${kibibytes} KiB are more than an object of the API server can hold, packed or not; make it smaller`;
+  const message = `${source}: ${describeIdentity(identity)}: ${kibibytes} KiB exceed the object size limit of the API server, even compressed; make it smaller`;
   return { reason: "InvalidManifest", object: identity, message };
 }

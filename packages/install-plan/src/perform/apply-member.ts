@@ -116,7 +116,7 @@ function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureF
   return {
     kind: "collision",
     reason: reasons.collision,
-    message: `${describeIdentity(member.identity)} was made by somebody else meanwhile; adoption: IfUnowned takes it over.`,
+    message: `${describeIdentity(member.identity)} was created by another client; adoption: IfUnowned takes it over.`,
     count: 1,
     notBeforeMs: 0,
     triedAtMs: 0,
@@ -155,7 +155,7 @@ function noteRepair({ view }: Apply, ctx: Context): void {
       type: "Normal",
       reason: "Recreated",
       action: "Recreate",
-      note: `${name} had been deleted and was made again.`,
+      note: `${name} was deleted and has been recreated.`,
     });
     return;
   }
@@ -165,7 +165,7 @@ function noteRepair({ view }: Apply, ctx: Context): void {
     type: "Normal",
     reason: "Reverted",
     action: "Revert",
-    note: `${name} had been changed by ${manager}: ${paths}`,
+    note: `${name} was changed by ${manager}: ${paths}`,
   });
 }
 
@@ -197,7 +197,7 @@ async function noteWriteFailure(
   const errorClass = classify(error);
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
   const { member, kind, live } = view;
-  // Unforced, and somebody else's fields: the object is there without our mark.
+  // Unforced, and somebody else's fields: the object exists without our owner labels.
   if (errorClass === "conflict" && live === undefined && kind !== undefined) {
     const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
     if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);

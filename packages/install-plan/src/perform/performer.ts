@@ -165,6 +165,8 @@ async function createJob(action: Of<"createJob">, ctx: Context): Promise<void> {
     const found = await account.find(jobs, object.metadata);
     if (found === undefined || isOwnJob(found, action.plan)) return;
     const name = `Job ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
-    throw new NameTakenError(`${name} exists and was not made by this plan; delete it.`, { cause: error });
+    throw new NameTakenError(`${name} already exists and was not created by this plan; delete it.`, {
+      cause: error,
+    });
   }
 }

@@ -4,7 +4,7 @@ import { isOurs, readEntry } from "../fields/managed-fields.ts";
 import { objectAnnotation, ownLabels } from "../owner-labels.ts";
 
 /**
- * A merge patch that gives an object up: our marks go, and our claim on its fields, while the fields stay. An apply of
+ * A merge patch that gives an object up: our owner labels go, and our claim on its fields, while the fields stay. An apply of
  * nothing would do the contrary: it removes what only we own.
  */
 export function releasePatch({ metadata }: KubeObject): object {

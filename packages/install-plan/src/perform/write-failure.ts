@@ -15,7 +15,7 @@ export function writeFailureFrom(
   const lasting = (kind: WriteFailure["kind"], reason: string): WriteFailure => ({
     kind,
     reason,
-    message: `${name} was refused: ${said}`,
+    message: `${name} was rejected: ${said}`,
     count,
     notBeforeMs: nowMs + delayFor(error.class, count),
     triedAtMs: nowMs,

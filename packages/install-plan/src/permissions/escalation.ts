@@ -23,7 +23,7 @@ export interface EscalationFacts {
   readonly roleRules: (role: RoleRef) => unknown;
 }
 
-/** Stands for the rules of a role that the account may not read. Whether it may bind the role is left to the server's dry run. */
+/** Represents the rules of a role that the account may not read. Whether it may bind the role is left to the server's dry run. */
 export const unreadable: unique symbol = Symbol("unreadable");
 
 /** A role or binding that would give more than the account holds; the server refuses it. */
@@ -79,7 +79,7 @@ function judge(member: Member, facts: EscalationFacts): readonly Escalation[] {
   return isBinding(member) ? [judgeBinding(member, facts)] : [];
 }
 
-/** Whoever lets a role collect the rules of others must hold everything: nobody knows what will be in there. */
+/** An account that lets a role aggregate the rules of others must hold every permission: the result is not known in advance. */
 const everything: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },

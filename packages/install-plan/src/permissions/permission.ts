@@ -6,7 +6,7 @@ export interface Permission {
   readonly verb: string;
   /** Empty for the core group. */
   readonly group: string;
-  /** Plural, with a subresource after a slash. A path such as `/metrics` stands for itself, in the empty group. */
+  /** Plural, with a subresource after a slash. A path such as `/metrics` is used as is, in the empty group. */
   readonly resource: string;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;

@@ -50,7 +50,7 @@ export function namesObject({ resourceNames }: PolicyRule, name: string | undefi
   return resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name));
 }
 
-/** Whether the rule holds for a path that is no resource; a `*` at the end stands for the rest. */
+/** Whether the rule holds for a path that is no resource; a `*` at the end matches the rest. */
 export function namesPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: string): boolean {
   return (
     has(verbs, verb) &&

@@ -1,7 +1,7 @@
 import { sortPermissions, type Permission } from "./permission.ts";
 import { namesObject, namesResource, type PolicyRule } from "./policy-rule.ts";
 
-/** What the server told about an account's permissions in one place. */
+/** What the server reported about an account's permissions in one place. */
 export interface RulesReview {
   readonly rules: readonly PolicyRule[];
   /** There may be more than what is listed, e.g. behind a webhook. */
@@ -14,7 +14,7 @@ export type RulesReviews = ReadonlyMap<string, RulesReview>;
 /** The key of the review that counts for cluster-wide objects. */
 export const wholeCluster = "";
 
-/** The permissions that an account lacks, and those that only an access review can tell. */
+/** The permissions that an account lacks, and those that only an access review can decide. */
 export interface PermissionsFinding {
   readonly missing: readonly Permission[];
   readonly doubtful: readonly Permission[];

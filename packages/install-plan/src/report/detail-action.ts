@@ -5,7 +5,7 @@ import type { MemberView, Seen } from "../world/seen.ts";
 
 type DetailAction = NonNullable<NonNullable<PlanStatus["details"]>[number]["action"]>;
 
-/** What the plan does to an object next, by the knobs of the object. */
+/** What the plan does to an object next, according to its lifecycle policy. */
 export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): DetailAction {
   if (isInstalled(plan)) return steadyAction(view);
   const action = previewAction(view) ?? "conflict";

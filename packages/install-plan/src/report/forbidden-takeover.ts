@@ -12,6 +12,6 @@ export function whyNoTakeover({ takeover }: Seen): Why | undefined {
   const { subject, missing } = takeover;
   const rest = missing.length > namedAtMost ? `; and ${missing.length - namedAtMost} more` : "";
   const permissions = `${missing.slice(0, namedAtMost).map(describePermission).join("; ")}${rest}`;
-  const message = `To take over from a plan, its author or else its account must be allowed to delete it: ${subject} may not ${permissions}.`;
+  const message = `To take over from a plan, the author of the new plan, or else its service account, must be allowed to delete it: ${subject} may not ${permissions}.`;
   return { reason: reasons.permissionsMissing, message: message.slice(0, 1024) };
 }

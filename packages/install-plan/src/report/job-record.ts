@@ -2,7 +2,7 @@ import { timestampOf } from "@quartermaster/runtime";
 
 import type { JobRecord, JobView } from "../world/job-view.ts";
 
-/** How a job stands, for the status. Times are noted when they are first seen and stay for as long as the try is the same. */
+/** State of a job, for the status. Times are noted when they are first seen and stay for as long as the try is the same. */
 export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
   const known = before.find(
     ({ stage, name, attempt }) => stage === job.stage && name === job.spec.name && attempt === job.attempt,

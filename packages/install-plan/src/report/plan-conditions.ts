@@ -52,7 +52,8 @@ function claim(
 
 function resolved({ content }: Seen): ConditionUpdate {
   const [first] = content.unresolved;
-  if (first === undefined) return claim("Resolved", ["True", reasons.resolved, "Every manifest is at hand."]);
+  if (first === undefined)
+    return claim("Resolved", ["True", reasons.resolved, "All manifests are resolved."]);
   return claim("Resolved", ["False", first.reason, first.message]);
 }
 
@@ -64,8 +65,8 @@ function validated(seen: Seen): ConditionUpdate {
   const isAnswered = preflight?.missingPermissions.length === 0 && preflight.undecided.length === 0;
   const isKnown = hasStarted(seen.plan) || isAnswered;
   if (!isKnown)
-    return claim("Validated", ["Unknown", reasons.notChecked, "The server has not been asked yet."]);
-  return claim("Validated", ["True", reasons.validated, "Every object was found acceptable."]);
+    return claim("Validated", ["Unknown", reasons.notChecked, "The objects have not been checked yet."]);
+  return claim("Validated", ["True", reasons.validated, "All objects are valid."]);
 }
 
 function authorized(seen: Seen): ConditionUpdate {
@@ -91,14 +92,18 @@ function authorized(seen: Seen): ConditionUpdate {
   );
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
   if (preflight === undefined && !hasStarted(plan))
-    return claim("Authorized", ["Unknown", reasons.notChecked, "Permissions have not been compared yet."]);
+    return claim("Authorized", ["Unknown", reasons.notChecked, "Permissions have not been checked yet."]);
   return allAuthorized(plan);
 }
 
 function allAuthorized(plan: InstallPlan): ConditionUpdate {
-  const words = `Service account ${plan.spec.serviceAccountName} has every permission that is needed`;
+  const words = `Service account ${plan.spec.serviceAccountName} has all required permissions`;
   return authorOf(plan) === undefined
-    ? claim("Authorized", ["True", reasons.authorUnknown, `${words}; who made the plan is not recorded.`])
+    ? claim("Authorized", [
+        "True",
+        reasons.authorUnknown,
+        `${words}; the author of the plan is not recorded.`,
+      ])
     : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
 }
 
@@ -106,16 +111,20 @@ function approved(seen: Seen): ConditionUpdate {
   const approval = approvalOf(seen);
   switch (approval) {
     case "automatic":
-      return claim("Approved", ["True", reasons.automatic, "No approval is asked for."]);
+      return claim("Approved", ["True", reasons.automatic, "The plan does not require approval."]);
     case "given":
-      return claim("Approved", ["True", reasons.approved, "The plan was approved."]);
+      return claim("Approved", ["True", reasons.approved, "The plan is approved."]);
     case "missing":
-      return claim("Approved", ["False", reasons.awaitingApproval, "The preview waits for spec.approved."]);
+      return claim("Approved", [
+        "False",
+        reasons.awaitingApproval,
+        "The preview is waiting for spec.approved.",
+      ]);
     case "outdated":
       return claim("Approved", [
         "False",
         reasons.awaitingApproval,
-        "Another preview was approved than the present one; spec.approvedPreview has to name its digest.",
+        "The approval covers a different preview; set spec.approvedPreview to the digest of the current one.",
       ]);
     default:
       return unreachable(approval);
@@ -124,18 +133,17 @@ function approved(seen: Seen): ConditionUpdate {
 
 function applied({ plan, members, content, replacement: { successor } }: Seen): ConditionUpdate {
   if (successor?.isDone === true || plan.status?.phase === "Superseded")
-    return claim("Applied", ["False", reasons.superseded, "Its objects are another plan's now."]);
+    return claim("Applied", ["False", reasons.superseded, "Its objects belong to another plan."]);
   const open = members.filter(({ ownership }) => ownership.kind !== "owned");
   const total = members.length + content.unresolved.length;
   if (open.length === 0 && total > 0)
-    return claim("Applied", ["True", reasons.applied, "Every object of the plan has been applied."]);
-  return claim("Applied", ["False", reasons.applying, "Objects of the plan have not been applied yet."]);
+    return claim("Applied", ["True", reasons.applied, "All objects are applied."]);
+  return claim("Applied", ["False", reasons.applying, "Some objects are not applied yet."]);
 }
 
 function drifted({ members }: Seen): ConditionUpdate {
   const found = members.filter(({ ownership, drift }) => ownership.kind === "owned" && hasDrifted(drift));
-  if (found.length === 0)
-    return claim("Drifted", ["False", reasons.asApplied, "Objects are as they were applied."]);
+  if (found.length === 0) return claim("Drifted", ["False", reasons.asApplied, "No object has drifted."]);
   return claim("Drifted", ["True", reasons.drifted, found.slice(0, 5).map(describeDrift).join("; ")]);
 }
 
@@ -150,7 +158,7 @@ function contested({ members }: Seen): ConditionUpdate {
     revertConflict === undefined ? [] : [{ member, revertConflict }],
   );
   if (found.length === 0)
-    return claim("Contested", ["False", reasons.uncontested, "Nobody keeps changing objects of the plan."]);
+    return claim("Contested", ["False", reasons.uncontested, "No other writer keeps changing the objects."]);
   const words = found
     .slice(0, 5)
     .map(
@@ -162,9 +170,9 @@ function contested({ members }: Seen): ConditionUpdate {
 
 function superseded({ replacement: { successor } }: Seen): ConditionUpdate {
   if (successor === undefined)
-    return claim("Superseded", ["False", reasons.inForce, "No other plan replaces this one."]);
+    return claim("Superseded", ["False", reasons.inForce, "No plan replaces this plan."]);
   if (successor.isDone)
-    return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} has replaced this one.`]);
+    return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} replaced this plan.`]);
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 

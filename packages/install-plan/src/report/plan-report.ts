@@ -13,7 +13,7 @@ import { permissionsOf } from "./permissions-report.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
 import { previewOf } from "./preview.ts";
 
-/** The word for where a plan stands. */
+/** The phase of a plan. */
 export type Phase =
   | "Resolving"
   | "Validating"
@@ -233,13 +233,13 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
   if (ownership.kind === "unowned" && ownership.isForged === true)
     return {
       reason: reasons.nameTaken,
-      message: `${name} bears labels of this plan that the plan did not set.`,
+      message: `${name} has labels of this plan that the plan did not set.`,
     };
-  if (state === "Missing") return { reason: reasons.missing, message: `${name} is not there.` };
+  if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
   if (state === "Drifted")
     return {
       reason: reasons.drifted,
-      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its marks"}.`,
+      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
     };
   if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
   return {

@@ -14,12 +14,12 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
     case "replaced":
       return {
         reason: reasons.serviceAccountReplaced,
-        message: `Service account ${name} was deleted and made again; make a new plan that names it.`,
+        message: `Service account ${name} was deleted and recreated; create a new plan that uses it.`,
       };
     case "impersonationDenied":
       return {
         reason: reasons.notOptedIn,
-        message: `The operator may not act as service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
+        message: `The operator may not impersonate service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
       };
     case "authorUnknown":
       return {
@@ -31,7 +31,7 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
     case "authorUnauthorized":
       return {
         reason: reasons.authorizationLost,
-        message: `${account.author}, who made the plan, may no longer impersonate service account ${name}.`,
+        message: `${account.author}, the author of the plan, may no longer impersonate service account ${name}.`,
       };
     default:
       return unreachable(account);

@@ -8,6 +8,6 @@ export function describeUnwatchable(kinds: readonly Pick<Kind, "group" | "plural
   const names = [
     ...new Set(kinds.map(({ plural, group }) => (group === "" ? plural : `${plural}.${group}`))),
   ];
-  const remedy = `give it a ClusterRole with get, list and watch on them and the label ${readerLabel}: "true"`;
+  const remedy = `grant it a ClusterRole with get, list and watch on them and the label ${readerLabel}: "true"`;
   return `The operator may not watch ${names.toSorted().join(", ")}; ${remedy}`;
 }

@@ -75,7 +75,7 @@ function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
   return setback === undefined ? undefined : afterRefusal(seen, now, setback);
 }
 
-/** Somebody's object has come to stand under a name of ours since the plan was cleared. When it goes, we go on. */
+/** An object of another owner has taken one of our names since the preflight. When it is deleted, the plan continues. */
 function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const [collision] = seen.members
@@ -102,12 +102,12 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
   });
 }
 
-/** A kind that its CRD will bring, a namespace that is being made: a moment, or somebody else's job. */
+/** A kind that its CRD will bring, a namespace that is being created: it comes shortly, or another client has to act. */
 function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
   if (blocked.length === 0) return undefined;
   if (isLate(seen)) return stageTimedOut(seen, now, blocked.join("; "));
-  const why = because(reasons.waitingForKind, `Waits: ${blocked.slice(0, 5).join("; ")}.`);
+  const why = because(reasons.waitingForKind, `Waiting: ${blocked.slice(0, 5).join("; ")}.`);
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
@@ -127,7 +127,7 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   if (failed !== undefined) return resourceFailed(seen, now, failed);
   const words = closed.slice(0, 3).map((view) => whyOf(view).message);
   if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
-  const why = because(reasons.waitingForStage, `Stage ${stage.name} waits. ${words.join(" ")}`);
+  const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${words.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
   const rechecks = closed.flatMap(({ health, revertConflict }) => [
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
@@ -199,7 +199,7 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
-  // What is ready is reported at once; what is not, the next reconcile tells, with all that an installed plan says.
+  // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
   const isReady = seen.members.every(({ state }) => opensGate(state));
   const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;
@@ -235,7 +235,7 @@ function applyingWords(seen: Seen): {
   if (isLate(seen))
     return {
       phase: "Failed",
-      why: because(reasons.stageTimeout, `Stage ${name} is late; its writes are tried again.`),
+      why: because(reasons.stageTimeout, `Stage ${name} timed out; retrying its writes.`),
     };
   return { phase: "Applying", why: appliesStage(name) };
 }

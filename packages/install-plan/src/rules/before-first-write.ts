@@ -134,10 +134,10 @@ function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
   const [message = ""] = preflight.undecided.filter((text) => text !== "");
   const limitMs = 1000 * (plan.spec.stages[0]?.timeoutSeconds ?? 600);
   if (preflight.elapsedMs > limitMs) {
-    const why = because(reasons.timeout, `The server could not check the plan in time: ${message}`);
+    const why = because(reasons.timeout, `The API server did not check the plan in time: ${message}`);
     return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, retryMs) });
   }
-  const why = because(reasons.retrying, `The server could not check the plan just now: ${message}`);
+  const why = because(reasons.retrying, `The API server cannot check the plan yet: ${message}`);
   return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
 }
 
@@ -147,13 +147,13 @@ function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
   if (approval === "automatic" || approval === "given") return undefined;
   const message =
     approval === "outdated"
-      ? "The cluster has changed since the preview that was approved; look at the new one and set spec.approvedPreview to its digest."
-      : "The preview waits for approval: set spec.approved, with its digest in spec.approvedPreview.";
+      ? "The cluster has changed since the preview was approved; review the new preview and set spec.approvedPreview to its digest."
+      : "The preview is waiting for approval: set spec.approved to true and spec.approvedPreview to its digest.";
   const why = because(reasons.awaitingApproval, message);
   return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
 }
 
-/** Our status asks the predecessors to stand back; the first write comes when theirs say that they do. */
+/** Our status asks the predecessors to hand over; the first write comes when theirs say that they do. */
 function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement } = seen;
   if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;
@@ -161,7 +161,7 @@ function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
   const holding = replacement.predecessors.filter(({ hasLetGo }) => !hasLetGo);
   if (isAnnounced && holding.length === 0) return undefined;
   const names = replacement.predecessors.map(({ name }) => name).join(", ");
-  const why = because(reasons.waitingForPredecessor, `Waits until ${names} stands back.`);
+  const why = because(reasons.waitingForPredecessor, `Waiting for ${names} to hand over.`);
   return answer(seen, now, {
     phase: "Validating",
     message: why.message,

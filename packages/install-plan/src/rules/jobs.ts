@@ -15,7 +15,7 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   if (next === undefined) return undefined;
   const { state, spec } = next;
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
-  const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} runs.`);
+  const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.`);
   const actions: readonly PlanAction[] =
     state === "Waiting"
       ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
@@ -39,7 +39,7 @@ function isSuperseded({ state, spec, triesLeft }: JobView): boolean {
 /** First the status remembers the failure, then the next try is made: its name follows from that number. */
 function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
   const reason = job.state === "TimedOut" ? reasons.jobTimeout : reasons.jobFailed;
-  const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "it failed"}`);
+  const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "the job failed"}`);
   if (job.triesLeft <= 0) return tryAgainLater(seen, now, why);
   return answer(seen, now, { phase: "RunningJobs", message: why.message, outcome: waiting(why, atOnceMs) });
 }

@@ -8,7 +8,7 @@ import { removals } from "./removals.ts";
 import { rollBack } from "./roll-back.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
-/** Stages that do not wait pass before their objects are ready; what stood before stays until they are. */
+/** Stages that do not wait pass before their objects are ready; the previous objects stay until they are. */
 export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, replacement, members } = seen;
   const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");
@@ -24,7 +24,7 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   if (retreat !== undefined) return retreat;
   const why = because(
     reasons.finishing,
-    `The plans before this one are over when all is ready. ${words.join(" ")}`,
+    `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
   return answer(seen, now, {
@@ -34,11 +34,11 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   });
 }
 
-/** What the plans before this one left behind goes only now that the new objects stand. */
+/** What the plans before this one left behind is deleted only now that the new objects are ready. */
 export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;
-  const why = because(reasons.finishing, "Removes what the plans before this one had and it does not.");
+  const why = because(reasons.finishing, "Deleting leftover objects of the replaced plans.");
   return answer(seen, now, {
     phase: "Finishing",
     message: why.message,

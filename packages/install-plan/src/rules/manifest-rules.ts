@@ -10,7 +10,7 @@ import type { Resolved } from "../manifest/resolve-manifest.ts";
 
 type Status = NonNullable<ResourceManifest["status"]>;
 
-/** How a ResourceManifest stands: the first rule that answers decides. */
+/** State of a ResourceManifest: the first rule that answers decides. */
 export const manifestRules: readonly Rule<Resolved, never>[] = [
   { name: "contentInSecret", answer: contentInSecret },
   { name: "contentBroken", answer: contentBroken },
@@ -35,7 +35,7 @@ function objectUnsound(resolved: Resolved): Verdict<never> | undefined {
   const faults = objectFaults(value).map(({ field, message }) => `${field} ${message}`.trim());
   const flattened = flattenList(value);
   const isList = flattened.kind === "items" && flattened.isList;
-  const words = isList ? ["holds a list; a ResourceManifest holds one object"] : faults;
+  const words = isList ? ["contains a list; a ResourceManifest holds exactly one object"] : faults;
   if (words.length === 0) return undefined;
   const message = words.join("; ").slice(0, 1024);
   return report({ valid: false, reason: message }, stalled({ reason: "ManifestInvalid", message }));

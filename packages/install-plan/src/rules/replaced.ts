@@ -5,7 +5,7 @@ import { reasons } from "../reasons.ts";
 import type { Seen } from "../world/seen.ts";
 import { answer, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
-/** A plan that another one replaces stands back: every knob is off. */
+/** A plan that is being replaced writes nothing: its lifecycle policy is off. */
 export const replaced: readonly PlanRule[] = [
   { name: "superseded", answer: superseded },
   { name: "beingReplaced", answer: beingReplaced },
@@ -18,7 +18,7 @@ function superseded(seen: Seen, now: Date): PlanVerdict | undefined {
   if (!isSuperseded && (successor === undefined || (!successor.isDone && hasStarted(seen.plan))))
     return undefined;
   const { name, uid } = successor ?? seen.plan.status?.replacedBy ?? { name: "", uid: "" };
-  const message = `Plan ${name} has replaced this one.`;
+  const message = `Plan ${name} replaced this plan.`;
   return answer(seen, now, {
     phase: "Superseded",
     message,
@@ -32,7 +32,7 @@ function beingReplaced(seen: Seen, now: Date): PlanVerdict | undefined {
   const { successor } = seen.replacement;
   if (successor === undefined) return undefined;
   const { name, uid } = successor;
-  const why = because(reasons.replacing, `Plan ${name} is taking over; this one touches nothing any more.`);
+  const why = because(reasons.replacing, `Plan ${name} is taking over; this plan no longer writes anything.`);
   return answer(seen, now, {
     phase: "Replacing",
     message: why.message,

@@ -9,7 +9,7 @@ import { permissionsJustChanged, isWorthAnotherTry } from "./permissions-just-ch
 import { rollBack } from "./roll-back.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
-/** The attempt has failed. After the back-off the next one begins with the first stage; what stands already is left alone. */
+/** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */
 export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
   const retreat = rollBack(seen, now, why);
   if (retreat !== undefined) return retreat;
@@ -46,7 +46,7 @@ function nextAttempt(seen: Seen, now: Date): PlanVerdict {
   const { plan } = seen;
   const attempt = attemptOf(plan) + 1;
   const [first] = plan.spec.stages;
-  const why = because(reasons.applying, "Begins a new attempt.");
+  const why = because(reasons.applying, "Starting a new attempt.");
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,

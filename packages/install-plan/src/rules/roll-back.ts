@@ -7,7 +7,7 @@ import { removals } from "./removals.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "./verdict.ts";
 
 /**
- * The plan has failed and was reported to give back what it took. It says so in its status: its predecessors see that, and take
+ * The plan has failed and is configured to hand back what it took over. It says so in its status: its predecessors see that, and take
  * their objects over again. Undefined where the plan holds on.
  */
 export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | undefined {
@@ -17,7 +17,7 @@ export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | und
     ({ plan: before, state }) => before !== undefined && state === "Releasing",
   );
   if (!isWanted || !isPossible) return undefined;
-  const why = because(reasons.rolledBack, `Gives back what it took over: ${failure.message}`);
+  const why = because(reasons.rolledBack, `Rolling back to the replaced plans: ${failure.message}`);
   return answer(seen, now, {
     phase: "Failed",
     message: why.message,

@@ -11,13 +11,13 @@ import type { MemberView, Seen } from "../world/seen.ts";
 import { permissionsJustChanged, isWorthAnotherTry } from "./permissions-just-changed.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "./verdict.ts";
 
-/** What no event tells, such as a mark on an object that no watch shows, is found by a look every ten hours. */
+/** What no event reports, such as an owner label on an object that no watch shows, is found by a full check every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
 /** A kind that comes back with its CRD is in discovery shortly after the last event about that. */
 const blockedMs = 1_000;
 
-/** Once installed: repairs what the knobs say, and tells how everything is. */
+/** Once installed: repairs what the lifecycle policy allows, and reports the state of everything. */
 export const steady: readonly PlanRule[] = [
   { name: "contentChanged", answer: whileInstalled(contentChanged) },
   { name: "repairsDue", answer: whileInstalled(repairsDue) },
@@ -79,7 +79,7 @@ function restUntilMs({ failure }: MemberView, seen: Seen): number {
   return failure === undefined || isWorthAnotherTry(failure, seen) ? 0 : failure.notBeforeMs;
 }
 
-/** By the knobs of the member. */
+/** According to the lifecycle policy of the member. */
 function isRepairWanted({ member: { lifecycle }, drift, isSuperseded, ...view }: MemberView): boolean {
   switch (view.ownership.kind) {
     case "absent":
@@ -127,7 +127,7 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
     .slice(0, lateComersShown)
     .map(
       (name) =>
-        `Plan ${name} matches spec.replaces.selector but came too late; a new plan has to replace it.`,
+        `Plan ${name} matches spec.replaces.selector but was created too late; replace it with a new plan.`,
     );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
 }
@@ -140,7 +140,7 @@ function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
   const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
   const warnings = kept.map(
     ({ metadata: { name } }) =>
-      `Plan ${name} is beyond historyLimit and stays: ${subject} may not delete it.`,
+      `Plan ${name} exceeds historyLimit and is kept: ${subject} may not delete it.`,
   );
   return [
     ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),
@@ -150,7 +150,7 @@ function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
   ];
 }
 
-/** Somebody, perhaps we, is at it; otherwise a knob says to leave it. */
+/** Somebody, perhaps we, is at it; otherwise the lifecycle policy says to leave it. */
 function isUnderWay({ state, revertConflict, failure, blockedBy }: MemberView): boolean {
   const isOurs = revertConflict !== undefined || failure !== undefined || blockedBy !== undefined;
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";

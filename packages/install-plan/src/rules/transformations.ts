@@ -14,14 +14,14 @@ import { protectedWarning } from "./removals.ts";
 import { tryAgainLater } from "./retry.ts";
 import { answer, because, type PlanVerdict } from "./verdict.ts";
 
-/** What cannot stand beside the new object, such as a host port's holder, goes before the first stage. */
+/** What cannot coexist with the new object, such as the holder of a host port, is deleted before the first stage. */
 export function exclusivesRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) !== 0) return undefined;
   const exclusive = seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   return unreadableMatches(seen, now, exclusive) ?? remove(seen, now, exclusive);
 }
 
-/** What the new objects stand for goes once they are ready. */
+/** What the new objects replace is deleted once they are ready. */
 export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefined {
   if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
   const patient = seen.transformed.filter(({ rule }) => rule.strategy === "CreateBeforeDelete");
@@ -32,7 +32,7 @@ export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefine
   if (early !== undefined) {
     const why = because(
       reasons.finishing,
-      `Transformation ${early.rule.name} waits until its targets are ready.`,
+      `Transformation ${early.rule.name} is waiting for its targets to be ready.`,
     );
     return answer(seen, now, { phase: "Finishing", message: why.message, outcome: waiting(why, 60_000) });
   }
@@ -70,7 +70,7 @@ export function lateMatches({ plan, transformed }: Seen): readonly PlanAction[] 
   const warnings = transformed.flatMap(({ rule, late }) =>
     late.map(
       (object) =>
-        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it stays.`,
+        `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it is kept.`,
     ),
   );
   return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotPreviewed", warnings }];
@@ -90,7 +90,7 @@ function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Pla
   const isExclusive = remaining.some(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   // At the end it is enough that they are on their way out; before the beginning they must be gone.
   if (actions.length === 0 && !isExclusive) return undefined;
-  const why = because(reasons.finishing, "Removes what the plan's objects take the place of.");
+  const why = because(reasons.finishing, "Deleting the objects that transformations replace.");
   return answer(seen, now, {
     phase: isExclusive ? "Applying" : "Finishing",
     message: why.message,

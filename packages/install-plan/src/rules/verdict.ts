@@ -61,7 +61,7 @@ export function because(reason: string, message: string): Why {
 
 /** The same words from when a stage is begun until its writes are done: each change of a large plan's status is dear. */
 export function appliesStage(name: string): Why {
-  return because(reasons.applying, `Applies stage ${name}.`);
+  return because(reasons.applying, `Applying stage ${name}.`);
 }
 
 /** Comes back at once: what was decided now is to be seen by the next reconcile. */

@@ -10,7 +10,7 @@ import { type OwnerLabels, ownerLabelsFor } from "../owner-labels.ts";
 export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
 
 /**
- * The manifest with the plan's marks in its top-level metadata. On an object that is there, the paths that the plan leaves
+ * The manifest with the plan's owner labels in its top-level metadata. On an object that is there, the paths that the plan leaves
  * to others are given only as long as we are still their owner: leaving out a field that we own would remove it.
  */
 export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live?: KubeObject): KubeObject {

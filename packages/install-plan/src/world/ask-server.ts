@@ -54,7 +54,7 @@ async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFi
 
 /** It was there for the dry run and is not there any more: the next reconcile asks anew. */
 function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
-  const message = `${describeIdentity(identity)} has just been deleted`;
+  const message = `${describeIdentity(identity)} was just deleted`;
   return { kind: "transient", message, retryAfterMs: 0 };
 }
 
@@ -85,7 +85,7 @@ function providedRoles({ views }: ServerQuestion): DryRunRequest["isProvided"] {
     );
 }
 
-/** The object bears no mark of ours, so that no watch shows it: read it, as the account, because what it holds may be shown. */
+/** The object has none of our owner labels, so no watch shows it: read it, as the account, because what it holds may be shown. */
 async function sight(
   { member, kind }: MemberView,
   { memory, account, viewOf }: ServerQuestion,

@@ -24,7 +24,7 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
   if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
   // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
   if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
-    return `kind ${kindName} of ${apiVersion} leads outside the plan's namespace; the plan needs scope: Cluster for it`;
+    return `kind ${kindName} of ${apiVersion} is outside the plan's namespace; set scope: Cluster on the plan`;
   return namespace === undefined ? undefined : namespaceBlock(namespace, facts);
 }
 
@@ -34,10 +34,10 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
  */
 function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
   const home = ctx.store(namespaces).get({ name: namespace });
-  if (home === undefined) return `namespace ${namespace} is not there yet`;
+  if (home === undefined) return `namespace ${namespace} does not exist yet`;
   const { uid = "", deletionTimestamp } = home.metadata;
   if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
   if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
   if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;
-  return `namespace ${namespace} was deleted and made again meanwhile; make a new plan for it`;
+  return `namespace ${namespace} was deleted and recreated; create a new plan for it`;
 }

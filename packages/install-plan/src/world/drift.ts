@@ -13,7 +13,7 @@ export interface Drift {
   readonly paths: readonly string[];
   /** Fields that a disallowed manager added; only with `revert: Strict`. */
   readonly additions: readonly string[];
-  /** Who changed it, as far as the server tells. */
+  /** Who changed it, as far as the server reports it. */
   readonly manager?: string;
 }
 

@@ -57,7 +57,7 @@ function mayTryCreate({ live, member }: DryRunRequest): boolean {
 }
 
 /**
- * Costs the server a third less than an apply: it neither reads YAML nor compares fields. False when only an apply can tell:
+ * Costs the server a third less than an apply: it neither reads YAML nor compares fields. False when only an apply can decide:
  * somebody's object may be there, and the manifest be no more than a part of it.
  */
 async function tryCreate({ member, kind, ownerLabels, client }: DryRunRequest): Promise<boolean> {
@@ -155,7 +155,7 @@ function issueOf(
       index,
       object: identity,
       ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
-      message: `${describeIdentity(identity)} was refused: ${refusalText(error)}`,
+      message: `${describeIdentity(identity)} was rejected: ${refusalText(error)}`,
     },
   };
 }

@@ -39,7 +39,7 @@ async function tryJob(job: JobView, create: () => Promise<unknown>): Promise<Dry
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.class === "alreadyExists") return { kind: "fine", isNew: false };
-    const message = `job ${job.spec.name} of stage ${job.stage} was refused: ${refusalText(error)}`;
+    const message = `job ${job.spec.name} of stage ${job.stage} was rejected: ${refusalText(error)}`;
     if (!isLasting(error.class)) return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
     const field = `jobs[${job.spec.name}].template.${(error.causes[0]?.field ?? "").replace(/^spec\./, "")}`;
     return { kind: "issue", issue: { reason: "InvalidJob", stage: job.stage, field, message } };

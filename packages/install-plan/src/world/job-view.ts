@@ -13,7 +13,7 @@ export type JobSpec = NonNullable<Stage["jobs"]>[number];
 /** What the status remembers of a job. */
 export type JobRecord = NonNullable<NonNullable<InstallPlan["status"]>["jobs"]>[number];
 
-/** A job of the plan with how it stands. */
+/** A job of the plan with its state. */
 export interface JobView {
   readonly stage: string;
   readonly stageIndex: number;

@@ -5,13 +5,13 @@ import type { Entry } from "./inventory.ts";
 import { trackKinds } from "./member-stores.ts";
 import { type KindTable, reachableKind } from "./served-kinds.ts";
 
-/** An object of an inventory that is there and bears a plan's marks. */
+/** An object of an inventory that is there and has a plan's owner labels. */
 export type LabelledObject<E extends Entry = Entry> = E & {
   readonly kind: Kind;
   readonly live: KubeObject;
 };
 
-/** Those of the entries that are there and still bear the marks of the plan, in their order. */
+/** Those of the entries that are there and still have the owner labels of the plan, in their order. */
 export async function labelledObjects<E extends Entry>(
   entries: readonly E[],
   owner: PlanRef,

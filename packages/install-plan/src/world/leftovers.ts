@@ -22,7 +22,7 @@ export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
 };
 
 /**
- * Objects of replaced plans that this one does not name and that still bear their marks, the last one first. Looked for
+ * Objects of replaced plans that this one does not name and that still have their owner labels, the last one first. Looked for
  * before the first write, so that they are previewed and the permissions for them compared, and when the last stage is passed.
  */
 export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
@@ -41,7 +41,7 @@ export async function readLeftovers(parts: LeftoverParts): Promise<readonly Left
   return found;
 }
 
-/** After a failed handover: what bears our marks and no predecessor names. */
+/** After a failed handover: what has our owner labels and no predecessor names. */
 async function ownObjects(parts: LeftoverParts): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
   const theirs = new Set<string>();
@@ -82,7 +82,7 @@ export function deletedOf(leftovers: readonly Leftover[]): readonly Leftover[] {
   return leftovers.filter(({ cleanup, protectedBy }) => cleanup === "Delete" && protectedBy === undefined);
 }
 
-/** The permissions to delete them, or to take the marks off those that stay. */
+/** The permissions to delete them, or to remove the owner labels from those that stay. */
 export function leftoverPermissions(leftovers: readonly Leftover[]): readonly Permission[] {
   const deleted = new Set(deletedOf(leftovers));
   return leftovers.map((leftover) => {

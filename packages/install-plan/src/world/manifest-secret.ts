@@ -21,7 +21,7 @@ export async function findManifestSecret(
   } catch (error) {
     if (classify(error) !== "forbidden") throw error;
     if (await mayActAs(plan, ctx)) return "forbidden";
-    const message = `The operator may not act as service account ${plan.spec.serviceAccountName}; bind ClusterRole quartermaster-plans to it in this namespace`;
+    const message = `The operator may not impersonate service account ${plan.spec.serviceAccountName}; bind ClusterRole quartermaster-plans to it in this namespace`;
     throw new ApiError(message, { class: "forbidden", mayHaveActed: false, cause: error });
   }
 }

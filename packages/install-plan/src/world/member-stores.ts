@@ -4,7 +4,7 @@ import { ApiError, nameOfKind } from "@quartermaster/runtime";
 import { describeUnwatchable } from "../report/unwatchable.ts";
 import { watchFor } from "./object-view.ts";
 
-/** The marked objects of the kinds that a reconcile deals with. */
+/** The labelled objects of the kinds that a reconcile deals with. */
 export interface MemberStores {
   find(kind: Kind, ref: ObjectRef): KubeObject | undefined;
   list(kind: Kind): readonly KubeObject[];

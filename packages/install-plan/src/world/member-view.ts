@@ -28,7 +28,7 @@ export interface ViewFacts {
   readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;
 }
 
-/** How one object of the plan stands. */
+/** State of one object of the plan. */
 export function memberView(member: Member, facts: ViewFacts): MemberView {
   const { memory, context, nowMs } = facts;
   const live = facts.find(member);

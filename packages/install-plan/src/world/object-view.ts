@@ -3,13 +3,13 @@ import type { InformerRequest, Kind, KubeObject } from "@quartermaster/runtime";
 import { isJsonObject, type JsonObject } from "../manifest/json-object.ts";
 import { planIdLabel } from "../owner-labels.ts";
 
-/** How objects of plans are watched: only marked ones, with who owns which field, without their bulk. */
+/** How objects of plans are watched: only labelled ones, with who owns which field, without their bulk. */
 export function watchFor(kind: Kind): InformerRequest {
   return { kind, labelSelector: planIdLabel, keepManagedFields: true, projection: objectView };
 }
 
 /**
- * What is kept of an object: marks, ownership of fields, status and what health needs of the spec. The values of Secrets
+ * What is kept of an object: owner labels, ownership of fields, status and what health needs of the spec. The values of Secrets
  * and ConfigMaps, the schemas of CRDs and pod templates are dropped: changes show in the ownership of fields.
  */
 const objectView = { name: "plan", project: projectObject };

@@ -113,14 +113,14 @@ function ownershipContextOf(
   return { plan, takesOverFrom, living };
 }
 
-/** Only objects with marks of another plan ask for it: no reconcile walks over all plans of the cluster. */
+/** Only objects with owner labels of another plan ask for it: no reconcile walks over all plans of the cluster. */
 const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
 const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
 
 /**
- * Our watches show marked objects only. What an installed plan misses may have lost its label, and what stood in the way
+ * Our watches show labelled objects only. What an installed plan misses may have lost its label, and what was in the way
  * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
  */
 async function lookUpAbsent(

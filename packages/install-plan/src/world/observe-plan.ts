@@ -42,7 +42,7 @@ export interface ObserverParts {
   readonly requireAuthor: boolean;
 }
 
-/** Reads everything that the rules need. Writes nothing, and asks the server only what its watches cannot tell. */
+/** Reads everything that the rules need. Writes nothing, and asks the server only what its watches do not show. */
 export async function observePlan(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
   const memory = parts.memories.of(plan);
   memory.recallNamespaces(plan.status?.namespaces ?? []);

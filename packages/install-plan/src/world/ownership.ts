@@ -11,7 +11,7 @@ export type Ownership =
   | { readonly kind: "owned" }
   /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
   | { readonly kind: "inherited" }
-  /** Nobody's, as far as marks and owner references tell. */
+  /** Without an owner, according to owner labels and owner references. */
   | {
       readonly kind: "unowned";
       /** It bears labels of this plan that the plan did not put there. */
@@ -28,7 +28,7 @@ export interface OwnershipContext {
   readonly living: Pick<ReadonlyMap<string, string>, "get">;
 }
 
-/** Judges by the marks on the object; a label that no apply of ours put there is no more than a label. */
+/** Judges by the owner labels on the object; a label that no apply of ours put there is no more than a label. */
 export function ownershipOf(live: KubeObject | undefined, context: OwnershipContext): Ownership {
   if (live === undefined) return { kind: "absent" };
   const { plan, takesOverFrom, living } = context;
@@ -45,7 +45,7 @@ export function ownershipOf(live: KubeObject | undefined, context: OwnershipCont
 
 /** Who works in a namespace knows its plans. Those of others are not named: who may read the status may not read them. */
 function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPlan): string {
-  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan of another namespace";
+  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan in another namespace";
 }
 
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */

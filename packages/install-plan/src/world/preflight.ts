@@ -77,7 +77,7 @@ const adoptionLimit = 500;
 
 function adoptionIssues(count: number): readonly Issue[] {
   if (count <= adoptionLimit) return [];
-  const message = `The plan adopts ${count} objects; with approval: Manual ${adoptionLimit} are the most, split it into several plans.`;
+  const message = `The plan adopts ${count} objects; with approval: Manual the limit is ${adoptionLimit}, split it into several plans.`;
   return [{ reason: "InvalidManifest", message }];
 }
 
@@ -91,15 +91,15 @@ function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFind
   return [...collisionOf(view), ...unsafe, ...refused];
 }
 
-/** Somebody's object stands under the name, and the policy does not allow to take it over. */
+/** An object with this name exists, and the lifecycle policy does not allow the plan to take it over. */
 export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, ownership, isUnapproved } = view;
   if (isUnapproved === true) return [lateArrival(member)];
   const isForged = ownership.kind === "unowned" && ownership.isForged === true;
   const nobodys = isForged
-    ? "bears labels of this plan that the plan did not set"
-    : "exists already and is nobody's";
+    ? "has labels of this plan that the plan did not set"
+    : "already exists and has no owner";
   const owner = ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : nobodys;
   const remedy =
     ownership.kind === "ownedByOther"
@@ -117,7 +117,7 @@ export function collisionOf(view: MemberView): readonly Issue[] {
 }
 
 function lateArrival({ stage, index, identity }: Member): Issue {
-  const message = `${describeIdentity(identity)} was not there in this form when the plan was approved; remove it, or approve a new plan that adopts it.`;
+  const message = `${describeIdentity(identity)} did not exist in this form when the plan was approved; delete it, or approve a new plan that adopts it.`;
   return { reason: "Collision", stage, index, object: identity, message };
 }
 
@@ -140,7 +140,7 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
   };
 }
 
-/** What an approval is given for: which object, as it stands, becomes what. */
+/** What an approval is given for: which object, in its current state, becomes what. */
 function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
   return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
 }

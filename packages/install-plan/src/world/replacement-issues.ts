@@ -28,7 +28,7 @@ export function replacementIssues(plan: InstallPlan, graph: PlanGraph): readonly
       {
         reason: "InvalidReplaces",
         field: `${field}.selector`,
-        message: "The selector must be a label selector that demands something.",
+        message: "The selector must be a non-empty label selector.",
       },
     ];
   const named = namedBy(plan, graph);
@@ -44,7 +44,7 @@ export function replacementIssues(plan: InstallPlan, graph: PlanGraph): readonly
       {
         reason: "InvalidReplaces",
         field,
-        message: `Plan ${name} would take over from more than ${replacesLimit} plans; name fewer, or narrow the selector.`,
+        message: `Plan ${name} would take over from more than ${replacesLimit} plans; list fewer plans or narrow the selector.`,
       },
     ];
   return conflicts(wanted, plan, graph).map(({ rival, predecessor }) => ({

@@ -20,7 +20,7 @@ export function namedBy(plan: InstallPlan, graph: PlanGraph): readonly string[] 
 /**
  * Names of all plans that a plan takes over from. A predecessor that never finished, or never began, has predecessors of its
  * own, whose objects are still on their way: its successor takes them over too. Ends soon after `replacesLimit` names: the
- * result then tells no more than that there are too many.
+ * result then says only that there are too many.
  */
 export function wantedBy(plan: InstallPlan, graph: PlanGraph): readonly string[] {
   const own = plan.metadata.name;

@@ -13,7 +13,7 @@ export interface Predecessor {
   readonly uid: string;
   /** Undefined once it is gone. */
   readonly plan?: InstallPlan;
-  /** What our own status says of it; `Releasing` is the word that makes it stand back. */
+  /** What our own status says of it; `Releasing` asks it to hand over. */
   readonly state: "Pending" | "Releasing" | "Superseded" | "Gone";
   /** It has confirmed that it touches nothing any more, or there is nothing of it left that could. */
   readonly hasLetGo: boolean;
@@ -26,7 +26,7 @@ export interface Successor {
   readonly isDone: boolean;
 }
 
-/** How a plan stands to those before and after it. */
+/** How a plan relates to those before and after it. */
 export interface Replacement {
   readonly predecessors: readonly Predecessor[];
   readonly successor?: Successor;

@@ -30,7 +30,7 @@ export interface Seen {
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
   readonly replacement: Replacement;
-  /** What the plan may do to other plans; undefined stands for no other plans. */
+  /** What the plan may do to other plans; undefined means no other plans. */
   readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly preflight?: Preflight;
@@ -52,7 +52,7 @@ export interface Seen {
   readonly recentlyChanged?: readonly WakeTrigger[];
 }
 
-/** One object of the plan with how it stands in the cluster. */
+/** One object of the plan with its state in the cluster. */
 export interface MemberView {
   readonly member: Member;
   /** Undefined while the kind is not served. */
@@ -114,7 +114,7 @@ export interface Preflight {
   readonly elapsedMs: number;
 }
 
-/** An object that is to go once the plan stands. */
+/** An object to delete once the plan is installed. */
 export interface Leftover {
   readonly kind: Kind;
   readonly live: KubeObject;

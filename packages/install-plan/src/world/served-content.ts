@@ -30,7 +30,7 @@ export async function readServedContent(
   };
 }
 
-/** Kinds of the plan's own definitions that are served although discovery does not tell yet. */
+/** Kinds of the plan's own definitions that are served although discovery does not list them yet. */
 async function ownKinds({ provided }: Content, known: KindTable, ctx: Context): Promise<KindTable> {
   const isKnown = [...provided.values()].every((kind) => kindIn(known, kind) !== undefined);
   if (isKnown) return new Map();

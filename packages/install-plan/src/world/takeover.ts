@@ -22,7 +22,7 @@ export interface Takeover {
   readonly kept: readonly InstallPlan[];
 }
 
-/** How a plan stands to those before and after it, without what other authors may not ask for. */
+/** How a plan relates to those before and after it, without what other authors may not ask for. */
 export interface AuthorizedReplacement {
   readonly replacement: Replacement;
   readonly takeover: Takeover;
@@ -31,7 +31,7 @@ export interface AuthorizedReplacement {
 /**
  * Taking over from a plan ends it, and forgetting one deletes it: both need the permission to delete it. The plan itself is
  * asked about what it replaces, and other plans about what they want of this one, so that a plan without the permission
- * neither takes anything nor stands in the way of one that has it.
+ * neither takes anything nor blocks one that has it.
  */
 export async function authorizedReplacement(
   plan: InstallPlan,
@@ -100,7 +100,7 @@ async function mutedWishes(
   return muted;
 }
 
-/** It asks this plan to stand back, and this plan has not agreed yet. */
+/** It asks this plan to hand over, and this plan has not agreed yet. */
 function isUnconfirmedClaim({ metadata, status }: InstallPlan, plan: InstallPlan): boolean {
   if (plan.status?.replacedBy?.uid === metadata.uid) return false;
   return status?.replaces?.some(({ uid }) => uid === plan.metadata.uid) ?? false;

@@ -135,9 +135,9 @@ async function withoutProtected(
   const account = asAccount(parts.ctx.client, plan);
   const reasons = await inBatches(objects, 8, async (match) => {
     const identity = identityOf(match);
-    // Which objects a definition defines stands in its spec.
+    // The spec of a definition says which objects it defines.
     const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
-    if (live === undefined) return "it cannot be seen whether others have objects of its kind";
+    if (live === undefined) return "it is unknown whether others have objects of its kind";
     return await protectionOf(
       { entry: { identity, lifecycle }, live, plan, account },
       parts.ctx,
@@ -174,7 +174,7 @@ export function transformationIssues(
 ): readonly Issue[] {
   const issues = transformed.flatMap((each) => issuesOf(each, context));
   if (hasStarted(context.plan) || countOf(transformed) <= matchesLimit) return issues;
-  const message = `The transformations select more than ${matchesLimit} objects in all; narrow them or split the plan.`;
+  const message = `The transformations select more than ${matchesLimit} objects in total; narrow them or split the plan.`;
   return [{ reason: "InvalidTransformation", field: "spec.transformations", message }, ...issues];
 }
 
@@ -192,7 +192,7 @@ function issuesOf({ rule, matches }: Transformed, context: OwnershipContext): re
     const owner =
       ownership.kind === "ownedByOther"
         ? `belongs to ${ownership.owner}`
-        : "was made by no plan; allowUnowned: true takes it";
+        : "was not created by a plan; allowUnowned: true deletes it";
     return [
       {
         reason: "InvalidTransformation",

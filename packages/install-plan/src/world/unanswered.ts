@@ -50,7 +50,7 @@ async function isGone(identity: Entry["identity"], { ctx, discovery }: Parts): P
 /** So long the first picture of a kind may take before its API counts as silent. */
 const answerMs = 5_000;
 
-/** Kinds whose objects no watch shows, although discovery tells of them. Those that we may not watch are another matter. */
+/** Kinds whose objects no watch shows, although discovery lists them. Those that we may not watch are another matter. */
 async function silentKinds(
   kinds: readonly TableKind[],
   { ctx, discovery, system }: Parts,
@@ -61,7 +61,7 @@ async function silentKinds(
   if (silent().length === 0) return new Set();
   const answers = Promise.all(watched.map(async ({ watch }) => await watch.firstResponse));
   await Promise.race([answers, system.sleep(answerMs, ctx.signal)]);
-  // What discovery told may be older than the end of a version.
+  // What discovery reported may be older than the end of a version.
   if (silent().length > 0) discovery.invalidate();
   return new Set(silent().map(({ kind }) => nameOfKind(kind)));
 }

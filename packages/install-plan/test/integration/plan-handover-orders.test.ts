@@ -96,7 +96,7 @@ describe("handovers that do not go straight", () => {
     expect(await uidOf(bench, "y")).toBeUndefined();
     await eventually(async () =>
       (await bench.events("b")).some(
-        ({ reason, note }) => reason === "Protected" && note.includes("/data stays: it holds data"),
+        ({ reason, note }) => reason === "Protected" && note.includes("/data is kept: it contains data"),
       ),
     );
   });

@@ -151,7 +151,7 @@ describe("jobs between stages", () => {
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Validated")).toMatchObject({ status: "False", reason: "InvalidJob" });
     expect(status?.message).toContain(
-      "stage second, jobs[bad].template.template.spec.containers[0].name: job bad of stage second was refused",
+      "stage second, jobs[bad].template.template.spec.containers[0].name: job bad of stage second was rejected",
     );
     expect(await bench.writes(mark)).toEqual([]);
   });

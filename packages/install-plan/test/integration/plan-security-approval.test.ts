@@ -72,7 +72,7 @@ describe("an approval covers exactly what the preview showed", () => {
     await client.create(configMaps, aConfigMap({ name: "there", namespace, data: { a: "precious" } }));
     await bench.openGate("gate");
     const failed = await bench.inPhase("p", "Failed");
-    expect(failed.status?.message).toContain("was not there in this form when the plan was approved");
+    expect(failed.status?.message).toContain("did not exist in this form when the plan was approved");
     await bystanderInstalls(bench);
     expect(await valueOf(bench)).toBe("precious");
   });

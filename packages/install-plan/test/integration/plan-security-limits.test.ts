@@ -35,7 +35,7 @@ describe("limits of a plan", () => {
     const list = { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items };
     await bench.create(bench.plan("p", [{ name: "s", resources: [inline(list)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
-    expect(status?.message).toContain("a list may hold 5000 objects at most");
+    expect(status?.message).toContain("a list may have at most 5000 objects");
   });
 
   test("[security/16] a plan of 1.4 MB is reported to keep its manifests beside it", async () => {
@@ -156,7 +156,7 @@ describe("namespaces", () => {
       await client.create(namespaces, home);
       if (isRestarted) await bench.operate();
       await bench.openGate("gate");
-      const { status } = await bench.until("p", ({ message = "" }) => message.includes("made again"));
+      const { status } = await bench.until("p", ({ message = "" }) => message.includes("recreated"));
       expect(status?.stage).toBe("b");
       expect(await client.find(configMaps, inside.metadata)).toBeUndefined();
     },

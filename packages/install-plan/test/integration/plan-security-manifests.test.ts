@@ -31,7 +31,7 @@ describe("manifests that reach for more than they may", () => {
     await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
     const manifest = { apiVersion, kind, metadata: { name: `x.${bench.namespace}` } };
     const message = await refusalOf(bench, [configMap("before"), inline(manifest)]);
-    expect(message).toContain("is cluster-wide; the plan needs scope: Cluster");
+    expect(message).toContain("is cluster-scoped; set scope: Cluster");
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe("manifests that reach for more than they may", () => {
     await using bench = await setUpWorkbench();
     const marks = { "install.quartermaster.dev/owner": "me" };
     const message = await refusalOf(bench, [withMetadata({ name: "c", [field]: marks })]);
-    expect(message).toContain("is Quartermaster's own mark");
+    expect(message).toContain("is reserved for Quartermaster");
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe("manifests that reach for more than they may", () => {
     {
       name: "lists within lists within lists",
       manifest: nested(6),
-      words: "lists may be nested 4 deep at most",
+      words: "lists may be nested at most 4 levels deep",
     },
     {
       name: "an item of another kind",
@@ -93,7 +93,7 @@ describe("manifests that reach for more than they may", () => {
       const object = aConfigMap({ name });
       await storeAs(bench, "packed", object);
       const message = await refusalOf(bench, [configMap("before"), reference(object, "packed")]);
-      expect(message).toContain("metadata.name must be a DNS name");
+      expect(message).toContain("metadata.name must be a DNS subdomain");
     },
   );
 

@@ -77,7 +77,7 @@ describe("what the account may not read is not shown", () => {
     const told = await eventually(async () =>
       (await bench.events("p")).find(({ reason }) => reason === "Protected"),
     );
-    expect(told.note).toContain(`Namespace ${name} stays`);
+    expect(told.note).toContain(`Namespace ${name} is kept`);
     expect(JSON.stringify(await bench.events("p"))).not.toContain(canary);
     await bystanderInstalls(bench);
   });

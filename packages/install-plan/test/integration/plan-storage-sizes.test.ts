@@ -67,7 +67,7 @@ describe("sizes", () => {
       serviceAccountName: bench.account,
     });
     expect(result.issues.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/Widget .*large: \d+ KiB are more than an object of the API server can hold/),
+      expect.stringMatching(/Widget .*large: \d+ KiB exceed the object size limit of the API server/),
     ]);
     await store(bench, large);
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(large)] }]));

@@ -114,7 +114,7 @@ describe("a plan that can be carried out", () => {
     const warning = await eventually(async () =>
       (await bench.events("twice")).find(({ type }) => type === "Warning"),
     );
-    expect(warning.note).toContain(`ConfigMap ${bench.namespace}/c: 1 identical copies were left out`);
+    expect(warning.note).toContain(`ConfigMap ${bench.namespace}/c: 1 identical copies were dropped`);
   });
 
   test("[install-plan/13] a status in a manifest is left out with a warning", async () => {
@@ -137,7 +137,7 @@ describe("a plan that can be carried out", () => {
     const warning = await eventually(async () =>
       (await bench.events("stated")).find(({ type }) => type === "Warning"),
     );
-    expect(warning.note).toContain("status is not applied and was left out");
+    expect(warning.note).toContain("status is not applied and was dropped");
   });
 });
 

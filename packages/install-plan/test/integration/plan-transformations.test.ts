@@ -177,7 +177,7 @@ describe("what the plan did not make gives way to what it makes", () => {
     expect(metadata.deletionTimestamp).toBeUndefined();
     await eventually(async () =>
       (await bench.events("careful")).some(
-        ({ reason, note }) => reason === "Protected" && note.includes("it holds data"),
+        ({ reason, note }) => reason === "Protected" && note.includes("it contains data"),
       ),
     );
     const allowing = { lifecycle: { protectData: false }, replaces: { plans: [{ name: "careful" }] } };

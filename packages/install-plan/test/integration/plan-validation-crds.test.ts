@@ -31,7 +31,7 @@ describe("changes of definitions that would lose or break objects", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources }], adoptingClusterWide));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("UnsafeCRD");
-    expect(status?.message).toContain("version v1 cannot go");
+    expect(status?.message).toContain("version v1 cannot be removed");
     expect(await bench.writes(mark)).toEqual([]);
   });
 

@@ -43,12 +43,12 @@ describe("objects that the server would not take", () => {
     {
       name: "a ClusterRole",
       manifest: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "r" } },
-      words: "is cluster-wide; the plan needs scope: Cluster",
+      words: "is cluster-scoped; set scope: Cluster",
     },
     {
       name: "another namespace",
       manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: "default" } },
-      words: "the plan needs scope: Cluster for it",
+      words: "set scope: Cluster on the plan",
     },
   ])("[install-plan/34] $name is outside a plan of one namespace", async ({ manifest, words }) => {
     await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });

@@ -44,7 +44,7 @@ function replacementIssues(plan: InstallPlan, others: readonly InstallPlan[]): r
       {
         reason: "InvalidReplaces",
         field: `${field}.selector`,
-        message: "The selector must be a label selector that demands something.",
+        message: "The selector must be a non-empty label selector.",
       },
     ];
   const all = [plan, ...others];

@@ -96,5 +96,5 @@ test.each([
   const { ctx, discovery } = aCluster({ Widget: [anObject("Widget")] });
   const account = answering(answer) as Holder["account"];
   const reason = await protectionOf({ ...holder, account }, ctx, discovery);
-  expect(reason).toBe("it holds objects that are not the plan's");
+  expect(reason).toBe("it contains objects that do not belong to the plan");
 });

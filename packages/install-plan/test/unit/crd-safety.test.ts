@@ -265,13 +265,17 @@ describe("schemaFaults", () => {
       name: "knows alternatives",
       schema: { type: "object", oneOf: [{ required: ["a"] }, { required: ["b"] }] },
       given: { a: 1, b: 1 },
-      want: [" must fit exactly one of the alternatives (oneOf)"],
+      want: [" must match exactly one schema (oneOf)"],
     },
     {
       name: "knows anyOf, allOf and not",
       schema: { anyOf: [{ minimum: 5 }, { maximum: 1 }], allOf: [{ maximum: 2 }], not: { multipleOf: 3 } },
       given: 3,
-      want: [" must be at most 2", " fits none of the alternatives (anyOf)", " fits what is excluded (not)"],
+      want: [
+        " must be at most 2",
+        " must match at least one schema (anyOf)",
+        " must not match the excluded schema (not)",
+      ],
     },
     {
       name: "leaves CEL rules to the server",
@@ -319,7 +323,7 @@ describe("patterns of a schema", () => {
     "[security/99] %s, which RE2 cannot express, is reported and not run",
     (pattern) => {
       expect(faultsOf(pattern, "a")).toEqual([
-        "has a pattern that cannot be checked: a pattern must be one that RE2 understands",
+        "has a pattern that cannot be checked: a pattern must be valid RE2 syntax",
       ]);
     },
   );

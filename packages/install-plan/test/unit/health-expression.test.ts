@@ -53,7 +53,7 @@ describe("an expression", () => {
     {
       name: "gives a number",
       given: "self.status.replicas",
-      want: "it gives something else than true or false",
+      want: "it does not return a boolean",
     },
     {
       name: "adds what cannot be added",
@@ -110,7 +110,7 @@ describe("hostile expressions end soon", () => {
     {
       name: "pattern out of the object",
       given: "self.text.matches(self.pattern)",
-      want: "a pattern may have 1000 characters",
+      want: "a pattern may have at most 1000 characters",
     },
     { name: "long list", given: "self.list.all(x, x >= 0)", want: "it takes too many steps on this object" },
     {

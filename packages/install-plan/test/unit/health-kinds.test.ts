@@ -85,7 +85,7 @@ describe("a Pod", () => {
           ],
         },
       },
-      want: { state: "Failed", message: "Container main ended with code 3." },
+      want: { state: "Failed", message: "Container main exited with code 3." },
     },
     {
       name: "failed without a word",
@@ -109,7 +109,7 @@ describe("a Pod", () => {
       name: "crashing, without the kubelet's seconds",
       kind,
       object: waiting("Running", "CrashLoopBackOff"),
-      want: { state: "Failed", message: "Container main keeps crashing; look at its log." },
+      want: { state: "Failed", message: "Container main keeps crashing; check its logs." },
     },
     {
       name: "image not pulled yet",

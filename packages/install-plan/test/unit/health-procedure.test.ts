@@ -185,7 +185,7 @@ describe("declared checks", () => {
       want: {
         state: "InProgress",
         reason: "CheckNotMet",
-        message: "Condition Synced is not there, not True.",
+        message: "Condition Synced is not set, not True.",
       },
     },
     {
@@ -242,7 +242,7 @@ describe("declared checks", () => {
     {
       name: "a pointer to a prototype",
       facts: checked({ fieldEquals: { path: "/constructor/name", value: "Object" } }),
-      want: { state: "InProgress", message: "There is no field /constructor/name." },
+      want: { state: "InProgress", message: "Field /constructor/name is not set." },
     },
     {
       name: "an object equals no text",
@@ -259,7 +259,7 @@ describe("declared checks", () => {
       facts: checked({ cel: { expression: "self.status.size > 2" } }),
       want: {
         state: "InProgress",
-        message: "An expression of the plan does not hold: field not found: status.",
+        message: "A CEL expression of the plan is not true: field not found: status.",
       },
     },
     {

@@ -15,7 +15,11 @@ describe("the data of a Secret", () => {
     { name: "base64 without padding", given: { data: { a: "aGk" } }, want: ['data["a"] must be base64'] },
     { name: "a number", given: { data: { a: 1 } }, want: ['data["a"] must be base64'] },
     { name: "a list", given: { data: [] }, want: ["data must be an object"] },
-    { name: "a number for text", given: { stringData: { a: 1 } }, want: ['stringData["a"] must be text'] },
+    {
+      name: "a number for text",
+      given: { stringData: { a: 1 } },
+      want: ['stringData["a"] must be a string'],
+    },
   ])("$name", ({ given, want }) => {
     const { faults } = appliedForm(secret(given), "ns");
     expect(faults.map(({ field, message }) => `${field} ${message}`)).toEqual(want);

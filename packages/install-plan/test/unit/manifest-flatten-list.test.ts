@@ -44,16 +44,20 @@ describe("flattenList", () => {
   });
 
   const refused = [
-    { name: "lists nested deeper than 4", given: nested(5), want: "lists may be nested 4 deep at most" },
+    {
+      name: "lists nested deeper than 4",
+      given: nested(5),
+      want: "lists may be nested at most 4 levels deep",
+    },
     {
       name: "more than 5,000 items",
       given: { kind: "List", items: Array(5_001).fill(cm("a")) },
-      want: "a list may hold 5000 objects at most",
+      want: "a list may have at most 5000 objects",
     },
     {
       name: "an item of another kind than the list's",
       given: { apiVersion: "v1", kind: "ConfigMapList", items: [cm("a"), { kind: "Secret" }] },
-      want: "items[1] of a ConfigMapList says it is a Secret",
+      want: "items[1] of a ConfigMapList has kind Secret",
     },
   ];
   test.for(refused)("refuses $name", ({ given, want }) => {

@@ -246,7 +246,7 @@ describe("readContent makes members", () => {
       sources,
     );
     expect(members[1]?.manifest.metadata).toEqual({ name: "w" });
-    expect(warnings).toEqual(["Widget w: metadata.namespace is not applied and was left out"]);
+    expect(warnings).toEqual(["Widget w: metadata.namespace is not applied and was dropped"]);
   });
 
   test("without status, and says so", () => {
@@ -255,7 +255,7 @@ describe("readContent makes members", () => {
       sources,
     );
     expect(members[0]?.manifest).toEqual(cm("a", { data: { k: "v" } }, { namespace: "shop" }));
-    expect(warnings).toEqual(["ConfigMap shop/a: status is not applied and was left out"]);
+    expect(warnings).toEqual(["ConfigMap shop/a: status is not applied and was dropped"]);
   });
 
   test("of Secrets with stringData as data, strange keys included", () => {
@@ -275,7 +275,7 @@ describe("readContent makes members", () => {
       sources,
     );
     expect(members.map(({ stage, index }) => [stage, index])).toEqual([["s0", 0]]);
-    expect(warnings).toEqual(["ConfigMap shop/a: 2 identical copies were left out"]);
+    expect(warnings).toEqual(["ConfigMap shop/a: 2 identical copies were dropped"]);
     expect(issues).toEqual([]);
   });
 
@@ -342,7 +342,7 @@ describe("readContent makes members", () => {
       { apiVersion: "v1", kind: "List", items: other },
     ]);
     expect(readContent(plan, sources).issues.map(({ message }) => message)).toEqual([
-      "the plan holds 5001 objects; 5000 are the most, split it into several plans",
+      "the plan has 5001 objects; the limit is 5000, split it into several plans",
     ]);
   });
 });

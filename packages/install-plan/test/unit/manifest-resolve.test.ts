@@ -50,7 +50,7 @@ describe("resolveManifest", () => {
     {
       name: "content of another digest",
       given: { spec: { manifest: { ...object, data: {} } } },
-      want: ["changed", "its content does not have the digest in spec.sha256"],
+      want: ["changed", "its content does not match the digest in spec.sha256"],
     },
     {
       name: "data that is no gzip",
@@ -82,7 +82,11 @@ describe("resolveManifest", () => {
       given: { spec: { data: gzip("[".repeat(10_000) + "]".repeat(10_000)), encoding: "gzip" } },
       want: ["invalid", "line 1: nested deeper than 100 levels"],
     },
-    { name: "a Secret that is not there", given: { spec: ref }, want: ["missing", "Secret s is not there"] },
+    {
+      name: "a Secret that does not exist",
+      given: { spec: ref },
+      want: ["missing", "Secret s does not exist"],
+    },
     {
       name: "a mutable Secret",
       given: { spec: ref, secret: { data: { m: base64("{}") } } },

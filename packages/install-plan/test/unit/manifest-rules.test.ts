@@ -45,7 +45,7 @@ const cases: readonly {
     want: {
       rule: "objectUnsound",
       outcome: "stalled",
-      status: { valid: false, reason: "holds a list; a ResourceManifest holds one object" },
+      status: { valid: false, reason: "contains a list; a ResourceManifest holds exactly one object" },
     },
   },
   {

@@ -54,9 +54,7 @@ describe("stages", () => {
     const { warnings } = packed([anObject("ConfigMap", "a")], {
       stages: [{ name: "late", select: ["ConfigMap/a", "Deploymnt/web"] }],
     });
-    expect(warnings).toEqual([
-      "stage late: there is no object Deploymnt/web; kinds are written as in manifests",
-    ]);
+    expect(warnings).toEqual(["stage late: no object matches Deploymnt/web; write kinds as in manifests"]);
   });
 
   test("cannot be called as a part of a large one", () => {
@@ -64,16 +62,14 @@ describe("stages", () => {
     const { issues } = packed([...many, anObject("Secret", "s")], {
       stages: [{ name: "config-2", select: ["Secret"] }],
     });
-    expect(issues.map(({ message }) => message)).toEqual([
-      "there are two stages config-2: give yours another name",
-    ]);
+    expect(issues.map(({ message }) => message)).toEqual(["duplicate stage config-2: choose another name"]);
   });
 
   test("hold no more objects together than the operator takes", () => {
     const many = Array.from({ length: 5_001 }, (_, index) => anObject("ConfigMap", `c-${index}`));
     expect(packed(many.slice(1)).issues).toEqual([]);
     expect(packed(many).issues.map(({ message }) => message)).toEqual([
-      "5001 objects are more than the 5000 a plan may have; split the objects over several plans",
+      "5001 objects exceed the limit of 5000 per plan; split the objects into several plans",
     ]);
   });
 
@@ -90,7 +86,7 @@ describe("stages", () => {
     const many = Array.from({ length: 51 }, (_, index) => anObject("ConfigMap", `c-${index}`));
     const stages = many.map((_, index) => ({ name: `s-${index}`, select: [`ConfigMap/c-${index}`] }));
     expect(packed(many, { stages }).issues.map(({ message }) => message)).toEqual([
-      "51 stages are more than the 50 a plan may have; split the objects over several plans",
+      "51 stages exceed the limit of 50 per plan; split the objects into several plans",
     ]);
   });
 
@@ -126,7 +122,7 @@ describe("objects", () => {
   test("that are the same are kept once, with a warning", () => {
     const twice = packed([anObject("ConfigMap", "a"), anObject("ConfigMap", "a")]);
     expect(stagesOf(twice)).toEqual([["config", 1]]);
-    expect(twice.warnings).toEqual(["shop.yaml, document 2: ConfigMap a: identical copies were left out"]);
+    expect(twice.warnings).toEqual(["shop.yaml, document 2: ConfigMap a: identical copies were dropped"]);
   });
 
   test("that differ under one name are refused, wherever the namespace is written", () => {
@@ -139,14 +135,14 @@ describe("objects", () => {
     const { issues } = packed([one, other]);
     expect(issues[0]?.object).toEqual({ apiVersion: "v1", kind: "ConfigMap", name: "a" });
     expect(issues.map(({ message }) => message)).toEqual([
-      "shop.yaml, document 1; shop.yaml, document 2: ConfigMap a: stands there more than once with different content; keep one",
+      "shop.yaml, document 1; shop.yaml, document 2: ConfigMap a: occurs more than once with different content; keep one",
     ]);
   });
 
   test("lose their status, with a warning", () => {
     const { plan, warnings } = packed([anObject("ConfigMap", "a", { status: { phase: "old" } })]);
     expect(plan.spec.stages[0]?.resources).toEqual([{ manifest: anObject("ConfigMap", "a") }]);
-    expect(warnings).toEqual(["shop.yaml, document 1: ConfigMap a: status was left out"]);
+    expect(warnings).toEqual(["shop.yaml, document 1: ConfigMap a: status was dropped"]);
   });
 
   test("tell all their faults at once, with document, object and field", () => {
@@ -157,10 +153,10 @@ describe("objects", () => {
     ]);
     expect(issues.map(({ message }) => message)).toEqual([
       "shop.yaml, document 1: ConfigMap a: apiVersion must be <version> or <group>/<version>",
-      "shop.yaml, document 1: ConfigMap a: metadata.uid is the server's to fill in; leave it out",
+      "shop.yaml, document 1: ConfigMap a: metadata.uid is set by the API server; remove it",
       expect.stringMatching(/^shop.yaml, document 2: ConfigMap Not A Name: metadata.name must be/),
       "shop.yaml, document 3: object without a name: a manifest must be an object",
-      "there is no object to install",
+      "no objects to install",
     ]);
   });
 
@@ -272,7 +268,7 @@ describe("storage", () => {
       data: { text: randomBytes(1_400_000).toString("base64") },
     });
     expect(packed([noise]).issues.map(({ message }) => message)).toEqual([
-      "shop.yaml, document 1: ConfigMap noise: 1824 KiB are more than an object of the API server can hold, packed or not; make it smaller",
+      "shop.yaml, document 1: ConfigMap noise: 1824 KiB exceed the object size limit of the API server, even compressed; make it smaller",
     ]);
   });
 

@@ -14,7 +14,7 @@ test("every object that something is wrong with stands in the details, also when
     index,
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: `c${index}` },
     field: "data.a",
-    message: `ConfigMap ns/c${index} was refused: ${"no ".repeat(50)}`,
+    message: `ConfigMap ns/c${index} was rejected: ${"no ".repeat(50)}`,
   }));
   const members = issues.map(({ object: { name } }) =>
     aView(name, { ownership: { kind: "absent" }, state: "Waiting" }),

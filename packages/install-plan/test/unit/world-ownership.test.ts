@@ -113,7 +113,7 @@ describe("whose an object is, in words that the plan's author may read", () => {
     const context = { plan: aPlan("p", { status: began }), takesOverFrom: new Set<string>(), living };
     expect(ownershipOf(live, context)).toEqual({
       kind: "ownedByOther",
-      owner: "a plan of another namespace",
+      owner: "a plan in another namespace",
     });
   });
 });

@@ -90,7 +90,7 @@ describe("how much transformations may select", () => {
       rule,
       kind,
       matches,
-      kept: matches.slice(0, kept).map((live) => ({ live, protectedBy: "it holds data" })),
+      kept: matches.slice(0, kept).map((live) => ({ live, protectedBy: "it contains data" })),
       late: [],
       unreadable: [],
     };
@@ -98,10 +98,10 @@ describe("how much transformations may select", () => {
 
   test.each([
     { name: "500 in one", given: [selecting(500)], want: [] },
-    { name: "more than maxMatches in one", given: [selecting(501)], want: ["in all", "maxMatches"] },
+    { name: "more than maxMatches in one", given: [selecting(501)], want: ["in total", "maxMatches"] },
     { name: "500 in two", given: [selecting(250), selecting(250)], want: [] },
-    { name: "501 in two", given: [selecting(250), selecting(251)], want: ["in all"] },
-    { name: "501 with what is kept", given: [selecting(250), selecting(250, 1)], want: ["in all"] },
+    { name: "501 in two", given: [selecting(250), selecting(251)], want: ["in total"] },
+    { name: "501 with what is kept", given: [selecting(250), selecting(250, 1)], want: ["in total"] },
   ])("$name", ({ given, want }) => {
     const messages = transformationIssues(given, context).map(({ message }) => message);
     expect(messages).toEqual(want.map((words) => expect.stringContaining(words) as string));
