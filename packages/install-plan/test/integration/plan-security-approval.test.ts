@@ -25,16 +25,20 @@ describe("an approval covers exactly what the preview showed", () => {
   test.each(["digest", "bare"])(
     "[security/97] not a ConfigMap that was changed since, which has no generation (%s approval)",
     async (sort) => {
-      await using bench = await setUpWorkbench();
+      await using bench = await setUpWorkbench({ isOperating: false });
+      const operator = await bench.operate();
       const { client, namespace } = bench;
       await client.create(configMaps, aConfigMap({ name: "there", namespace, data: { a: "0" } }));
       await bench.create(bench.plan("p", stages, manual));
       const first = await bench.inPhase("p", "AwaitingApproval");
       const old = first.status?.preview?.digest;
       expect(first.status?.preview?.adopt).toBe(1);
+      // A bare approval covers the preview that the status shows: it must not be a new one by then.
+      await operator.stop();
       await edit(bench, "precious");
       const approvedPreview = sort === "digest" ? { approvedPreview: old } : {};
       await bench.patchPlan("p", { spec: { approved: true, ...approvedPreview } });
+      await bench.operate();
       const asked = await bench.until("p", ({ preview }) => preview?.digest !== old);
       expect(asked.status).toMatchObject({ phase: "AwaitingApproval" });
       expect(conditionOf(asked.status, "Approved")?.status).toBe("False");
