@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 
 import type { InstallPlan } from "@quartermaster/api";
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type KubeObject } from "@quartermaster/runtime";
 
 import { type Identity, identityKey, identityOf } from "./identity.ts";
-import { fieldOf } from "./manifest/json-object.ts";
 
 /** Label by which the objects of a plan are found. Watches select on its existence. */
 export const planIdLabel = "install.quartermaster.dev/plan-id";

@@ -77,6 +77,9 @@ export type {
   ObjectRef,
   OwnerReference,
 } from "./object/kube-object.ts";
+export { fieldOf, isJsonObject, listOf, textOf, withoutFields } from "./object/json-object.ts";
+export type { JsonObject } from "./object/json-object.ts";
+export { escapePointer, pointerKeys } from "./object/json-pointer.ts";
 export { patchBetween } from "./object/patch-between.ts";
 export type { Condition } from "./reconcile/conditions.ts";
 export { mergeLanes } from "./reconcile/lanes.ts";

@@ -1,5 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { impersonationOf, isAllowed } from "@quartermaster/install-plan/pack";
+import { impersonationOf } from "@quartermaster/install-plan/pack";
+import { reviewAccess } from "@quartermaster/runtime";
 
 import { CliError } from "../errors.ts";
 import type { Cluster } from "./connect.ts";
@@ -15,7 +16,7 @@ export async function actAsAccount(
 ): Promise<Cluster> {
   const { client, namespace } = cluster;
   const name = plan.spec.serviceAccountName;
-  if (await isAllowed(client, impersonationOf({ namespace, name }), { signal }))
+  if (await reviewAccess(client, impersonationOf({ namespace, name }), { signal }))
     return { ...cluster, client: client.as({ user: `system:serviceaccount:${namespace}:${name}` }) };
   throw new CliError(
     `you are not allowed to impersonate service account ${namespace}/${name}, which is required to check the plan; request the permission to impersonate it`,

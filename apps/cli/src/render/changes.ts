@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { canonicalJson, escapePointer } from "@quartermaster/install-plan/pack";
+import { canonicalJson } from "@quartermaster/install-plan/pack";
+import { escapePointer } from "@quartermaster/runtime";
 
 /** One field that an apply would change. */
 export interface Change {

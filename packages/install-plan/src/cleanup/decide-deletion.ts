@@ -1,8 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Kind, KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type Kind, type KubeObject, listOf } from "@quartermaster/runtime";
 
 import { identityOf } from "../identity.ts";
-import { fieldOf, listOf } from "../manifest/json-object.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { PlanStatus } from "../progress.ts";
 import type { Entry } from "../world/inventory.ts";

@@ -6,6 +6,7 @@ import {
   type Discovery,
   type Kind,
   type KubeObject,
+  reviewAccess,
 } from "@quartermaster/runtime";
 
 import { definedKind } from "../crd/defined-kind.ts";
@@ -13,7 +14,6 @@ import { servedVersions } from "../crd/served-versions.ts";
 import { describeIdentity } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import { isLabelledBy } from "../owner-labels.ts";
-import { isAllowed } from "../permissions/reviews.ts";
 import type { Entry } from "../world/inventory.ts";
 
 /** An object that may hold what others put there. */
@@ -144,7 +144,7 @@ async function mayRead(
   { account, ctx: { signal } }: Reader,
 ): Promise<boolean> {
   try {
-    return await isAllowed(account, { verb: "get", group, resource: plural, namespace, name }, { signal });
+    return await reviewAccess(account, { verb: "get", group, resource: plural, namespace, name }, { signal });
   } catch (error) {
     // The operator may not ask as the account, or there is none any more.
     if (classify(error) === "forbidden") return false;

@@ -1,7 +1,6 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
 import { identityOf, type Identity } from "../identity.ts";
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { schemaFaults, type SchemaFault } from "./schema-check.ts";
 
 /** An object that the new schema of its CRD would no longer take. */

@@ -1,6 +1,4 @@
-import { defineKind, type Kind } from "@quartermaster/runtime";
-
-import { fieldOf, textOf } from "../manifest/json-object.ts";
+import { defineKind, fieldOf, type Kind, textOf } from "@quartermaster/runtime";
 
 /** The kind that a CRD defines, in one of its versions; undefined when the CRD does not say enough. */
 export function definedKind(crd: unknown, version: string): Kind | undefined {

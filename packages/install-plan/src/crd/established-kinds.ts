@@ -1,6 +1,5 @@
-import type { Kind, KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type Kind, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { definedKind } from "./defined-kind.ts";
 import { isEstablished } from "./served-versions.ts";
 

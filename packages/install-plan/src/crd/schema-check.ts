@@ -1,6 +1,5 @@
-import { isRawNumber } from "@quartermaster/runtime";
+import { fieldOf, isJsonObject, isRawNumber, type JsonObject, listOf } from "@quartermaster/runtime";
 
-import { fieldOf, isJsonObject, listOf, type JsonObject } from "../manifest/json-object.ts";
 import { numberFaults, textFaults } from "./value-limits.ts";
 
 /** Where an object does not fit a schema, and why. Never quotes the value. */

@@ -1,4 +1,4 @@
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
+import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
 
 /** Whether the server has taken the CRD up: established, and its names are nobody else's. */
 export function isEstablished(crd: unknown): boolean {

@@ -1,4 +1,5 @@
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
+import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
+
 import { servedVersions } from "./served-versions.ts";
 
 /** A change of a CRD that would lose data or break those who use it. */

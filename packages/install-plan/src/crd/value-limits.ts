@@ -1,5 +1,6 @@
+import { fieldOf } from "@quartermaster/runtime";
+
 import { linearPattern } from "../linear-pattern.ts";
-import { fieldOf } from "../manifest/json-object.ts";
 
 /** Which limits of its schema a text breaks. Lengths count characters, not UTF-16 units, as the server does. */
 export function textFaults(schema: unknown, text: string): readonly string[] {

@@ -1,5 +1,4 @@
-import { escapePointer, pointerKeys } from "../json-pointer.ts";
-import type { FieldSet } from "./managed-fields.ts";
+import { escapePointer, type FieldSet, pointerKeys } from "@quartermaster/runtime";
 
 /** Whether the set holds a field at, above or below the JSON pointer; list items are matched by place only. */
 export function touches(set: FieldSet, pointer: string): boolean {

@@ -1,5 +1,4 @@
-import { pointerKeys } from "../json-pointer.ts";
-import { fieldOf } from "../manifest/json-object.ts";
+import { fieldOf, pointerKeys } from "@quartermaster/runtime";
 
 /** The value at a JSON pointer (RFC 6901), own fields only; undefined when there is none or the pointer is malformed. */
 export function atPointer(value: unknown, pointer: string): unknown {

@@ -1,7 +1,5 @@
 import type { CelInput } from "@bufbuild/cel";
-import { isRawNumber } from "@quartermaster/runtime";
-
-import { isJsonObject } from "../manifest/json-object.ts";
+import { isJsonObject, isRawNumber } from "@quartermaster/runtime";
 
 /** JSON as CEL sees it in the API server: whole numbers are ints, objects are maps, so no key reaches a prototype. */
 export function celValueOf(value: unknown): CelInput {

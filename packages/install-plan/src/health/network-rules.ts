@@ -1,6 +1,5 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { listOf, textOf } from "../manifest/json-object.ts";
 import { type Health, type HealthFacts, inProgress, type KindRule, ready } from "./health.ts";
 import { partOf } from "./object-parts.ts";
 

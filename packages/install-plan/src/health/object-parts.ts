@@ -1,6 +1,4 @@
-import type { KubeObject } from "@quartermaster/runtime";
-
-import { fieldOf, isJsonObject, listOf, textOf } from "../manifest/json-object.ts";
+import { fieldOf, isJsonObject, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
 /** What is read of a condition; anything else in it is ignored. */
 export interface ReadCondition {

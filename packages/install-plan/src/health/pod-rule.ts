@@ -1,6 +1,5 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import { failed, type Health, type HealthFacts, inProgress, type KindRule, ready, until } from "./health.ts";
 import { conditionOf, partOf, trueCondition, wordsOf } from "./object-parts.ts";
 

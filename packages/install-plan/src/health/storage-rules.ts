@@ -1,6 +1,5 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { type KubeObject, textOf } from "@quartermaster/runtime";
 
-import { textOf } from "../manifest/json-object.ts";
 import { failed, type Health, type HealthFacts, inProgress, type KindRule, ready } from "./health.ts";
 import { partOf } from "./object-parts.ts";
 

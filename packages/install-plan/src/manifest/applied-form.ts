@@ -1,6 +1,11 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import {
+  fieldOf,
+  isJsonObject,
+  type JsonObject,
+  type KubeObject,
+  withoutFields,
+} from "@quartermaster/runtime";
 
-import { fieldOf, isJsonObject, withoutFields, type JsonObject } from "./json-object.ts";
 import type { ObjectFault } from "./object-faults.ts";
 
 /** A manifest as it is sent to the server, with what was left out on the way. */

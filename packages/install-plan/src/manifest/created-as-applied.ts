@@ -1,6 +1,5 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type KubeObject } from "@quartermaster/runtime";
 
-import { fieldOf } from "./json-object.ts";
 import { isCrd } from "./provided-kinds.ts";
 
 /**

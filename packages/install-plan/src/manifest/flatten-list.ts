@@ -1,4 +1,4 @@
-import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
+import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 
 /** Lists within Lists that are followed; `kubectl` writes one level. */
 const nestingLimit = 4;

@@ -1,4 +1,5 @@
-import { fieldOf, isJsonObject, listOf } from "./json-object.ts";
+import { fieldOf, isJsonObject, listOf } from "@quartermaster/runtime";
+
 import type { ObjectFault } from "./object-faults.ts";
 
 /**

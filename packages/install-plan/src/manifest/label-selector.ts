@@ -1,6 +1,10 @@
-import { type LabelRequirement, meetsAll, parseLabelSelector as parse } from "@quartermaster/runtime";
-
-import { fieldOf, textOf } from "./json-object.ts";
+import {
+  fieldOf,
+  type LabelRequirement,
+  meetsAll,
+  parseLabelSelector as parse,
+  textOf,
+} from "@quartermaster/runtime";
 
 /** The CRD has the same limit. */
 const lengthLimit = 1_024;

@@ -1,5 +1,6 @@
+import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
+
 import { groupOf } from "../identity.ts";
-import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
 import { isApiVersion, isDnsLabel, isDnsSubdomain, isKindName, isPathSegment } from "./names.ts";
 
 /** One thing that is wrong with an object, and where. */

@@ -1,11 +1,11 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 
 import type { Issue } from "../issue.ts";
 import { reasons as planReasons } from "../reasons.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
 import { flattenList } from "./flatten-list.ts";
-import { fieldOf, isJsonObject, textOf, type JsonObject } from "./json-object.ts";
 import { objectFaults } from "./object-faults.ts";
 import type { Resolved } from "./resolve-manifest.ts";
 

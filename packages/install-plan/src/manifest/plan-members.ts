@@ -1,11 +1,11 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { fieldOf, type JsonObject, textOf } from "@quartermaster/runtime";
 
 import { describeIdentity, identityKey, identityOf, type Identity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Lifecycle, Member } from "../member.ts";
 import { appliedForm, type AppliedForm } from "./applied-form.ts";
 import { digestOf } from "./canonical-json.ts";
-import { fieldOf, type JsonObject, textOf } from "./json-object.ts";
 import type { PlanItem } from "./plan-items.ts";
 import type { ServedKind } from "./provided-kinds.ts";
 

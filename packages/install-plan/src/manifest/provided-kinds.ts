@@ -1,6 +1,7 @@
+import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
+
 import { groupOf, type IdentityKey } from "../identity.ts";
 import type { Member } from "../member.ts";
-import { fieldOf, listOf, textOf } from "./json-object.ts";
 
 /** Where a kind is served. */
 export interface ServedKind {

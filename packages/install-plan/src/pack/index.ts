@@ -1,7 +1,6 @@
 export { identityOf } from "../identity.ts";
 export type { Identity } from "../identity.ts";
 export type { Issue } from "../issue.ts";
-export { escapePointer } from "../json-pointer.ts";
 export { fieldManager, objectAnnotation, planIdLabel } from "../owner-labels.ts";
 export { appliedForm } from "../manifest/applied-form.ts";
 export type { AppliedForm } from "../manifest/applied-form.ts";
@@ -13,7 +12,7 @@ export type { Flattened } from "../manifest/flatten-list.ts";
 export { objectFaults } from "../manifest/object-faults.ts";
 export type { ObjectFault } from "../manifest/object-faults.ts";
 export { isDnsLabel, isDnsSubdomain } from "../manifest/names.ts";
-export { impersonationOf, isAllowed } from "../permissions/reviews.ts";
+export { impersonationOf } from "../permissions/reviews.ts";
 export { readContent } from "../manifest/read-content.ts";
 export { resolveManifest } from "../manifest/resolve-manifest.ts";
 export type { ManifestSecret, Resolved } from "../manifest/resolve-manifest.ts";

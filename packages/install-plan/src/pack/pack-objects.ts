@@ -1,8 +1,9 @@
+import { fieldOf, isJsonObject, type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
+
 import { describeIdentity, type Identity, identityKey } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import { digestOf } from "../manifest/canonical-json.ts";
 import { flattenList } from "../manifest/flatten-list.ts";
-import { fieldOf, isJsonObject, type JsonObject, textOf, withoutFields } from "../manifest/json-object.ts";
 import { objectFaults } from "../manifest/object-faults.ts";
 import type { PackDocument } from "./packed.ts";
 

@@ -1,8 +1,7 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import type { JsonObject, KubeObject } from "@quartermaster/runtime";
 
 import type { Identity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
-import type { JsonObject } from "../manifest/json-object.ts";
 
 /** One document as it was read. */
 export interface PackDocument {

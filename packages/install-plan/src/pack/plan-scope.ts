@@ -1,5 +1,6 @@
+import { fieldOf, textOf } from "@quartermaster/runtime";
+
 import { groupOf } from "../identity.ts";
-import { fieldOf, textOf } from "../manifest/json-object.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import type { PackObject } from "./pack-objects.ts";
 

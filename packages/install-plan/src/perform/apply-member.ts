@@ -1,16 +1,16 @@
 import {
   ApiError,
-  type Client,
   classify,
+  type Client,
   type Context,
+  fieldsAppliedBy,
   type Kind,
   type KubeObject,
   type System,
+  unownedPaths,
 } from "@quartermaster/runtime";
 
 import { asAccount } from "../account.ts";
-import { ourFields } from "../fields/managed-fields.ts";
-import { unownedPaths } from "../fields/unowned-paths.ts";
 import { describeIdentity } from "../identity.ts";
 import { fieldManager } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
@@ -127,7 +127,10 @@ function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureF
 function remember({ view: { member }, ownerLabels }: Apply, written: KubeObject, memory: PlanMemory): void {
   memory.writeFailures.delete(member.key);
   memory.unlabelledObjects.delete(member.key);
-  const paths = unownedPaths(appliedManifest(member, ownerLabels, written), ourFields(written) ?? {});
+  const paths = unownedPaths(
+    appliedManifest(member, ownerLabels, written),
+    fieldsAppliedBy(written, fieldManager) ?? {},
+  );
   if (paths.length > 0) memory.dropped.set(member.key, { digest: member.digest, paths });
   else memory.dropped.delete(member.key);
 }

@@ -1,4 +1,5 @@
-import { fieldOf, isJsonObject, type JsonObject, withoutFields } from "../manifest/json-object.ts";
+import { fieldOf, isJsonObject, type JsonObject, withoutFields } from "@quartermaster/runtime";
+
 import { ownerLabelsFor } from "../owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
 import type { Job } from "../world/kinds.ts";

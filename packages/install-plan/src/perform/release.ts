@@ -1,7 +1,6 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { isApplyOf, type KubeObject, readManagerEntry } from "@quartermaster/runtime";
 
-import { isOurs, readEntry } from "../fields/managed-fields.ts";
-import { objectAnnotation, ownLabels } from "../owner-labels.ts";
+import { fieldManager, objectAnnotation, ownLabels } from "../owner-labels.ts";
 
 /**
  * A merge patch that gives an object up: our owner labels go, and our claim on its fields, while the fields stay. An apply of
@@ -9,7 +8,9 @@ import { objectAnnotation, ownLabels } from "../owner-labels.ts";
  */
 export function releasePatch({ metadata }: KubeObject): object {
   const { uid, resourceVersion, managedFields = [] } = metadata;
-  const others = managedFields.filter((entry) => !readEntry(entry).some(isOurs));
+  const others = managedFields.filter(
+    (entry) => !readManagerEntry(entry).some((each) => isApplyOf(each, fieldManager)),
+  );
   return {
     metadata: {
       uid,

@@ -1,8 +1,16 @@
-import type { Client, Kind, KubeObject } from "@quartermaster/runtime";
+import {
+  type Client,
+  fieldsAppliedBy,
+  type FieldSet,
+  isApplyOf,
+  isJsonObject,
+  type Kind,
+  type KubeObject,
+  managersOf,
+  readManagerEntry,
+} from "@quartermaster/runtime";
 
-import { type FieldSet, isOurs, managersOf, ourFields, readEntry } from "../fields/managed-fields.ts";
 import { beyond, outside } from "../fields/set-paths.ts";
-import { isJsonObject } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { fieldManager } from "../owner-labels.ts";
 import { isDisallowed } from "../world/drift.ts";
@@ -19,13 +27,17 @@ export async function takeOverAdditions(
   const disallowed = managersOf(live).filter((entry) => isDisallowed(entry, member));
   const merged = disallowed.reduce(
     (fields, entry) => union(fields, outside(entry.fields, ignorePaths)),
-    ourFields(live) ?? {},
+    fieldsAppliedBy(live, fieldManager) ?? {},
   );
   const kept = (live.metadata.managedFields ?? []).flatMap((entry: unknown): readonly unknown[] => {
-    const [read] = readEntry(entry);
-    if (read === undefined || !isJsonObject(entry) || !(isOurs(read) || isDisallowed(read, member)))
+    const [read] = readManagerEntry(entry);
+    if (
+      read === undefined ||
+      !isJsonObject(entry) ||
+      !(isApplyOf(read, fieldManager) || isDisallowed(read, member))
+    )
       return [entry];
-    const left = isOurs(read) ? {} : beyond(read.fields, outside(read.fields, ignorePaths));
+    const left = isApplyOf(read, fieldManager) ? {} : beyond(read.fields, outside(read.fields, ignorePaths));
     return Object.keys(left).length === 0 ? [] : [{ ...entry, fieldsV1: left }];
   });
   const ours = {

@@ -1,5 +1,6 @@
+import { fieldOf, textOf } from "@quartermaster/runtime";
+
 import { groupOf } from "../identity.ts";
-import { fieldOf, textOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import type { Permission } from "./permission.ts";
 import { parsePolicyRules, type PolicyRule } from "./policy-rule.ts";

@@ -1,4 +1,4 @@
-import type { Client, ObjectRef } from "@quartermaster/runtime";
+import { type Client, type ObjectRef, reviewAccess } from "@quartermaster/runtime";
 import { z } from "zod";
 
 import { inBatches } from "../in-batches.ts";
@@ -49,7 +49,7 @@ export async function reviewRules(
 const concurrency = 16;
 
 /** Those of the permissions that the account the client speaks as does not have; one request each. */
-export async function reviewAccess(
+export async function lackingOf(
   client: Client,
   permissions: readonly Permission[],
   signal: AbortSignal,
@@ -57,45 +57,12 @@ export async function reviewAccess(
   const answers = await inBatches(
     permissions,
     concurrency,
-    async (permission) => await isAllowed(client, permission, { signal }),
+    async (permission) => await reviewAccess(client, permission, { signal }),
   );
   return permissions.filter((_permission, index) => answers[index] !== true);
-}
-
-const accessAnswer = z.object({ status: z.object({ allowed: z.boolean() }) });
-
-/** How a permission is asked about. */
-export interface AccessQuestion {
-  readonly signal: AbortSignal;
-  /** Whose permission it would be (default: that of the client's own identity). */
-  readonly subject?: { readonly user: string; readonly groups: readonly string[] };
-}
-
-/** Whether somebody has the permission, by the server's own word. */
-export async function isAllowed(
-  client: Client,
-  permission: Permission,
-  { signal, subject }: AccessQuestion,
-): Promise<boolean> {
-  const kind = subject === undefined ? "SelfSubjectAccessReview" : "SubjectAccessReview";
-  const answer = await client.raw({
-    method: "POST",
-    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
-    body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(permission) } },
-    signal,
-  });
-  return accessAnswer.parse(answer).status.allowed;
 }
 
 /** The permission to act as a service account. */
 export function impersonationOf({ namespace, name }: ObjectRef): Permission {
   return { verb: "impersonate", group: "", resource: "serviceaccounts", namespace, name };
-}
-
-function attributesOf({ resource: path, ...permission }: Permission): object {
-  if (path.startsWith("/")) return { nonResourceAttributes: { verb: permission.verb, path } };
-  const [resource = "", subresource] = path.split("/");
-  return {
-    resourceAttributes: { ...permission, resource, ...(subresource === undefined ? {} : { subresource }) },
-  };
 }

@@ -1,10 +1,17 @@
 import type { ResourceManifest } from "@quartermaster/api";
-import { type Rule, settled, stalled, type Verdict } from "@quartermaster/runtime";
+import {
+  fieldOf,
+  isJsonObject,
+  type Rule,
+  settled,
+  stalled,
+  textOf,
+  type Verdict,
+} from "@quartermaster/runtime";
 
 import { describeIdentity, identityOf } from "../identity.ts";
 import { appliedForm } from "../manifest/applied-form.ts";
 import { flattenList } from "../manifest/flatten-list.ts";
-import { fieldOf, isJsonObject, textOf } from "../manifest/json-object.ts";
 import { objectFaults } from "../manifest/object-faults.ts";
 import type { Resolved } from "../manifest/resolve-manifest.ts";
 

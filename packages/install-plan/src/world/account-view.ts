@@ -1,8 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Context, ObjectRef } from "@quartermaster/runtime";
+import { type Context, type ObjectRef, reviewAccess } from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../author.ts";
-import { impersonationOf, isAllowed } from "../permissions/reviews.ts";
+import { impersonationOf } from "../permissions/reviews.ts";
 import { serviceAccounts } from "./kinds.ts";
 import type { AccountView } from "./seen.ts";
 
@@ -41,13 +41,13 @@ async function vouchedFor(
 
 /** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
 export async function mayActAs(plan: InstallPlan, { client, signal }: Context): Promise<boolean> {
-  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal });
+  return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal });
 }
 
 /** Asked in every reconcile: a permission that is taken away counts from the next write on. */
 async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const { client, signal } = ctx;
-  return await isAllowed(client, impersonationOf(accountOf(plan)), { signal, subject: author });
+  return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal, subject: author });
 }
 
 function accountOf({ metadata, spec }: InstallPlan): ObjectRef {

@@ -1,10 +1,8 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldsAppliedBy, type KubeObject, pointerKeys } from "@quartermaster/runtime";
 
-import { ourFields } from "../fields/managed-fields.ts";
 import { touches } from "../fields/set-paths.ts";
-import { pointerKeys } from "../json-pointer.ts";
 import type { Member } from "../member.ts";
-import { type OwnerLabels, ownerLabelsFor } from "../owner-labels.ts";
+import { fieldManager, type OwnerLabels, ownerLabelsFor } from "../owner-labels.ts";
 
 /** What of a member is needed to write it. */
 export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
@@ -25,7 +23,7 @@ export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live
     },
   };
   if (live === undefined) return marked;
-  const owned = ourFields(live) ?? {};
+  const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const surrendered = (member.lifecycle.ignorePaths ?? []).filter((path) => !touches(owned, path));
   return surrendered.reduce(withoutPath, marked);
 }

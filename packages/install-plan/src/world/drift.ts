@@ -1,10 +1,15 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import {
+  fieldsAppliedBy,
+  isApplyOf,
+  type KubeObject,
+  type ManagerEntry,
+  managersOf,
+  unownedPaths,
+} from "@quartermaster/runtime";
 
-import { isOurs, managersOf, type ManagerEntry, ourFields } from "../fields/managed-fields.ts";
 import { outside, pathsBeyond, touches } from "../fields/set-paths.ts";
-import { unownedPaths } from "../fields/unowned-paths.ts";
 import type { Member } from "../member.ts";
-import type { OwnerLabels } from "../owner-labels.ts";
+import { fieldManager, type OwnerLabels } from "../owner-labels.ts";
 import { appliedManifest } from "./applied-manifest.ts";
 
 /** How an object that is ours departs from what was applied. */
@@ -31,7 +36,7 @@ export function driftOf(
   live: KubeObject,
   { ownerLabels, dropped = [] }: { readonly ownerLabels: OwnerLabels; readonly dropped?: readonly string[] },
 ): Drift {
-  const owned = ourFields(live) ?? {};
+  const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const wanted = appliedManifest(member, ownerLabels, live);
   const { ignorePaths = [] } = member.lifecycle;
   const paths = unownedPaths(wanted, owned).filter(
@@ -53,7 +58,7 @@ export function isDisallowed({ manager, subresource }: ManagerEntry, { lifecycle
 
 /** Metadata and status are no business of `Strict`: everybody annotates. */
 function additionsTo(live: KubeObject, member: Member): readonly string[] {
-  const owned = ourFields(live) ?? {};
+  const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const entries = managersOf(live).filter((entry) => isDisallowed(entry, member));
   return entries.flatMap(({ fields }) => {
     const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;
@@ -65,7 +70,7 @@ function additionsTo(live: KubeObject, member: Member): readonly string[] {
 function managerBehind(live: KubeObject, paths: readonly string[]): string | undefined {
   if (paths.length === 0) return undefined;
   const others = managersOf(live)
-    .filter((entry) => !isOurs(entry))
+    .filter((entry) => !isApplyOf(entry, fieldManager))
     .toSorted((one, other) => (other.time ?? "").localeCompare(one.time ?? ""));
   const culprit = others.find(({ fields }) => paths.some((path) => touches(fields, path)));
   return (culprit ?? others.find(({ subresource }) => subresource === undefined))?.manager;

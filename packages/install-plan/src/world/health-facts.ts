@@ -1,10 +1,18 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Client, type Context, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  type Client,
+  type Context,
+  defineKind,
+  fieldOf,
+  type Kind,
+  type KubeObject,
+  listOf,
+  textOf,
+} from "@quartermaster/runtime";
 
 import type { HealthFacts } from "../health/index.ts";
 import { groupOf } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
-import { fieldOf, listOf, textOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
 import { type StorageClass, storageClasses } from "./kinds.ts";

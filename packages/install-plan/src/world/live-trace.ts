@@ -1,7 +1,6 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldOf, type KubeObject } from "@quartermaster/runtime";
 
 import { digestOf } from "../manifest/canonical-json.ts";
-import { fieldOf } from "../manifest/json-object.ts";
 
 /**
  * What tells a live object from itself after a change that a preview would have to show: its uid and its content without what

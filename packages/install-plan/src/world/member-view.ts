@@ -1,8 +1,7 @@
-import { type Kind, type KubeObject, unreachable } from "@quartermaster/runtime";
+import { fieldOf, type Kind, type KubeObject, unreachable } from "@quartermaster/runtime";
 
 import { healthOf, type Health, type HealthFacts, type ResourceState, worse } from "../health/index.ts";
 import { groupOf } from "../identity.ts";
-import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import type { OwnerLabels } from "../owner-labels.ts";
 import type { PlanMemory } from "../plan-memory.ts";

@@ -1,8 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Client } from "@quartermaster/runtime";
+import { type Client, fieldOf } from "@quartermaster/runtime";
 
 import { inBatches } from "../in-batches.ts";
-import { fieldOf } from "../manifest/json-object.ts";
 import type { Member } from "../member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
 import {
@@ -11,7 +10,7 @@ import {
   type Permission,
   sortPermissions,
 } from "../permissions/permission.ts";
-import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
+import { lackingOf, reviewRules } from "../permissions/reviews.ts";
 import {
   missingPermissions,
   type RulesReview,
@@ -55,7 +54,7 @@ export async function lackingPermissions(question: PermissionsQuestion): Promise
     }),
   );
   const { missing, doubtful } = missingPermissions(needed, reviews);
-  const denied = await reviewAccess(client, doubtful, signal);
+  const denied = await lackingOf(client, doubtful, signal);
   return sortPermissions([...missing, ...denied, ...(await escalationPermissions(question, reviews))]);
 }
 
@@ -70,7 +69,7 @@ async function escalationPermissions(
   const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
   // A list that is incomplete may hide the permission that lifts the check.
   const waivers = sortPermissions(found.map(({ waivedBy }) => waivedBy));
-  const denied = await reviewAccess(client, waivers, signal);
+  const denied = await lackingOf(client, waivers, signal);
   return found
     .filter(({ waivedBy }) =>
       denied.some((permission) => describePermission(permission) === describePermission(waivedBy)),

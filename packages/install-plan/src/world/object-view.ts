@@ -1,6 +1,11 @@
-import type { InformerRequest, Kind, KubeObject } from "@quartermaster/runtime";
+import {
+  type InformerRequest,
+  isJsonObject,
+  type JsonObject,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 
-import { isJsonObject, type JsonObject } from "../manifest/json-object.ts";
 import { planIdLabel } from "../owner-labels.ts";
 
 /** How objects of plans are watched: only labelled ones, with who owns which field, without their bulk. */

@@ -1,8 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { KubeObject } from "@quartermaster/runtime";
+import { fieldsAppliedBy, type KubeObject } from "@quartermaster/runtime";
 
-import { ourFields } from "../fields/managed-fields.ts";
-import { claimedPlanId, isProven, planIdOn, planId } from "../owner-labels.ts";
+import { claimedPlanId, fieldManager, isProven, planIdOn, planId } from "../owner-labels.ts";
 import { hasStarted, isInstalled } from "../progress.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */
@@ -51,7 +50,9 @@ function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPl
 /** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
 function isStripped(live: KubeObject, plan: InstallPlan): boolean {
   const hasLabel = claimedPlanId(live) !== undefined;
-  return isInstalled(plan) && !hasLabel && isProven(live) && ourFields(live) !== undefined;
+  return (
+    isInstalled(plan) && !hasLabel && isProven(live) && fieldsAppliedBy(live, fieldManager) !== undefined
+  );
 }
 
 function unmarked(live: KubeObject, plan: InstallPlan): Ownership {

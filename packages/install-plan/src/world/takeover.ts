@@ -1,10 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
-import type { Context } from "@quartermaster/runtime";
+import { type Context, reviewAccess } from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../author.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { isAllowed } from "../permissions/reviews.ts";
 import { hasStarted, isInstalled } from "../progress.ts";
 import type { Muted, PlanGraph } from "./plan-graph.ts";
 import { replacesLimit, wantedBy } from "./replacement-wishes.ts";
@@ -172,7 +171,7 @@ class DeletePermissions {
       namespace: this.#namespace,
       ...(name === undefined ? {} : { name }),
     };
-    const answer = isAllowed(client, permission, { signal, subject });
+    const answer = reviewAccess(client, permission, { signal, subject });
     this.#answers.set(question, answer);
     return await answer;
   }

@@ -5,7 +5,7 @@ import { groupOf } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
 import type { ProvidedKind } from "../manifest/provided-kinds.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { reviewAccess, reviewRules } from "../permissions/reviews.ts";
+import { lackingOf, reviewRules } from "../permissions/reviews.ts";
 import { missingPermissions, wholeCluster } from "../permissions/rules-review.ts";
 import { hasStarted } from "../progress.ts";
 import { kindIn, type KindTable } from "./served-kinds.ts";
@@ -35,7 +35,7 @@ export async function unwatchableOwnKinds(question: UnwatchableQuestion): Promis
     coming.flatMap(readPermissions),
     new Map([[wholeCluster, review]]),
   );
-  const denied = [...missing, ...(await reviewAccess(client, doubtful, signal))];
+  const denied = [...missing, ...(await lackingOf(client, doubtful, signal))];
   return coming.map(asKind).filter(({ group, plural }) => denied.some(isFor(group, plural)));
 }
 

@@ -12,3 +12,20 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function fieldOf(value: unknown, key: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
+
+/** The field as text; undefined when it is absent or something else. */
+export function textOf(value: unknown, key: string): string | undefined {
+  const text = fieldOf(value, key);
+  return typeof text === "string" ? text : undefined;
+}
+
+/** The field as a list; empty when it is absent or something else. */
+export function listOf(value: unknown, key: string): readonly unknown[] {
+  const list = fieldOf(value, key);
+  return Array.isArray(list) ? list : [];
+}
+
+/** The object without some of its fields; the rest stays as it was, in the same order. */
+export function withoutFields(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.has(key)));
+}

@@ -1,9 +1,7 @@
+import { type FieldSet, unownedPaths } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import type { FieldSet } from "../../src/fields/managed-fields.ts";
-import { pathsBeyond, touches } from "../../src/fields/set-paths.ts";
-import { beyond, outside } from "../../src/fields/set-paths.ts";
-import { unownedPaths } from "../../src/fields/unowned-paths.ts";
+import { beyond, outside, pathsBeyond, touches } from "../../src/fields/set-paths.ts";
 
 interface Row {
   readonly name: string;
