@@ -4,17 +4,11 @@ import { ConfigError, realSystem } from "@quartermaster/runtime";
 import { runOperator } from "./run-operator.ts";
 import { describeSettings, readSettings, SettingsError } from "./settings.ts";
 
-const stopping = new AbortController();
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.once(signal, () => {
-    stopping.abort();
-  });
-}
 try {
   const system = realSystem();
   const settings = readSettings(process.argv.slice(2), system.env);
   if (settings.isHelpWanted) process.stdout.write(describeSettings());
-  else await runOperator(settings, { system, stop: stopping.signal });
+  else await runOperator(settings, { system });
 } catch (error) {
   if (!(error instanceof SettingsError) && !(error instanceof ConfigError)) throw error;
   process.stderr.write(`quartermaster-operator: ${error.message}\n`);

@@ -6,15 +6,13 @@ import { type Settings, SettingsError } from "./settings.ts";
 /** What the operator runs in. */
 export interface Environment {
   readonly system: System;
-  /** Aborts when the operator is to end. */
-  readonly stop: AbortSignal;
   readonly log?: Log;
 }
 
 /** The domains that the settings choose, until asked to stop. */
 export async function runOperator(
   settings: Settings,
-  { system, stop, log = createLog({ level: settings.logLevel }) }: Environment,
+  { system, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
   const { kubeconfigPath, context, insecureSkipTlsVerify, metricsPort, metricsHost } = settings;
   const { leaseNamespace, identity, watchNamespace, concurrency } = settings;
@@ -36,7 +34,6 @@ export async function runOperator(
       ...(metricsHost === undefined ? {} : { host: metricsHost }),
       system,
       log,
-      signal: stop,
     });
   } catch (error) {
     throw isListenError(error) ? addressTaken(error, settings) : error;

@@ -1,3 +1,5 @@
+import { aborted } from "../system/termination.ts";
+
 /** Decides which replica acts. */
 export interface LeaderElector {
   /**
@@ -16,16 +18,8 @@ export interface LeaderElector {
 export const alwaysLeader: LeaderElector = {
   run: async (signal, onStart, onStop) => {
     if (signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    signal.addEventListener(
-      "abort",
-      () => {
-        resolve(undefined);
-      },
-      { once: true },
-    );
     onStart();
-    await promise;
+    await aborted(signal);
     onStop();
   },
 };
