@@ -14,7 +14,7 @@ import { sample, tryNext } from "./try-next.ts";
 
 /**
  * What `make up` does: a local cluster, the operator beside it with the permissions we ship, and the sample plan until it is Ready.
- * Where the operator runs already, only what it needs is seen to and where to look is reported: an earlier run may have been broken
+ * Where the operator runs already, only what it needs is seen to and where to look is printed: an earlier run may have been broken
  * off. The words are those of `local-cluster up`.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {

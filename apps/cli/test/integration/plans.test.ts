@@ -113,7 +113,7 @@ describe("pack --apply", () => {
     expect(stored?.metadata.ownerReferences).toMatchObject([{ name, uid: manifest?.metadata.uid }]);
   });
 
-  test("programs are reported the plan that was made, and nothing else", async () => {
+  test("programs get the plan that was made, and nothing else", async () => {
     const { code, out } = await applyPlan("told", [aConfigMap("a")], " -o json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ kind: "InstallPlan", metadata: { name: "told" } });

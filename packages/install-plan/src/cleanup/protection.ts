@@ -44,7 +44,7 @@ export async function protectionOf(
   return undefined;
 }
 
-/** What people are reported of an object that is not taken away. */
+/** What is reported about an object that is not deleted. */
 export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
   return `${describeIdentity(identity)} is kept: ${protectedBy}.`;
 }

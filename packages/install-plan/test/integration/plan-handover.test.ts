@@ -176,7 +176,7 @@ describe("one plan takes over from another", () => {
     expect(await uidsOf(bench)).toEqual(before);
   });
 
-  test("[install-plan/89] a successor that fails and was reported to roll back leaves everything as it was", async () => {
+  test("[install-plan/89] a successor that fails and is to roll back leaves everything as it was", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [stage(["x", "y"])]));
     await bench.installed("a");

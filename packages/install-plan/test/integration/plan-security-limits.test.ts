@@ -38,7 +38,7 @@ describe("limits of a plan", () => {
     expect(status?.message).toContain("a list may have at most 5000 objects");
   });
 
-  test("[security/16] a plan of 1.4 MB is reported to keep its manifests beside it", async () => {
+  test("[security/16] a plan of 1.4 MB is refused with the advice to keep its manifests beside it", async () => {
     await using bench = await setUpWorkbench();
     const resources = ["a", "b"].map((name) => configMap(name, { text: "x".repeat(700_000) }));
     const mark = await bench.audit.mark();

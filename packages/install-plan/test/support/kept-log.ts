@@ -1,6 +1,6 @@
 import { createLog, type Log } from "@quartermaster/runtime";
 
-/** A log that keeps what it is reported, written out as the operator writes it. */
+/** A log that keeps its lines, written out as the operator writes it. */
 export interface KeptLog {
   readonly log: Log;
   text(): string;

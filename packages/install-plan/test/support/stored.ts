@@ -17,7 +17,7 @@ export function storedName(object: Stored): string {
   return `rm-${digestOf(object).slice(0, 16)}`;
 }
 
-/** Puts an object into a ResourceManifest, or what is reported into one that says it holds the object. */
+/** Puts an object into a ResourceManifest, or something else into one that says it holds the object. */
 export async function store(bench: Workbench, object: Stored, kept?: Kept): Promise<ResourceManifest> {
   const content = kept ?? { manifest: object };
   const encoding = kept?.data === undefined ? {} : { encoding: "gzip" };

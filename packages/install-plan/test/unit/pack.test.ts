@@ -183,14 +183,14 @@ describe("objects", () => {
   });
 });
 
-test("objects of a kind that is defined elsewhere get the scope that they are reported to need", () => {
+test("objects of a kind that is defined elsewhere get the scope that the caller names", () => {
   const issuer = anObject("cert-manager.io/v1 ClusterIssuer", "a");
   expect(packed([issuer]).plan.spec.scope).toBe("Namespace");
   expect(packed([issuer], { scope: "Cluster" }).plan.spec.scope).toBe("Cluster");
 });
 
 describe("the plan", () => {
-  test("says no more than it was reported", () => {
+  test("says no more than it was given", () => {
     expect(packed([anObject("ConfigMap", "a")]).plan.spec).toEqual({
       serviceAccountName: "installer",
       scope: "Namespace",

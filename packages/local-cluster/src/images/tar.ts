@@ -68,7 +68,7 @@ async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A path or target that does not fit the old header is reported by a pax header in front of it. */
+/** A path or target that does not fit the old header is written to a pax header in front of it. */
 function headersOf(entry: TarEntry): readonly Uint8Array[] {
   const path = entry.kind === "folder" ? `${entry.path}/` : entry.path;
   const target = entry.kind === "link" ? entry.target : "";

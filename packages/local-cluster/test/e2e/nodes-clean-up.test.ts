@@ -40,7 +40,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Paths that container runtimes and kubelet are known to write to, whatever they are reported. */
+/** Paths that container runtimes and kubelet are known to write to, whatever their configuration says. */
 function wellKnownPlaces(): readonly string[] {
   return [
     "/run/containerd",

@@ -29,7 +29,7 @@ export function webPod(name: string, prepare: string): Manifest {
   };
 }
 
-/** A pod that waits to be reported what to do by exec. */
+/** A pod that waits for commands by exec. */
 export function idlePod(name: string): Manifest {
   const container = { name: "idle", image: BUSYBOX_IMAGE, command: ["sleep", "infinity"] };
   return {

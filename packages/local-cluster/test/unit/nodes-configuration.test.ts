@@ -118,7 +118,7 @@ describe("a node's other programs", () => {
     expect(corefile).not.toContain("forward");
   });
 
-  test("the name server's Service has the address that pods are reported", () => {
+  test("the name server's Service has the address that pods use", () => {
     const service = nodeObjects().find(({ object }) => object["kind"] === "Service");
     expect(service?.object).toMatchObject({ spec: { clusterIP: "10.96.0.10" } });
     expect(desiredKubeletConfig(kubelet)).toMatchObject({ clusterDNS: ["10.96.0.10"] });

@@ -51,14 +51,14 @@ const cutOff: Fault = { kind: "cut-answer", afterBytes: 20 };
 
 const cases: readonly Case[] = [
   {
-    name: "a read that was reported to come back in a second comes back",
+    name: "a read that is asked to come back in a second comes back",
     fault: tooManyRequests(1),
     times: 1,
     call: read,
     want: { outcome: "struck", requests: 2, isThere: true },
   },
   {
-    name: "a write that was reported so comes back too: the server did not act",
+    name: "a write that is asked to comes back too: the server did not act",
     fault: tooManyRequests(1),
     times: 1,
     call: create,

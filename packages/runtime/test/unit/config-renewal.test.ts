@@ -65,7 +65,7 @@ describe("[runtime/RT-11] credentials in files", () => {
 });
 
 describe("[runtime/RT-26] exec plugins", () => {
-  /** A plugin that notes each run and what it was reported, and answers with what lies beside it. */
+  /** A plugin that notes each run and its input, and answers with what lies beside it. */
   async function plugin(folder: TempFolder, answer: object): Promise<Readonly<Record<string, unknown>>> {
     await folder.write("answer.json", answer);
     const script = `#!/bin/sh

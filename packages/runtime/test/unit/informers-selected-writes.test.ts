@@ -39,7 +39,7 @@ describe("mayMatch", () => {
   });
 });
 
-test("a write that a selected store will never be reported of does not show in it", async () => {
+test("a write that a selected store will never be notified of does not show in it", async () => {
   const system = new VirtualSystem();
   const source = new ScriptedSource([
     {

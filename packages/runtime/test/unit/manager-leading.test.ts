@@ -25,7 +25,7 @@ interface Scene {
   readonly settle: () => void;
 }
 
-/** A manager whose one controller writes down what it is reported; its reconcile takes `passMs`. */
+/** A manager whose one controller writes down its calls; its reconcile takes `passMs`. */
 function stage(passMs: number): Scene {
   const system = new VirtualSystem();
   const story: string[] = [];
@@ -146,7 +146,7 @@ describe("a manager", () => {
   });
 });
 
-test("[runtime/RT-10] no controller can write while its replica's time is over, even before it is reported", async () => {
+test("[runtime/RT-10] no controller can write while its replica's time is over, even before it is notified", async () => {
   let budgetMs = 5_000;
   const sent: string[] = [];
   const transport: Transport = {
