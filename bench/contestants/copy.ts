@@ -42,8 +42,7 @@ const system = realSystem();
 const isInPod = serviceAccountFolder !== "";
 const config = await loadConfig(isInPod ? { system, serviceAccountFolder } : { system, kubeconfigPath });
 const transport = createTransport({ config, system, userAgent: "bench-copy" });
-const controller = defineController({
-  kind: copies,
+const controller = defineController(copies, {
   recipe,
   owns: [configMaps],
   namespace,

@@ -32,12 +32,7 @@ const nothingToDo: Recipe<Copy, undefined, never> = {
 
 const system = realSystem();
 const transport = createTransport({ config: await loadConfig({ system, kubeconfigPath }), system });
-const controller = defineController({
-  kind: copies,
-  recipe: nothingToDo,
-  namespace,
-  writesStatus: false,
-});
+const controller = defineController(copies, { recipe: nothingToDo, namespace, writesStatus: false });
 const manager = createManager({ transport, system, controllers: [controller] });
 manager.start();
 await manager.ready();

@@ -79,8 +79,7 @@ export function installPlanController({
     wakeIndex: new WakeIndex(),
     plansById: new Map(),
   };
-  return defineController({
-    kind: installPlan.kind,
+  return defineController(installPlan.kind, {
     recipe: planRecipe(state),
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
@@ -94,7 +93,7 @@ export function installPlanController({
   });
 }
 
-/** What the passes of one process share. */
+/** What the reconciles of one process share. */
 interface ControllerState {
   readonly system: System;
   readonly discovery: Discovery;

@@ -22,8 +22,7 @@ export function resourceManifestController({
   namespace,
   concurrency = 4,
 }: ResourceManifestOptions = {}): Controller {
-  return defineController<ResourceManifest, Resolved, never>({
-    kind: resourceManifest.kind,
+  return defineController<ResourceManifest, Resolved, never>(resourceManifest.kind, {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     recipe: {

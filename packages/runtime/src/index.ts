@@ -34,14 +34,15 @@ export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
 export { mappedFrom } from "./controller/controller-definition.ts";
 export type {
-  ControllerDefinition,
+  ControllerOptions,
   MappedOptions,
   MappedSource,
+  RecipeDefinition,
   Source,
   WokenRef,
 } from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
-export type { Controller } from "./controller/define-controller.ts";
+export type { Controller, ControllerDefinition } from "./controller/define-controller.ts";
 export type { Predicate } from "./controller/predicate.ts";
 export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/reconcile-definition.ts";
 export type { Signals } from "./controller/run-signals.ts";

@@ -28,10 +28,8 @@ export interface MappedOptions<O extends KubeObject = KubeObject> extends Predic
   readonly reenqueueForMs?: number;
 }
 
-/** What a controller is. Everything but kind and recipe has a default. */
-export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
-  readonly kind: Kind<Obj>;
-  readonly recipe: Recipe<Obj, Seen, Action>;
+/** What a controller watches, and how it works. Everything has a default. */
+export interface ControllerOptions<Obj extends KubeObject> {
   /** For logs, metrics and as field manager (default: the kind's plural). */
   readonly name?: string;
   /** Objects worked on at the same time (default: 4). */
@@ -61,6 +59,11 @@ export interface ControllerDefinition<Obj extends KubeObject, Seen, Action> {
   readonly signals?: Signals;
   /** How failures are retried (default: 5 ms, doubling to 1,000 s). */
   readonly retry?: RetryLimits;
+}
+
+/** A controller in the long form: a recipe of `observe`, `rules` and `perform`. */
+export interface RecipeDefinition<Obj extends KubeObject, Seen, Action> extends ControllerOptions<Obj> {
+  readonly recipe: Recipe<Obj, Seen, Action>;
 }
 
 /**

@@ -24,7 +24,7 @@ export interface ReconcileRecord {
   readonly controller: string;
   readonly result: "success" | "error" | "requeue" | "requeue_after";
   readonly durationMs: number;
-  /** Of a failed reconcile. `timeout` with `isDeadline` means that the pass itself was too slow. */
+  /** Of a failed reconcile. `timeout` with `isDeadline` means that the reconcile itself was too slow. */
   readonly errorClass?: ErrorClass;
   readonly isDeadline?: boolean;
   /** It is not retried: only a change of the spec can help. */

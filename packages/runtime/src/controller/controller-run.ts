@@ -1,9 +1,10 @@
 import { classify } from "../errors.ts";
+import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectRef } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { ReconcileDeadlineError } from "../reconcile/deadline.ts";
 import { unreachable } from "../unreachable.ts";
-import type { ControllerDefinition } from "./controller-definition.ts";
+import type { RecipeDefinition } from "./controller-definition.ts";
 import type { ControllerHost, ReconcileRecord } from "./controller-host.ts";
 import { queueObserverFor } from "./queue-observer-for.ts";
 import { type Next, Reconciler } from "./reconciler.ts";
@@ -43,9 +44,13 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   readonly #signals: Signals | undefined;
   #active = 0;
 
-  constructor(name: string, definition: ControllerDefinition<Obj, Seen, Action>, host: ControllerHost) {
+  constructor(
+    kind: Kind<Obj>,
+    definition: RecipeDefinition<Obj, Seen, Action> & { readonly name: string },
+    host: ControllerHost,
+  ) {
     const {
-      kind,
+      name,
       recipe,
       deadlineMs = 60_000,
       writesStatus = true,
@@ -61,7 +66,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       observer: queueObserverFor(name, host.observer),
       retry,
     });
-    this.#sources = new SourceSet(definition, host.pool);
+    this.#sources = new SourceSet(kind, definition, host.pool);
     const references = new ReferenceTracker();
     const { tracked, own } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);

@@ -1,6 +1,6 @@
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { ControllerDefinition } from "./controller-definition.ts";
+import type { ControllerOptions, RecipeDefinition } from "./controller-definition.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { type ControllerReport, ControllerRun, type Term } from "./controller-run.ts";
 import { type ReconcileDefinition, recipeOf } from "./reconcile-definition.ts";
@@ -23,9 +23,10 @@ export interface LaunchedController {
   report(): ControllerReport;
 }
 
-/** What the short form takes besides the reconciler itself. */
-type ShortDefinition<Obj extends KubeObject> = ReconcileDefinition<Obj> &
-  Omit<ControllerDefinition<Obj, never, never>, "kind" | "recipe">;
+/** A controller in one of its two forms. */
+export type ControllerDefinition<Obj extends KubeObject, Seen, Action> =
+  | RecipeDefinition<Obj, Seen, Action>
+  | (ReconcileDefinition<Obj> & ControllerOptions<Obj>);
 
 /**
  * A controller: which objects it looks after, and how. The short form has one function that reads, decides and writes; the long
@@ -39,28 +40,22 @@ type ShortDefinition<Obj extends KubeObject> = ReconcileDefinition<Obj> &
  *   },
  * });
  */
-export function defineController<Obj extends KubeObject>(
+export function defineController<Obj extends KubeObject, Seen = unknown, Action = unknown>(
   kind: Kind<Obj>,
-  definition: ShortDefinition<Obj>,
-): Controller;
-/** The long form, with a recipe. */
-export function defineController<Obj extends KubeObject, Seen, Action>(
   definition: ControllerDefinition<Obj, Seen, Action>,
-): Controller;
-/** Either form. */
-export function defineController<Obj extends KubeObject, Seen, Action>(
-  first: Kind<Obj> | ControllerDefinition<Obj, Seen, Action>,
-  short?: ShortDefinition<Obj>,
 ): Controller {
-  if ("recipe" in first) return controllerOf(first);
-  if (short === undefined) throw new TypeError("a controller needs a recipe or a reconcile function");
-  const recipe = recipeOf(short, `${first.group}/${first.plural}`);
-  return controllerOf({ ...short, kind: first, recipe });
+  const { name = kind.plural, concurrency = 4 } = definition;
+  const launch = (host: ControllerHost): LaunchedController =>
+    "recipe" in definition
+      ? new ControllerRun(kind, { ...definition, name }, host)
+      : new ControllerRun(
+          kind,
+          { ...definition, name, recipe: recipeOf(definition, finalizerOf(kind)) },
+          host,
+        );
+  return { name, concurrency, launch };
 }
 
-function controllerOf<Obj extends KubeObject, Seen, Action>(
-  definition: ControllerDefinition<Obj, Seen, Action>,
-): Controller {
-  const { name = definition.kind.plural, concurrency = 4 } = definition;
-  return { name, concurrency, launch: (host) => new ControllerRun(name, definition, host) };
+function finalizerOf({ group, plural }: Kind): string {
+  return `${group}/${plural}`;
 }

@@ -4,15 +4,12 @@ import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import type { Priority } from "../queue/key-entry.ts";
 import type { ReadStore } from "../store/read-store.ts";
-import { type ControllerDefinition, requestOf, type Source } from "./controller-definition.ts";
+import { type ControllerOptions, requestOf, type Source } from "./controller-definition.ts";
 import { controllingOwner } from "./owner-ref.ts";
 import { declarationChanged, passes, type Predicate } from "./predicate.ts";
 import type { Reenqueuer } from "./reenqueuer.ts";
 import type { ReferenceTracker } from "./reference-tracker.ts";
 import { TrackedSources } from "./tracked-sources.ts";
-
-/** A controller's definition as far as it says what to watch. */
-type SourceDefinition<Obj extends KubeObject> = Omit<ControllerDefinition<Obj, never, never>, "recipe">;
 
 /** Where events lead. */
 export interface SourceWiring<Obj extends KubeObject> {
@@ -28,7 +25,8 @@ export class SourceSet<Obj extends KubeObject> {
   readonly own: InformerHandle<Obj>;
   /** What reconciles asked for. */
   readonly tracked: TrackedSources;
-  readonly #definition: SourceDefinition<Obj>;
+  readonly #kind: Kind<Obj>;
+  readonly #definition: ControllerOptions<Obj>;
   readonly #pool: InformerPool;
   /** By what was asked for: a kind may be named twice, with different selectors. */
   readonly #handles = new Map<string, InformerHandle>();
@@ -36,10 +34,11 @@ export class SourceSet<Obj extends KubeObject> {
   readonly #stores = new Map<string, ReadStore>();
   #enqueue: SourceWiring<Obj>["enqueue"] | undefined;
 
-  constructor(definition: SourceDefinition<Obj>, pool: InformerPool) {
+  constructor(kind: Kind<Obj>, definition: ControllerOptions<Obj>, pool: InformerPool) {
+    this.#kind = kind;
     this.#definition = definition;
     this.#pool = pool;
-    const { kind, labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
+    const { labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
     this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
     const owned = owns.map((source) => withManagedFields(source));
     for (const source of [...owned, ...watches.map((watch) => watch.source), ...follows, ...reads])
@@ -71,14 +70,14 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
   wire({ enqueue, reenqueuer, references, onGone }: SourceWiring<Obj>): void {
-    const { kind, owns = [], watches = [], follows = [], predicate } = this.#definition;
+    const { owns = [], watches = [], follows = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
     this.own.addHandler((event) => {
       if (event.type === "deleted") onGone(event.old);
       if (passes(judge, event)) enqueue(keyOf(objectOf(event).metadata), priorityOf(event));
     });
-    for (const source of owns) this.#wireOwned(withManagedFields(source), kind, enqueue);
+    for (const source of owns) this.#wireOwned(withManagedFields(source), this.#kind, enqueue);
     for (const { source, refsOf, options } of watches) {
       const { reenqueueForMs = 0 } = options;
       this.#handleOf(source).addHandler((event) => {

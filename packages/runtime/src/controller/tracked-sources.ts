@@ -13,7 +13,7 @@ interface Source {
   readonly followers: Set<ObjectKey>;
 }
 
-/** Watches that passes asked for: each runs as long as the last reconcile of some object named it. */
+/** Watches that reconciles asked for: each runs as long as the last reconcile of some object named it. */
 export class TrackedSources {
   readonly #pool: InformerPool;
   readonly #handler: InformerHandler;

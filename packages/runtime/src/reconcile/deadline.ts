@@ -1,6 +1,6 @@
 import type { System } from "../system/system.ts";
 
-/** A pass took longer than it may; it is repeated later. */
+/** A reconcile took longer than it may; it is repeated later. */
 export class ReconcileDeadlineError extends Error {
   /** Classified as a timeout. */
   override readonly name = "TimeoutError";
@@ -71,7 +71,7 @@ export async function withDeadline<T>(
     end(outer.reason);
   };
   const timer = system.setTimer(limitMs, () => {
-    end(new ReconcileDeadlineError(`the pass took longer than ${limitMs} ms`));
+    end(new ReconcileDeadlineError(`the reconcile took longer than ${limitMs} ms`));
   });
   outer.addEventListener("abort", stop, { once: true });
   try {

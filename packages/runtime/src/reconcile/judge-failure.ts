@@ -7,7 +7,7 @@ import { reasons } from "./reasons.ts";
 export interface Judgement {
   /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help. */
   readonly next: "backOff" | "stay";
-  /** What users see; undefined when the trouble is expected to pass by itself. */
+  /** What users see; undefined when the failure is expected to pass by itself. */
   readonly shown?: Outcome;
   /** Not before; what the server asked for. */
   readonly atLeastMs: number;

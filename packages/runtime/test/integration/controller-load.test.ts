@@ -44,8 +44,7 @@ describe("a controller under load", () => {
       await realSystem().sleep(1);
       return undefined;
     });
-    const controller = defineController({
-      kind: configMaps,
+    const controller = defineController(configMaps, {
       recipe,
       namespace,
       concurrency: 2,
@@ -79,8 +78,7 @@ describe("a controller under load", () => {
       latest.set(metadata.name, data?.["at"]);
       return undefined;
     });
-    const controller = defineController({
-      kind: configMaps,
+    const controller = defineController(configMaps, {
       recipe,
       namespace,
       concurrency: 1,

@@ -24,8 +24,7 @@ describe("what brings a controller back", () => {
     const byLabel = mappedFrom(configMaps, ({ metadata: { labels } }) =>
       labels?.["widget"] === undefined ? [] : [{ name: labels["widget"], namespace }],
     );
-    const controller = defineController({
-      kind: widgets,
+    const controller = defineController(widgets, {
       recipe,
       namespace,
       watches: [byLabel],
@@ -63,8 +62,7 @@ describe("what brings a controller back", () => {
     const toW = (): readonly { name: string; namespace: string }[] => [{ name: "w", namespace }];
     const labelled = { kind: configMaps, namespace, labelSelector: "only=these" };
     const byName = mappedFrom(configMaps, ({ metadata: { name } }) => (name === "other" ? toW() : []));
-    const controller = defineController({
-      kind: widgets,
+    const controller = defineController(widgets, {
       recipe,
       namespace,
       watches: [mappedFrom(labelled, toW), byName],
@@ -98,7 +96,7 @@ describe("what brings a controller back", () => {
         return await Promise.resolve(settled());
       },
     });
-    await bench.manage([defineController({ kind: widgets, recipe, namespace, retry: { firstMs: 100 } })]);
+    await bench.manage([defineController(widgets, { recipe, namespace, retry: { firstMs: 100 } })]);
     const ref = { name: "w", namespace };
     await client.create(widgets, aWidget(widgets, ref));
     await eventually(async () => (await client.get(widgets, ref)).metadata.finalizers?.length === 1);
@@ -119,7 +117,7 @@ describe("what brings a controller back", () => {
       if (seen.length === 1) await gate.promise;
       return undefined;
     });
-    const manager = await bench.manage([defineController({ kind: widgets, recipe, namespace })]);
+    const manager = await bench.manage([defineController(widgets, { recipe, namespace })]);
     const ref = { name: "busy", namespace };
     await client.create(widgets, aWidget(widgets, ref, { text: "0" }));
     await eventually(() => seen.length === 1);

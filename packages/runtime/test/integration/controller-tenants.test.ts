@@ -49,7 +49,7 @@ describe("tenants", () => {
     const calm = { name: "calm", namespace };
     await client.create(widgets, aWidget(widgets, calm));
     const manager = await bench.manage([
-      defineController({ kind: widgets, recipe, concurrency: 2, writesStatus: false }),
+      defineController(widgets, { recipe, concurrency: 2, writesStatus: false }),
     ]);
     const measure = async (round: string): Promise<readonly number[]> => {
       const latencies: number[] = [];
@@ -92,7 +92,7 @@ describe("tenants", () => {
     const stormy = { name: "stormy", namespace };
     await client.create(widgets, aWidget(widgets, stormy));
     const manager = await bench.manage([
-      defineController({ kind: widgets, recipe, namespace, concurrency: 8, writesStatus: false }),
+      defineController(widgets, { recipe, namespace, concurrency: 8, writesStatus: false }),
     ]);
     let deepest = 0;
     // As fast as the server takes them for one object; more writers only meet each other's conflicts.
@@ -119,7 +119,7 @@ describe("tenants", () => {
       patch: { kind: "merge", body: { status: { foreign } } },
       subresource: "status",
     });
-    await bench.manage([defineController({ kind: widgets, recipe, namespace })]);
+    await bench.manage([defineController(widgets, { recipe, namespace })]);
     await client.create(widgets, aWidget(widgets, { name: "thin", namespace }));
     for (const name of ["fat", "thin"]) {
       await eventually(async () => {

@@ -24,9 +24,7 @@ describe("[runtime/RT-22] events", () => {
   test("1,000 equal ones become one with a series", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
-    const manager = await bench.manage([
-      defineController({ kind: widgets, recipe: chatty(1_000), namespace }),
-    ]);
+    const manager = await bench.manage([defineController(widgets, { recipe: chatty(1_000), namespace })]);
     await client.create(widgets, aWidget(widgets, { name: "chatty", namespace }));
     const look = async (): Promise<readonly unknown[]> =>
       (await client.listPage(eventKind, { namespace })).items;
@@ -94,7 +92,7 @@ describe("[runtime/RT-22] events", () => {
     });
     await using muted = connect(identity);
     const dropped: string[] = [];
-    await bench.manage([defineController({ kind: widgets, recipe: chatty(1), namespace })], {
+    await bench.manage([defineController(widgets, { recipe: chatty(1), namespace })], {
       transport: muted.transport,
       telemetry: { eventDropped: ({ why }) => dropped.push(why) },
     });

@@ -30,7 +30,7 @@ describe("[runtime/RT-05] objects at the limits", () => {
       widgets,
       aWidget(widgets, { name: "huge", namespace }, { text: "y".repeat(1_400_000) }),
     );
-    await bench.manage([defineController({ kind: widgets, recipe, reads: [configMaps], namespace })], {
+    await bench.manage([defineController(widgets, { recipe, reads: [configMaps], namespace })], {
       freeze: true,
     });
     await client.create(widgets, aWidget(widgets, { name: "plain", namespace }));
@@ -66,7 +66,7 @@ describe("[runtime/RT-05] objects at the limits", () => {
       writeBudgetMs: () => (isLeading ? 10_000 : 0),
     };
     const recipe = probeRecipe<Widget>(() => undefined);
-    const manager = await bench.manage([defineController({ kind: widgets, recipe, namespace })], {
+    const manager = await bench.manage([defineController(widgets, { recipe, namespace })], {
       leaderElection,
     });
     await eventually(() => manager.informers.quarantined().length > 0);

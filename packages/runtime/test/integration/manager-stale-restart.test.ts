@@ -36,7 +36,7 @@ test("S1 a manager restarted against a server that is behind does nothing until 
       return await copyRecipe.observe(widget, ctx);
     },
   };
-  const controllers = [defineController({ kind: widgets, recipe, owns: [configMaps], namespace })];
+  const controllers = [defineController(widgets, { recipe, owns: [configMaps], namespace })];
   const copyOf = async (text: string): Promise<ConfigMap> =>
     await eventually(async (see) => {
       const copy = see(await fresh.client.find(configMaps, ref));

@@ -29,7 +29,7 @@ describe("a reconcile that fails", () => {
       conflict(),
       2,
     );
-    await bench.manage([defineController({ kind: widgets, recipe, namespace, predicate })], {
+    await bench.manage([defineController(widgets, { recipe, namespace, predicate })], {
       transport: struck.transport,
     });
     await client.create(widgets, aWidget(widgets, ref));
@@ -60,7 +60,7 @@ describe("a reconcile that fails", () => {
     });
     const predicate = { event: ({ type }: { readonly type: string }) => type === "added" };
     const injected = proxy.inject(({ subresource }) => subresource === "status", conflict());
-    await bench.manage([defineController({ kind: widgets, recipe, namespace, predicate })], {
+    await bench.manage([defineController(widgets, { recipe, namespace, predicate })], {
       transport: struck.transport,
     });
     await client.create(widgets, aWidget(widgets, ref));
@@ -88,7 +88,7 @@ describe("a reconcile that fails", () => {
       return undefined;
     });
     const retry = { firstMs: 50 };
-    await bench.manage([defineController({ kind: widgets, recipe, namespace, concurrency: 1, retry })], {
+    await bench.manage([defineController(widgets, { recipe, namespace, concurrency: 1, retry })], {
       telemetry: { reconcileFinished: (record) => records.push(record) },
     });
     await client.create(widgets, aWidget(widgets, { name: "shaky", namespace }));
@@ -124,7 +124,7 @@ describe("a reconcile that fails", () => {
       lateWrites.push(await ctx.client.create(configMaps, late).catch((error: unknown) => error));
       return undefined;
     });
-    await bench.manage([defineController({ kind: widgets, recipe, namespace, deadlineMs: 300 })], {
+    await bench.manage([defineController(widgets, { recipe, namespace, deadlineMs: 300 })], {
       telemetry: { reconcileFinished: (record) => records.push(record) },
     });
     await client.create(widgets, aWidget(widgets, { name: "slow", namespace }));
@@ -147,7 +147,7 @@ describe("a reconcile that fails", () => {
     const recipe = probeRecipe<Widget>(() => {
       throw new ApiError("apply Service web: refused", { class: error, mayHaveActed: false });
     });
-    await bench.manage([defineController({ kind: widgets, recipe, namespace })]);
+    await bench.manage([defineController(widgets, { recipe, namespace })]);
     const ref = { name: "refused", namespace };
     await client.create(widgets, aWidget(widgets, ref));
     const widget = await eventually(async () => {

@@ -11,9 +11,7 @@ describe("a controller on a real API server", () => {
   test("[runtime/RT-20] claims, makes the child, and lets go only after clean-up", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
-    await bench.manage([
-      defineController({ kind: widgets, recipe: copyRecipe, owns: [configMaps], namespace }),
-    ]);
+    await bench.manage([defineController(widgets, { recipe: copyRecipe, owns: [configMaps], namespace })]);
     const ref = { name: "one", namespace };
     const mark = await bench.audit.mark();
     await client.create(widgets, aWidget(widgets, ref, { text: "hello" }));

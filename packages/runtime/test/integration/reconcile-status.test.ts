@@ -25,7 +25,7 @@ describe("the status of an object", () => {
     const recipe = probeRecipe<Widget>(({ spec }) => outcomes[spec.text ?? ""]);
     const system = { ...realSystem(), wallMs: () => wallMs };
     let wallMs = Date.UTC(2030, 0, 1);
-    await bench.manage([defineController({ kind: widgets, recipe, namespace })], { system });
+    await bench.manage([defineController(widgets, { recipe, namespace })], { system });
     const ref = { name: "one", namespace };
     const reach = async (text: string, annotation: string): Promise<Widget> => {
       const body = { metadata: { annotations: { annotation } }, spec: { text } };
@@ -93,7 +93,7 @@ describe("the status of an object", () => {
         },
       ],
     };
-    await bench.manage([defineController({ kind: widgets, recipe, owns: [configMaps], namespace })]);
+    await bench.manage([defineController(widgets, { recipe, owns: [configMaps], namespace })]);
     await client.create(widgets, aWidget(widgets, ref, { strange }));
     const widget = await eventually(async () => {
       const found = await client.get(widgets, ref);
@@ -113,7 +113,7 @@ describe("the status of an object", () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets } = bench;
     const system = new VirtualSystem({ startMs: Date.now() });
-    const controller = defineController({ kind: widgets, recipe: copyRecipe, owns: [configMaps], namespace });
+    const controller = defineController(widgets, { recipe: copyRecipe, owns: [configMaps], namespace });
     await bench.manage([controller], { system, freeze: true });
     for (const name of ["a", "b", "c"])
       await client.create(widgets, aWidget(widgets, { name, namespace }, { text: name }));

@@ -15,15 +15,14 @@ const system = realSystem();
 const config = await loadConfig({ system, kubeconfigPath });
 const transport = createTransport({ config, system, userAgent: `load-${namespace}` });
 
-const controller = defineController<Widget, Widget, Widget>({
-  kind,
+const controller = defineController<Widget, Widget, Widget>(kind, {
   namespace,
   concurrency: 4,
   recipe: {
     observe: async (widget) => await Promise.resolve(widget),
     rules: [{ name: "always", answer: (widget) => ({ actions: [widget], outcome: settled() }) }],
     perform: async ({ metadata: { name } }, ctx) => {
-      // A stubborn pass never ends by itself and ignores its signal.
+      // A stubborn reconcile never ends by itself and ignores its signal.
       if (mode === "stubborn" && name === "w-0") await new Promise(() => undefined);
       for (const part of ["a", "b", "c"]) {
         const metadata = { name: `${name}-${part}`, namespace };

@@ -104,7 +104,7 @@ const recipe: Recipe<Copy, Seen, Action> = {
   cleanUp: async () => await Promise.resolve(settled()),
 };
 
-export const controller = defineController({ kind: copies, recipe });
+export const controller = defineController(copies, { recipe });
 
 interface Other extends KubeObject {
   readonly spec: number;
@@ -112,4 +112,4 @@ interface Other extends KubeObject {
 
 const others: Kind<Other> = defineKind<Other>({ ...copies, kind: "Other", plural: "others" });
 // @ts-expect-error -- the recipe is for another kind
-export const mismatched = defineController({ kind: others, recipe });
+export const mismatched = defineController(others, { recipe });
