@@ -130,18 +130,28 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
   };
 }
 
+const refusal = "refusal";
+
+/** In a cluster where permissions change all the time, a refusal is reported after so long all the same. */
+const quietRefusalMs = 4_000;
+
 /**
  * Permissions of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
  * A change of permissions brings the plan back, shortly before the server itself goes by it: until then the refusal is no news.
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
   const { wakeIndex, system } = state;
+  const memory = state.memories.of(plan);
   try {
-    return await observePlan(plan, ctx, state);
+    const seen = await observePlan(plan, ctx, state);
+    memory.restart(refusal);
+    return seen;
   } catch (error) {
     if (classify(error) !== "forbidden") throw error;
     wakeIndex.subscribe(plan.metadata, ["permissions"]);
-    if (!wakeIndex.recentlyChanged(system.monotonicMs()).includes("permissions")) throw error;
+    const nowMs = system.monotonicMs();
+    const isNews = memory.elapsedMs(refusal, nowMs) >= quietRefusalMs;
+    if (isNews || !wakeIndex.recentlyChanged(nowMs).includes("permissions")) throw error;
     const facts = { class: "transient", retryAfterMs: recheckMs, mayHaveActed: false, cause: error } as const;
     throw new ApiError("permissions have just changed", facts);
   }

@@ -26,7 +26,7 @@ interface Kept {
 }
 
 /** What is kept unpacked for all plans together. A plan beyond it is read again at its next reconcile. */
-const keptLimitBytes = 16 * 2 ** 20;
+const keptLimitBytes = 8 * 2 ** 20;
 
 /** Reads the content of plans, and reads it again only when something that it was made from is no longer the same. */
 export class ContentReader {

@@ -37,7 +37,7 @@ describe("objects that are there already", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("free"), configMap("taken")] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("Collision");
-    expect(status?.message).toContain(`ConfigMap ${bench.namespace}/taken exists already`);
+    expect(status?.message).toContain(`ConfigMap ${bench.namespace}/taken already exists`);
     expect(await bench.writes(mark)).toEqual([]);
     expect((await readConfigMap(bench, "taken")).metadata.resourceVersion).toBe(
       before.metadata.resourceVersion,

@@ -152,11 +152,13 @@ describe("namespaces", () => {
       await bench.until("p", ({ states }) => states?.[0] === "P");
       if (isRestarted) await operator.stop();
       await client.delete(namespaces, home.metadata);
-      await eventually(async () => (await client.find(namespaces, home.metadata)) === undefined);
+      const isGone = async (): Promise<boolean> =>
+        (await client.find(namespaces, home.metadata)) === undefined;
+      await eventually(isGone, { withinMs: 90_000 });
       await client.create(namespaces, home);
       if (isRestarted) await bench.operate();
       await bench.openGate("gate");
-      const { status } = await bench.until("p", ({ message = "" }) => message.includes("recreated"));
+      const { status } = await bench.until("p", ({ message = "" }) => message.includes("recreated"), 90_000);
       expect(status?.stage).toBe("b");
       expect(await client.find(configMaps, inside.metadata)).toBeUndefined();
     },

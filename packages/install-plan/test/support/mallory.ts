@@ -64,7 +64,7 @@ export async function letMalloryIn(
 export async function bystanderInstalls(bench: Workbench, name = "bystander"): Promise<number> {
   const startedAt = performance.now();
   await bench.create(bench.plan(name, [{ name: "s", resources: [configMap(name)] }]));
-  await bench.installed(name);
+  await bench.installed(name, 60_000);
   const tookMs = Math.round(performance.now() - startedAt);
   process.stdout.write(`${name} of ${bench.namespace} installed in ${tookMs} ms\n`);
   return tookMs;

@@ -29,9 +29,10 @@ export async function startOperator(access: Access, flags: readonly string[]): P
   const kubeconfigPath = path.join(folder, "kubeconfig");
   await writeFile(kubeconfigPath, kubeconfigOf(access));
   const operator = new Operator(
-    // As deploy/ starts it; see decision 0030.
+    // As deploy/ starts it (decision 0030), with the heap that V8 allows itself in a container of 512 MiB, the limit there.
     [
       "--max-semi-space-size=4",
+      "--max-old-space-size=256",
       main,
       "--kubeconfig",
       kubeconfigPath,
