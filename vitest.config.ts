@@ -26,8 +26,8 @@ export default defineConfig({
           name: "integration",
           include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
           pool: "forks",
-          // More than cores: most tests wait for the control plane, not for a processor.
-          maxWorkers: 3,
+          // As many as cores, although the control plane needs them too: most tests wait. Three are faster still and less steady.
+          maxWorkers: 2,
           testTimeout: 2 * minuteMs,
           hookTimeout: 2 * minuteMs,
           // One control plane for the whole run, torn down at its end.
