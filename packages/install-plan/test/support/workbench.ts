@@ -178,7 +178,10 @@ export async function setUpWorkbench({
     inPhase: async (name, wanted) => await bench.until(name, ({ phase }) => phase === wanted),
     openGate: async (name) => {
       const body = { metadata: { annotations: { [goAnnotation]: "yes" } } };
-      await client.patch(configMaps, { namespace, name }, { patch: { kind: "merge", body } });
+      // A stage is announced before its objects are written.
+      await eventually(
+        async () => await client.patch(configMaps, { namespace, name }, { patch: { kind: "merge", body } }),
+      );
     },
     writes: async (mark) => {
       const entries = await cluster.audit.since(mark, {});
