@@ -70,19 +70,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     const references = new ReferenceTracker();
     const { tracked, own } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);
-    const settings = {
-      name,
-      kind,
-      recipe,
-      host,
-      deadlineMs,
-      writesStatus,
-      objects: own.store,
-      references,
-      tracked,
-      storeOf,
-    };
-    this.#reconciler = new Reconciler(settings);
+    const shared = { name, kind, recipe, host, references, tracked, storeOf };
+    this.#reconciler = new Reconciler({ ...shared, deadlineMs, writesStatus, objects: own.store });
     this.#reenqueuer = new Reenqueuer(host.system, (key) => {
       this.#queue.add(key);
     });
