@@ -41,8 +41,10 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly owns?: readonly Source[];
   /** Kinds whose changes are mapped to our objects. */
   readonly watches?: readonly MappedSource[];
-  /** Kinds whose objects a reconcile may follow one by one; see `Context.follow`. */
+  /** Kinds of which many objects are followed: one watch serves them all (default: one for each object; see `Context.follow`). */
   readonly follows?: readonly Source[];
+  /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
+  readonly followLimit?: number;
   /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
   readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */

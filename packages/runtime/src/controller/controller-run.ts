@@ -9,7 +9,6 @@ import type { ControllerHost, ReconcileRecord } from "./controller-host.ts";
 import { queueObserverFor } from "./queue-observer-for.ts";
 import { type Next, Reconciler } from "./reconciler.ts";
 import { Reenqueuer } from "./reenqueuer.ts";
-import { ReferenceTracker } from "./reference-tracker.ts";
 import { runSignals, type Signals } from "./run-signals.ts";
 import { defaultResyncMs, runSlowResync } from "./slow-resync.ts";
 import { SourceSet } from "./source-set.ts";
@@ -67,10 +66,9 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       retry,
     });
     this.#sources = new SourceSet(kind, definition, host.pool);
-    const references = new ReferenceTracker();
-    const { tracked, own } = this.#sources;
+    const { followed, own } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);
-    const shared = { name, kind, recipe, host, references, tracked, storeOf };
+    const shared = { name, kind, recipe, host, followed, storeOf };
     this.#reconciler = new Reconciler({ ...shared, deadlineMs, writesStatus, objects: own.store });
     this.#reenqueuer = new Reenqueuer(host.system, (key) => {
       this.#queue.add(key);
@@ -81,7 +79,6 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       enqueue: (key, priority, afterMs = 0) => {
         this.#queue.add(key, { priority, afterMs });
       },
-      references,
       onGone: (object) => {
         this.#reconciler.forget(object);
       },

@@ -1,7 +1,7 @@
 import { type AppliedObjects, applyOwned } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import { type Kind, nameOfKind } from "../object/kind.ts";
+import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
 import { ReconcileDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
 import { fenceClient } from "../reconcile/fence-client.ts";
@@ -15,8 +15,7 @@ import { StatusWriter } from "../reconcile/status-writer.ts";
 import type { ReadStore } from "../store/read-store.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
-import type { ReferenceTracker } from "./reference-tracker.ts";
-import type { TrackedSources } from "./tracked-sources.ts";
+import { type FollowedWatches, type Following, NotYetKnownError } from "./followed-watches.ts";
 
 /** What the queue is to do with the key now. */
 export type Next =
@@ -38,8 +37,7 @@ export interface ReconcilerSettings<Obj extends KubeObject, Seen, Action> {
   readonly writesStatus: boolean;
   readonly objects: ReadStore<Obj>;
   readonly storeOf: <O extends KubeObject>(kind: Kind<O>) => ReadStore<O>;
-  readonly references: ReferenceTracker;
-  readonly tracked: TrackedSources;
+  readonly followed: FollowedWatches;
 }
 
 /** Runs single reconciles: recipe, deadline, status, log. Never throws. */
@@ -66,6 +64,8 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
       return await this.#conclude(object, end, term);
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
+      // The answer brings the object back; the delay is for a server that gives none.
+      if (error instanceof NotYetKnownError) return { kind: "requeueAfter", delayMs: unansweredMs };
       return await this.#fail(object, error, { log, term });
     }
   }
@@ -78,26 +78,23 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   #drop(key: ObjectKey): void {
-    this.#settings.references.forget(key);
-    this.#settings.tracked.forget(key);
+    this.#settings.followed.forget(key);
   }
 
   async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
-    const { recipe, kind, host, deadlineMs, references, tracked, objects } = this.#settings;
+    const { recipe, kind, host, deadlineMs, followed, objects } = this.#settings;
     const { system } = host;
     const isLatest = ({ metadata }: Obj): boolean =>
       objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
-    const following = references.begin(keyOf(object.metadata));
-    const tracking = tracked.begin(keyOf(object.metadata));
+    const following = followed.begin(keyOf(object.metadata));
     const end = await withDeadline(
       async (scope) => {
-        const ctx = this.#context(object, { log, scope, following, tracking });
+        const ctx = this.#context(object, { log, scope, following });
         return await runRecipe(recipe, object, { kind, ctx, system, isLatest });
       },
       { system, limitMs: deadlineMs, outer: term },
     );
     following.end();
-    tracking.end();
     return end;
   }
 
@@ -205,10 +202,11 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
           applied: this.#memories.of(object, appliedObjects),
         });
       },
-      track: (request) => parts.tracking.track(request),
-      follow: (target, ref) => {
-        parts.following.follow(nameOfKind(target), keyOf(ref));
-        return storeOf(target).get(ref);
+      track: (request) => parts.following.track(request),
+      follow: (target, ref, view) => {
+        const { namespace } = object.metadata;
+        const isHere = target.scope === "Namespaced" && namespace !== undefined;
+        return parts.following.follow(target, isHere ? { namespace, ...ref } : ref, view);
       },
     };
   }
@@ -220,13 +218,15 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 }
 
+/** A watch that is not answered by then is asked for again by the next reconcile. */
+const unansweredMs = 30_000;
+
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 interface ReconcileParts {
   readonly log: Log;
   readonly scope: Scope;
-  readonly following: ReturnType<ReferenceTracker["begin"]>;
-  readonly tracking: ReturnType<TrackedSources["begin"]>;
+  readonly following: Following;
 }
 
 function nextAfter(outcome: Outcome): Next {

@@ -1,6 +1,7 @@
 import type { Desired } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
+import type { View } from "../informers/informer.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/read-store.ts";
@@ -41,10 +42,14 @@ export interface Context {
   /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
-   * An object of a kind in `follows`, and notifications of its changes: each brings this object back. Holds until a later reconcile no
-   * longer asks for it. Undefined while there is none; its creation counts as a change.
+   * One object by its name, e.g. a Secret that the spec refers to; each change of it brings the object of this reconcile back. Undefined
+   * while there is none; its creation counts as a change. Holds until a later reconcile no longer asks for it.
+   *
+   * The first call opens a watch of this one object, which all who follow it share; permissions can be limited to it by
+   * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `follows` it reads
+   * the store. Without a namespace, that of the object of this reconcile counts.
    */
-  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): O | undefined;
   /**
    * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile asked for it;
    * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come
@@ -60,6 +65,9 @@ export interface Context {
   /** What the controller remembers of this object; see `defineMemory`. */
   memory<T>(slot: MemorySlot<T>): T;
 }
+
+/** How much of a followed object is kept in memory (default: all of it). Of a kind in `follows`, its source says so. */
+export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 
 /** A share in a watch that a reconcile asked for. */
 export interface Tracked<O extends KubeObject = KubeObject> {
