@@ -1,6 +1,6 @@
 import { ApiError } from "../errors.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 import type { ApiRequest } from "../transport/request.ts";
 import type { ListOptions, ObjectPage } from "./client.ts";
 import { collectionPath, withQuery } from "./paths.ts";
@@ -47,27 +47,27 @@ interface ListAnswer {
 }
 
 /** The page in an answer. Items of built-in kinds come without apiVersion and kind: they are filled in. */
-export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): ObjectPage<O> {
+export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): ObjectPage<Live<O>> {
   const { items, metadata } = listAnswer(kind, answer);
   const { resourceVersion = "", continue: continueToken = "" } = metadata ?? {};
   const naming = { apiVersion: apiVersionOf(kind), kind: kind.kind };
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server vouches for the kind of the items
-    items: (items ?? []).map((item) => ("kind" in item ? item : { ...naming, ...item }) as O),
+    items: (items ?? []).map((item) => ("kind" in item ? item : { ...naming, ...item }) as Live<O>),
     resourceVersion,
     ...(continueToken === "" ? {} : { continueToken }),
   };
 }
 
 /** The same page with nothing but metadata: a server that cannot cut objects sends them whole. */
-export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<O>): ObjectPage<O> {
+export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<Live<O>>): ObjectPage<Live<O>> {
   return { ...page, items: page.items.map((item) => cutObject(kind, item)) };
 }
 
 /** An object without anything but metadata. What the server has cut says `PartialObjectMetadata` of itself. */
-export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: O): O {
+export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: Live<O>): Live<O> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever asks for metadata only uses nothing else
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as O;
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as Live<O>;
 }
 
 /** Anything else, taken for an empty list, would mean that every object is gone. */

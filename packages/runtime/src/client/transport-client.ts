@@ -1,7 +1,7 @@
 import type { Impersonation } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import { kindNotServed } from "../transport/answer-error.ts";
 import { impersonationHeaders } from "../transport/impersonation-headers.ts";
 import type { ApiRequest } from "../transport/request.ts";
@@ -41,7 +41,11 @@ export class TransportClient implements Client {
     this.#headers = identity === undefined ? [] : impersonationHeaders(identity);
   }
 
-  async get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: ReadOptions = {}): Promise<O> {
+  async get<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options: ReadOptions = {},
+  ): Promise<Live<O>> {
     const object = await this.#object<O>(getRequest(kind, ref, options));
     return options.isMetadataOnly === true ? cutObject(kind, object) : object;
   }
@@ -50,7 +54,7 @@ export class TransportClient implements Client {
     kind: Kind<O>,
     ref: ObjectRef,
     options: ReadOptions = {},
-  ): Promise<O | undefined> {
+  ): Promise<Live<O> | undefined> {
     try {
       return await this.get(kind, ref, options);
     } catch (error) {
@@ -60,19 +64,19 @@ export class TransportClient implements Client {
     }
   }
 
-  list<O extends KubeObject>(kind: Kind<O>, options: ListOptions = {}): AsyncIterable<O> {
+  list<O extends KubeObject>(kind: Kind<O>, options: ListOptions = {}): AsyncIterable<Live<O>> {
     return listAll(async (page) => await this.listPage(kind, page), options);
   }
 
   async listPage<O extends KubeObject>(
     kind: Kind<O>,
     options: ListOptions & { readonly continueToken?: string } = {},
-  ): Promise<ObjectPage<O>> {
+  ): Promise<ObjectPage<Live<O>>> {
     const page = pageOf(kind, await this.#send(listRequest(kind, options)));
     return options.isMetadataOnly === true ? cutPage(kind, page) : page;
   }
 
-  async create<O extends KubeObject>(kind: Kind<O>, object: O, options: WriteOptions = {}): Promise<O> {
+  async create<O extends KubeObject>(kind: Kind<O>, object: O, options: WriteOptions = {}): Promise<Live<O>> {
     return await this.#object<O>(createRequest(kind, object, options));
   }
 
@@ -80,7 +84,7 @@ export class TransportClient implements Client {
     kind: Kind<O>,
     object: Applied<O>,
     options: ApplyOptions & { readonly subresource?: string },
-  ): Promise<O> {
+  ): Promise<Live<O>> {
     return await this.#object<O>(applyRequest(kind, object, options));
   }
 
@@ -88,7 +92,7 @@ export class TransportClient implements Client {
     kind: Kind<O>,
     ref: ObjectRef,
     options: WriteOptions & { readonly patch: Patch; readonly subresource?: string },
-  ): Promise<O> {
+  ): Promise<Live<O>> {
     return await this.#object<O>(patchRequest(kind, ref, options));
   }
 
@@ -96,7 +100,7 @@ export class TransportClient implements Client {
     kind: Kind<O>,
     object: O,
     options: WriteOptions & { readonly subresource?: string } = {},
-  ): Promise<O> {
+  ): Promise<Live<O>> {
     return await this.#object<O>(replaceRequest(kind, object, options));
   }
 
@@ -138,8 +142,8 @@ export class TransportClient implements Client {
     );
   }
 
-  async #object<O>(request: ApiRequest): Promise<O> {
+  async #object<O extends KubeObject>(request: ApiRequest): Promise<Live<O>> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server vouches for the kind; checking each field would cost more than the call
-    return (await this.#send(request)) as O;
+    return (await this.#send(request)) as Live<O>;
   }
 }

@@ -1,6 +1,6 @@
 import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { RetryLimits } from "../queue/work-queue.ts";
 import type { Recipe } from "../reconcile/recipe.ts";
 import type { Predicate } from "./predicate.ts";
@@ -15,7 +15,7 @@ export type WokenRef = ObjectRef & { readonly afterMs?: number };
 /** A kind whose changes concern other objects than those that own them. See `mappedFrom`. */
 export interface MappedSource {
   readonly source: Source;
-  readonly refsOf: (object: KubeObject) => readonly WokenRef[];
+  readonly refsOf: (object: Live) => readonly WokenRef[];
   readonly options: MappedOptions;
 }
 
@@ -46,7 +46,7 @@ export interface ControllerOptions<Obj extends KubeObject> {
   /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
   readonly followLimit?: number;
   /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
-  readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
+  readonly tracks?: (object: Live) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
   /** Which events of our own kind matter (default: changes of the declaration). */
@@ -76,7 +76,7 @@ export interface RecipeDefinition<Obj extends KubeObject, Seen, Action> extends 
  */
 export function mappedFrom<O extends KubeObject>(
   source: Source<O>,
-  refsOf: (object: O) => readonly WokenRef[],
+  refsOf: (object: Live<O>) => readonly WokenRef[],
   options: MappedOptions<O> = {},
 ): MappedSource {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the source vouches for the type of what the functions are given

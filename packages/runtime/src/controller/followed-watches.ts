@@ -7,7 +7,7 @@ import {
   type InformerRequest,
 } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
 import { reasons } from "../reconcile/reasons.ts";
 import type { FollowView, Tracked } from "../reconcile/recipe.ts";
 import type { ReadStore } from "../store/read-store.ts";
@@ -28,7 +28,7 @@ export interface FollowedWatchesOptions {
 /** What one reconcile follows. Counts at once; what it no longer names is dropped by `end`. */
 export interface Following {
   /** See `Context.follow`. */
-  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): O | undefined;
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
   /** See `Context.track`. */
   track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
   /** The reconcile ended without an error; after one, everything that it followed before stays. */
@@ -76,7 +76,7 @@ export class FollowedWatches {
         if (store !== undefined) fresh.follow(objectId(kind, keyOf(ref)));
         const found = store === undefined ? this.#single(fresh, { kind, ref, view }) : store.get(ref);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind vouches for the objects' type
-        return found as O | undefined;
+        return found as Live<O> | undefined;
       },
       track: <O extends KubeObject>(request: InformerRequest<O>): Tracked<O> => {
         const { handle } = this.#watch(fresh, request, false);

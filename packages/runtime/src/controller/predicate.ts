@@ -1,13 +1,13 @@
 import type { InformerEvent } from "../informers/informer-event.ts";
 import { deepEqual } from "../object/deep-equal.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 
 /** Which events matter. */
 export interface Predicate<O extends KubeObject = KubeObject> {
   /** False drops the event. */
   readonly event?: (event: InformerEvent<O>) => boolean;
   /** An update matters only when what this gives has changed. Creation and deletion always matter. */
-  readonly changed?: (object: O) => unknown;
+  readonly changed?: (object: Live<O>) => unknown;
 }
 
 /** Whether an event passes. */

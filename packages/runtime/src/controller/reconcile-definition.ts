@@ -36,18 +36,13 @@ export function recipeOf<Obj extends KubeObject>(
     ...(cleanUp === undefined ? {} : { finalizer: finalizer ?? defaultFinalizer }),
     ...(conditionTypes === undefined ? {} : { conditionTypes }),
     observe: async (object, ctx) => {
-      const end = (await reconcile(live(object), ctx)) ?? settled();
+      const end = (await reconcile(object, ctx)) ?? settled();
       return "outcome" in end ? end : { outcome: end };
     },
     rules: [{ name: "reconcile", answer: (end) => ({ actions: [], ...end }) }],
     perform: async () => {
       await Promise.resolve();
     },
-    cleanUp: async (object, ctx) => (await cleanUp?.(live(object), ctx)) ?? settled(),
+    cleanUp: async (object, ctx) => (await cleanUp?.(object, ctx)) ?? settled(),
   };
-}
-
-function live<Obj extends KubeObject>(object: Obj): Live<Obj> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it comes from the store, and so from the server
-  return object as Live<Obj>;
 }

@@ -2,7 +2,7 @@ import { type AppliedObjects, applyOwned } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
 import { ReconcileDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
 import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
@@ -71,7 +71,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   /** The object is gone for good. */
-  forget({ metadata }: KubeObject): void {
+  forget({ metadata }: Live): void {
     this.#drop(keyOf(metadata));
     this.#statuses.forget(metadata.uid);
     this.#memories.forget(metadata.uid);
@@ -81,10 +81,10 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     this.#settings.followed.forget(key);
   }
 
-  async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
+  async #runRecipe(object: Live<Obj>, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
     const { recipe, kind, host, deadlineMs, followed, objects } = this.#settings;
     const { system } = host;
-    const isLatest = ({ metadata }: Obj): boolean =>
+    const isLatest = ({ metadata }: Live<Obj>): boolean =>
       objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
     const following = followed.begin(keyOf(object.metadata));
     const end = await withDeadline(
@@ -99,7 +99,11 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(object: Obj, { stage, failure, ...end }: ReconcileEnd, term: AbortSignal): Promise<Next> {
+  async #conclude(
+    object: Live<Obj>,
+    { stage, failure, ...end }: ReconcileEnd,
+    term: AbortSignal,
+  ): Promise<Next> {
     const { outcome } = end;
     switch (stage) {
       case "needsFinalizer":
@@ -119,7 +123,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   async #fail(
-    object: Obj,
+    object: Live<Obj>,
     error: unknown,
     { log, term }: { readonly log: Log; readonly term: AbortSignal },
   ): Promise<Next> {
@@ -140,7 +144,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   async #writeStatus(
-    object: Obj,
+    object: Live<Obj>,
     { outcome, status: content, conditions: updates = [] }: CleanUpEnd,
     term: AbortSignal,
   ): Promise<void> {
@@ -167,7 +171,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     });
   }
 
-  #context(object: Obj, parts: ReconcileParts): Context {
+  #context(object: Live<Obj>, parts: ReconcileParts): Context {
     const { host, kind, storeOf } = this.#settings;
     // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
     let client: Client | undefined;
@@ -211,7 +215,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     };
   }
 
-  #log({ metadata: { generation, name, namespace } }: Obj): Log {
+  #log({ metadata: { generation, name, namespace } }: Live<Obj>): Log {
     const { host, kind, name: controller } = this.#settings;
     const reconcileId = host.system.uuid();
     return host.log.with({ controller, kind: kind.kind, namespace, name, generation, reconcileId });

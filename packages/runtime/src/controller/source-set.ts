@@ -1,7 +1,7 @@
 import { type InformerEvent, objectOf } from "../informers/informer-event.ts";
 import { type InformerHandle, informerId, type InformerPool } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
 import type { Priority } from "../queue/key-entry.ts";
 import type { ReadStore } from "../store/read-store.ts";
 import { type ControllerOptions, requestOf, type Source } from "./controller-definition.ts";
@@ -15,7 +15,7 @@ export interface SourceWiring<Obj extends KubeObject> {
   readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly reenqueuer: Pick<Reenqueuer, "keep">;
   /** An object of the controller's own kind is gone. */
-  readonly onGone: (object: Obj) => void;
+  readonly onGone: (object: Live<Obj>) => void;
 }
 
 /** The informers of one controller. */
@@ -155,7 +155,7 @@ function priorityOf({ isInitial }: InformerEvent): Priority {
 }
 
 /** An update may have changed whom the object concerns: both sides have to hear of it. */
-function statesOf(event: InformerEvent): readonly KubeObject[] {
+function statesOf(event: InformerEvent): readonly Live[] {
   if (event.type !== "updated") return [objectOf(event)];
   return [event.old, event.new];
 }

@@ -1,6 +1,6 @@
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/read-store.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -112,9 +112,9 @@ export class InformerPool implements AsyncDisposable {
   }
 
   /** The objects of an informer that somebody holds; empty when nobody does. Starts none. */
-  stored<O extends KubeObject>(request: InformerRequest<O>): readonly O[] {
+  stored<O extends KubeObject>(request: InformerRequest<O>): readonly Live<O>[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
-    return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly O[];
+    return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly Live<O>[];
   }
 
   /** All informers as plain data. */

@@ -1,5 +1,5 @@
 import { defineKind, type Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 import type { InformerEvent } from "./informer-event.ts";
 import { objectOf } from "./informer-event.ts";
 
@@ -20,17 +20,13 @@ export const definitions: Kind<Definition> = defineKind<Definition>({
 /** Whole schemas would fill the memory; only names are kept. Every change passes, Established included. */
 export const definitionNames = {
   name: "names",
-  project: ({ apiVersion, kind, metadata, ...rest }: KubeObject): Definition => {
+  project: ({ apiVersion, kind, metadata, ...rest }: Live): Definition => {
     const { name, uid, resourceVersion } = metadata;
     const spec = "spec" in rest ? namesOf(rest.spec) : { group: "", names: { plural: "" } };
     return {
       apiVersion,
       kind,
-      metadata: {
-        name,
-        ...(uid === undefined ? {} : { uid }),
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      },
+      metadata: { name, uid, resourceVersion },
       spec,
     };
   },

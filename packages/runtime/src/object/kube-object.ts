@@ -9,12 +9,19 @@ export interface KubeObject {
 }
 
 /**
- * An object as the server sent it: identity and version are definite. So is the namespace of a namespaced kind; for a
- * cluster-scoped kind do not read it.
+ * An object as the server sent it, from a store, a watch or an answer: identity and version are definite. So is the namespace of a
+ * namespaced kind. An object of a cluster-scoped kind has none at run time, whatever its type says: use `keyOf` where both can occur.
+ * APIs that keep no objects, such as metrics and reviews, answer without uid and version: use `Client.raw` for them.
  */
 export type Live<O extends KubeObject = KubeObject> = O & {
   readonly metadata: O["metadata"] & Readonly<Record<"uid" | "resourceVersion" | "namespace", string>>;
 };
+
+/** Takes an object for what the server sent. For the places where objects come in, and for tests. */
+export function asLive<O extends KubeObject>(object: O): Live<O> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server gives every object a uid and a version
+  return object as Live<O>;
+}
 
 /** What every object says of itself. */
 export interface ObjectMeta {

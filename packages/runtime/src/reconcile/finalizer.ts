@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 
 /**
  * Puts our finalizer on the object. Conflicts when the object is not exactly the one we saw: the list of finalizers is
@@ -11,7 +11,7 @@ export async function addFinalizer<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,
   mark: Mark<O>,
-): Promise<O> {
+): Promise<Live<O>> {
   const { object, finalizer } = mark;
   return await writeFinalizers(client, kind, {
     object,
@@ -33,8 +33,8 @@ export async function removeFinalizer<O extends KubeObject>(
   }
 }
 
-interface Mark<O> {
-  readonly object: O;
+interface Mark<O extends KubeObject> {
+  readonly object: Live<O>;
   readonly finalizer: string;
 }
 
@@ -42,8 +42,8 @@ interface Mark<O> {
 async function writeFinalizers<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,
-  { object, finalizers }: { readonly object: O; readonly finalizers: readonly string[] },
-): Promise<O> {
+  { object, finalizers }: { readonly object: Live<O>; readonly finalizers: readonly string[] },
+): Promise<Live<O>> {
   const { uid, resourceVersion } = object.metadata;
   const body = { metadata: { uid, resourceVersion, finalizers } };
   return await client.patch(kind, object.metadata, { patch: { kind: "merge", body } });

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../object/kube-object.ts";
+import type { Live } from "../object/kube-object.ts";
 
 /** A place in the memory of each object, with the value that it starts with. */
 export interface MemorySlot<T> {
@@ -26,7 +26,7 @@ export class Memories {
     return this.#byUid.size;
   }
 
-  of<T>({ metadata: { uid = "" } }: KubeObject, slot: MemorySlot<T>): T {
+  of<T>({ metadata: { uid } }: Live, slot: MemorySlot<T>): T {
     const values = this.#byUid.get(uid) ?? new Map<MemorySlot<unknown>, unknown>();
     this.#byUid.set(uid, values);
     if (!values.has(slot)) values.set(slot, slot.create());
@@ -35,7 +35,7 @@ export class Memories {
   }
 
   /** The object is gone. */
-  forget(uid: string | undefined): void {
-    if (uid !== undefined) this.#byUid.delete(uid);
+  forget(uid: string): void {
+    this.#byUid.delete(uid);
   }
 }

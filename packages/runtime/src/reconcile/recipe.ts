@@ -25,11 +25,11 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** First answer wins: this list is the table of contents. */
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
-  observe(obj: Obj, ctx: Context): Promise<Seen>;
+  observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
   /** Tolerates never having run before, and having run already. Required with a finalizer. */
-  cleanUp?(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
+  cleanUp?(obj: Live<Obj>, ctx: Context): Promise<Outcome | CleanUpEnd>;
 }
 
 /** What a recipe works with. It ends with the reconcile: calls made after the signal aborted are refused. */
@@ -49,7 +49,7 @@ export interface Context {
    * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `follows` it reads
    * the store. Without a namespace, that of the object of this reconcile counts.
    */
-  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): O | undefined;
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
   /**
    * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile asked for it;
    * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come

@@ -1,5 +1,5 @@
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import { asLive, type KubeObject, type Live } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
@@ -15,7 +15,7 @@ export interface RunnerOptions<Obj extends KubeObject> {
   readonly ctx: Context;
   readonly system: Pick<System, "wallMs" | "monotonicMs">;
   /** Whether nobody has changed the object since. */
-  readonly isLatest: (object: Obj) => boolean;
+  readonly isLatest: (object: Live<Obj>) => boolean;
 }
 
 /** How a reconcile went that did not throw. */
@@ -27,7 +27,7 @@ export interface ReconcileEnd extends LanesEnd {
 /** Runs the recipe on one object, as its stage of life asks for. */
 export async function runRecipe<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
-  object: Obj,
+  object: Live<Obj>,
   options: RunnerOptions<Obj>,
 ): Promise<ReconcileEnd> {
   const { finalizer = "" } = recipe;
@@ -57,7 +57,7 @@ const silentMs = 3_000;
 
 async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
-  object: Obj,
+  object: Live<Obj>,
   { ctx, system, isLatest }: RunnerOptions<Obj>,
 ): Promise<LanesEnd> {
   const silentUntilMs = system.monotonicMs() + silentMs;
@@ -92,8 +92,8 @@ function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd 
 }
 
 /** The object as it will be once that is reported. Conditions are the runtime's: no recipe decides upon them. */
-function withStatus<Obj extends KubeObject>(object: Obj, { status }: CleanUpEnd): Obj {
-  return status === undefined ? object : { ...object, status };
+function withStatus<Obj extends KubeObject>(object: Live<Obj>, { status }: CleanUpEnd): Live<Obj> {
+  return status === undefined ? object : asLive<Obj>({ ...object, status });
 }
 
 /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */

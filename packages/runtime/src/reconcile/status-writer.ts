@@ -2,7 +2,7 @@ import type { Applied, Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import { apiVersionOf, type Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectMeta } from "../object/kube-object.ts";
 import { isStatusCurrent, statusFor, type StatusFacts } from "./status.ts";
 
 /** Conflicts in a row after which the whole reconcile is repeated instead. */
@@ -32,7 +32,7 @@ export class StatusWriter<O extends KubeObject> {
   }
 
   /** True when something was written. An object that is gone, or another one by now, needs no status. */
-  async write(client: Client, object: O, wish: StatusWish): Promise<boolean> {
+  async write(client: Client, object: Live<O>, wish: StatusWish): Promise<boolean> {
     let current = object;
     for (let attempt = 1; ; attempt += 1) {
       const wanted = statusFor({ ...wish, object: current });
@@ -52,20 +52,21 @@ export class StatusWriter<O extends KubeObject> {
   }
 
   /** The object is gone. */
-  forget(uid: string | undefined): void {
-    if (uid !== undefined) this.#written.delete(uid);
+  forget(uid: string): void {
+    this.#written.delete(uid);
   }
 
-  #isCurrent(object: O, wanted: object): boolean {
+  #isCurrent(object: Live<O>, wanted: object): boolean {
     if (isStatusCurrent(object, wanted)) return true;
-    const written = this.#written.get(object.metadata.uid ?? "");
+    const written = this.#written.get(object.metadata.uid);
     return (
       written !== undefined && deepEqual(written.wanted, wanted) && deepEqual(written.found, statusIn(object))
     );
   }
 
-  async #apply(client: Client, object: O, wanted: object): Promise<void> {
-    const { name, namespace, uid } = object.metadata;
+  async #apply(client: Client, object: Live<O>, wanted: object): Promise<void> {
+    const { uid } = object.metadata;
+    const { name, namespace }: ObjectMeta = object.metadata;
     // With the uid the server refuses to write to another object that has taken over the name.
     const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
     const body = { apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, metadata, status: wanted };
@@ -75,12 +76,12 @@ export class StatusWriter<O extends KubeObject> {
       force: true,
       subresource: "status",
     });
-    if (uid !== undefined) this.#written.set(uid, { wanted, found: statusIn(applied) });
+    this.#written.set(uid, { wanted, found: statusIn(applied) });
   }
 }
 
 /** What is there now, in the generation that was worked on: who changed the spec meanwhile must not read that it is done. */
-function asOf<O extends KubeObject>({ metadata: { generation } }: O, fresh: O): O {
+function asOf<O extends KubeObject>({ metadata: { generation } }: Live<O>, fresh: Live<O>): Live<O> {
   return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }
 

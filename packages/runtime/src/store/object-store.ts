@@ -1,5 +1,12 @@
 import { deepFreeze } from "../object/deep-freeze.ts";
-import { keyOf, type KubeObject, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import {
+  asLive,
+  keyOf,
+  type KubeObject,
+  type Live,
+  type ObjectKey,
+  type ObjectRef,
+} from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { compareVersions, newerVersion } from "../watch/resource-version.ts";
 import { IndexSet } from "./index-set.ts";
@@ -9,10 +16,10 @@ import { Tombstones } from "./tombstones.ts";
 import { VersionWaits } from "./version-waits.ts";
 
 /** What an event of the watch changed. */
-export type Change<O> =
-  | { readonly type: "added"; readonly new: O }
-  | { readonly type: "updated"; readonly old: O; readonly new: O }
-  | { readonly type: "deleted"; readonly old: O };
+export type Change<O extends KubeObject> =
+  | { readonly type: "added"; readonly new: Live<O> }
+  | { readonly type: "updated"; readonly old: Live<O>; readonly new: Live<O> }
+  | { readonly type: "deleted"; readonly old: Live<O> };
 
 /** How a store keeps objects. */
 export interface StoreOptions {
@@ -26,10 +33,10 @@ export interface StoreOptions {
  * Our own writes lie over what the watch delivered until the watch has caught up with them.
  */
 export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
-  readonly #objects = new Map<ObjectKey, O>();
+  readonly #objects = new Map<ObjectKey, Live<O>>();
   readonly #indexes = new IndexSet<O>();
   /** What the watch delivered of objects that a write of ours lies over. */
-  readonly #beneath = new Map<ObjectKey, O | undefined>();
+  readonly #beneath = new Map<ObjectKey, Live<O> | undefined>();
   readonly #tombstones = new Tombstones();
   readonly #waits: VersionWaits;
   readonly #freeze: boolean;
@@ -57,20 +64,20 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return this.#version;
   }
 
-  get(ref: ObjectRef): O | undefined {
+  get(ref: ObjectRef): Live<O> | undefined {
     return this.#objects.get(keyOf(ref));
   }
 
-  getByKey(key: ObjectKey): O | undefined {
+  getByKey(key: ObjectKey): Live<O> | undefined {
     return this.#objects.get(key);
   }
 
-  list(): readonly O[] {
+  list(): readonly Live<O>[] {
     return [...this.#objects.values()];
   }
 
-  listBy(index: Index<O>, value: string): readonly O[] {
-    const found: O[] = [];
+  listBy(index: Index<O>, value: string): readonly Live<O>[] {
+    const found: Live<O>[] = [];
     for (const key of this.#indexes.keys(index, value, this.#objects)) {
       const object = this.#objects.get(key);
       if (object !== undefined) found.push(object);
@@ -105,7 +112,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** Takes an object of the watch in; undefined when that is nothing new. */
-  upsert(object: O): Change<O> | undefined {
+  upsert(delivered: O): Change<O> | undefined {
+    const object = asLive(delivered);
     const key = keyOf(object.metadata);
     this.#unseen?.delete(key);
     const old = this.#delivered(key);
@@ -115,7 +123,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** Takes an object out; undefined when it is not there, or there anew. The change holds its last state. */
-  remove(object: O): Change<O> | undefined {
+  remove(delivered: O): Change<O> | undefined {
+    const object = asLive(delivered);
     const key = keyOf(object.metadata);
     const old = this.#delivered(key);
     const version = versionOf(object);
@@ -160,7 +169,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** Answers with what we have just written until the watch delivers it. */
-  noteWrite(object: O): void {
+  noteWrite(written: O): void {
+    const object = asLive(written);
     const key = keyOf(object.metadata);
     const version = versionOf(object);
     const current = this.#objects.get(key);
@@ -171,7 +181,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     this.#put(key, this.#freeze ? deepFreeze(object) : object);
   }
 
-  #isNews(key: ObjectKey, old: O | undefined, version: string): boolean {
+  #isNews(key: ObjectKey, old: Live<O> | undefined, version: string): boolean {
     if (old !== undefined) {
       const order = compareVersions(version, versionOf(old));
       return order > 0 || (order < 0 && this.#acceptsOlder);
@@ -181,13 +191,13 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** The last that the watch delivered, without our own writes. */
-  #delivered(key: ObjectKey): O | undefined {
+  #delivered(key: ObjectKey): Live<O> | undefined {
     return this.#beneath.has(key) ? this.#beneath.get(key) : this.#objects.get(key);
   }
 
   #deliver(
     key: ObjectKey,
-    object: O | undefined,
+    object: Live<O> | undefined,
     version = object === undefined ? "" : versionOf(object),
   ): void {
     const written = this.#beneath.has(key) ? this.#objects.get(key) : undefined;
@@ -205,7 +215,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return old === undefined ? [] : [{ type: "deleted", old }];
   }
 
-  #put(key: ObjectKey, object: O | undefined): void {
+  #put(key: ObjectKey, object: Live<O> | undefined): void {
     const old = this.#objects.get(key);
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);

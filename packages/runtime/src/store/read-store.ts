@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectKey, ObjectRef } from "../object/kube-object.ts";
 import type { Index } from "./store-index.ts";
 
 /**
@@ -7,12 +7,12 @@ import type { Index } from "./store-index.ts";
  */
 export interface ReadStore<O extends KubeObject = KubeObject> {
   readonly size: number;
-  get(ref: ObjectRef): O | undefined;
-  getByKey(key: ObjectKey): O | undefined;
+  get(ref: ObjectRef): Live<O> | undefined;
+  getByKey(key: ObjectKey): Live<O> | undefined;
   /** All objects, in no particular order. */
-  list(): readonly O[];
+  list(): readonly Live<O>[];
   /** The objects that an index has under a value, in no particular order. */
-  listBy(index: Index<O>, value: string): readonly O[];
+  listBy(index: Index<O>, value: string): readonly Live<O>[];
   /** Whether the first full picture is there. */
   readonly isSynced: boolean;
   /** Resolves with the first full picture. Rejects when the signal aborts. */

@@ -58,8 +58,8 @@ test("[runtime/RT-32] after random operations with watches cut every second the 
   const handle = pool.acquire({ kind: configMaps, namespace });
   handle.addHandler((event) => {
     if (event.type !== "updated") return;
-    const { resourceVersion: after = "" } = event.new.metadata;
-    const { resourceVersion: before = "" } = event.old.metadata;
+    const { resourceVersion: after } = event.new.metadata;
+    const { resourceVersion: before } = event.old.metadata;
     if (BigInt(after) <= BigInt(before)) backwards.push(event.new.metadata.name);
   });
   const endMs = performance.now() + durationMs;

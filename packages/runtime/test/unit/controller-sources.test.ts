@@ -4,10 +4,10 @@ import { Followers } from "../../src/controller/followed-watches.ts";
 import { controllingOwner } from "../../src/controller/owner-ref.ts";
 import { declarationChanged, passes } from "../../src/controller/predicate.ts";
 import { defineKind } from "../../src/object/kind.ts";
-import type { KubeObject, ObjectMeta } from "../../src/object/kube-object.ts";
+import { asLive, type KubeObject, type Live, type ObjectMeta } from "../../src/object/kube-object.ts";
 
-function anObject(metadata: Partial<ObjectMeta>): KubeObject {
-  return { apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } };
+function anObject(metadata: Partial<ObjectMeta>): Live {
+  return asLive({ apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } });
 }
 
 describe("declarationChanged", () => {
