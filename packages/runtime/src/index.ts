@@ -9,7 +9,7 @@ export { controllerReference, isControlledBy } from "./apply/apply-owned.ts";
 export type { Desired } from "./apply/apply-owned.ts";
 export { fieldsAppliedBy, isApplyOf, managersOf, readManagerEntry } from "./apply/managed-fields.ts";
 export type { FieldSet, ManagerEntry } from "./apply/managed-fields.ts";
-export { unownedPaths } from "./apply/unowned-paths.ts";
+export { unownedPaths } from "./apply/managed-fields.ts";
 export type {
   Applied,
   ApplyOptions,
@@ -43,8 +43,8 @@ export type {
 } from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
 export type { Controller, ControllerDefinition } from "./controller/define-controller.ts";
-export type { Predicate } from "./controller/predicate.ts";
-export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/reconcile-definition.ts";
+export type { Predicate } from "./controller/controller-definition.ts";
+export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/controller-definition.ts";
 export type { Signals } from "./controller/run-signals.ts";
 export { CertificateFiles } from "./certificates/certificate-files.ts";
 export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
@@ -80,11 +80,11 @@ export type {
 } from "./object/kube-object.ts";
 export { fieldOf, isJsonObject, listOf, textOf, withoutFields } from "./object/json-object.ts";
 export type { JsonObject } from "./object/json-object.ts";
-export { escapePointer, pointerKeys } from "./object/json-pointer.ts";
+export { escapePointer, pointerKeys } from "./object/json-object.ts";
 export { patchBetween } from "./object/patch-between.ts";
 export type { Condition } from "./reconcile/conditions.ts";
-export { mergeLanes } from "./reconcile/lanes.ts";
-export type { LaneEnd } from "./reconcile/lanes.ts";
+export { mergeLanes } from "./reconcile/perform-lanes.ts";
+export type { LaneEnd } from "./reconcile/perform-lanes.ts";
 export { silentLog } from "./reconcile/log.ts";
 export type { Log, LogFields } from "./reconcile/log.ts";
 export { defineMemory } from "./reconcile/memory.ts";
@@ -100,19 +100,19 @@ export type {
   Recipe,
   Tracked,
 } from "./reconcile/recipe.ts";
-export { firstAnswer } from "./reconcile/rule.ts";
-export type { Rule } from "./reconcile/rule.ts";
+export { firstAnswer } from "./reconcile/recipe.ts";
+export type { Rule } from "./reconcile/recipe.ts";
 export { run } from "./run/run.ts";
 export type { Domain, DomainHost, DomainPermission } from "./run/domain.ts";
 export type { RunOptions } from "./run/run.ts";
-export { timestampOf } from "./reconcile/timestamp.ts";
+export { timestampOf } from "./reconcile/status-writer.ts";
 export { unreachable } from "./unreachable.ts";
-export type { ReadStore } from "./store/read-store.ts";
-export { byLabel, byNamespace, byOwner, defineIndex } from "./store/store-index.ts";
-export type { Index } from "./store/store-index.ts";
+export type { ReadStore } from "./store/object-store.ts";
+export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
+export type { Index } from "./store/index-set.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
-export { parseJson } from "./transport/json.ts";
+export { parseJson } from "./transport/parse-json.ts";
 export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";
 export { both } from "./telemetry/both.ts";

@@ -1,9 +1,13 @@
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { ControllerOptions, RecipeDefinition } from "./controller-definition.ts";
+import {
+  type ControllerOptions,
+  type RecipeDefinition,
+  recipeOf,
+  type ReconcileDefinition,
+} from "./controller-definition.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { type ControllerReport, ControllerRun, type Term } from "./controller-run.ts";
-import { type ReconcileDefinition, recipeOf } from "./reconcile-definition.ts";
 
 /** A controller as the manager knows it. */
 export interface Controller {

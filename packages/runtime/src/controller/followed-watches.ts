@@ -10,7 +10,7 @@ import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
 import { reasons } from "../reconcile/reasons.ts";
 import type { FollowView, Tracked } from "../reconcile/recipe.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 
 /** What the watches of a controller's reconciles are made of. */
 export interface FollowedWatchesOptions {

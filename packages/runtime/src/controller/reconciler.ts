@@ -3,16 +3,21 @@ import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
-import { ReconcileDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
-import { fenceClient } from "../reconcile/fence-client.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
 import { defineMemory, Memories } from "../reconcile/memory.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
-import { type ReconcileEnd, runRecipe } from "../reconcile/runner.ts";
+import { type ReconcileEnd, runRecipe } from "../reconcile/run-recipe.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import {
+  fenceClient,
+  ReconcileDeadlineError,
+  type Scope,
+  scopeOf,
+  withDeadline,
+} from "../reconcile/with-deadline.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { type FollowedWatches, type Following, NotYetKnownError } from "./followed-watches.ts";

@@ -1,13 +1,18 @@
 import { type InformerEvent, objectOf } from "../informers/informer-event.ts";
 import { type InformerHandle, informerId, type InformerPool } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
-import type { Priority } from "../queue/key-entry.ts";
-import type { ReadStore } from "../store/read-store.ts";
-import { type ControllerOptions, requestOf, type Source } from "./controller-definition.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import type { Priority } from "../queue/key-queue.ts";
+import type { ReadStore } from "../store/object-store.ts";
+import {
+  type ControllerOptions,
+  declarationChanged,
+  passes,
+  type Predicate,
+  requestOf,
+  type Source,
+} from "./controller-definition.ts";
 import { FollowedWatches } from "./followed-watches.ts";
-import { controllingOwner } from "./owner-ref.ts";
-import { declarationChanged, passes, type Predicate } from "./predicate.ts";
 import type { Reenqueuer } from "./reenqueuer.ts";
 
 /** Where events lead. */
@@ -158,4 +163,23 @@ function priorityOf({ isInitial }: InformerEvent): Priority {
 function statesOf(event: InformerEvent): readonly Live[] {
   if (event.type !== "updated") return [objectOf(event)];
   return [event.old, event.new];
+}
+
+/** The owner of the kind that controls the object; undefined when there is none. Versions of a group are the same kind. */
+export function controllingOwner({ metadata }: KubeObject, kind: Kind): ObjectRef | undefined {
+  const { ownerReferences = [], namespace } = metadata;
+  const owner = ownerReferences.find(
+    (reference) =>
+      reference.controller === true &&
+      reference.kind === kind.kind &&
+      groupOf(reference.apiVersion) === kind.group,
+  );
+  if (owner === undefined) return undefined;
+  const isNamespaced = kind.scope === "Namespaced" && namespace !== undefined;
+  return isNamespaced ? { name: owner.name, namespace } : { name: owner.name };
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? "" : apiVersion.slice(0, slash);
 }

@@ -1,7 +1,7 @@
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject, Live } from "../object/kube-object.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";

@@ -1,16 +1,20 @@
 import { classify } from "../errors.ts";
 import { nameOfKind } from "../object/kind.ts";
 import { asLive, keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
-import { type Change, ObjectStore } from "../store/object-store.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import { mayMatch } from "../object/label-selector.ts";
+import { type Change, ObjectStore, type ReadStore } from "../store/object-store.ts";
 import { StringPool } from "../store/string-pool.ts";
 import type { System } from "../system/system.ts";
 import { Reflector } from "../watch/reflector.ts";
-import type { WatchObserver, WatchSink } from "../watch/watch-sink.ts";
-import { namedAsItsKind, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
+import {
+  namedAsItsKind,
+  type WatchObserver,
+  type WatchSink,
+  type WatchSource,
+  type WatchTarget,
+} from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
 import type { InformerEvent, InformerHandler } from "./informer-event.ts";
-import { mayMatch } from "./matches-selector.ts";
 
 /** How objects are kept. */
 export interface View {

@@ -9,7 +9,7 @@ import { EventRecorder } from "../events/event-recorder.ts";
 import { InformerPool } from "../informers/informer-pool.ts";
 import { guardWrites } from "../leader/guard-writes.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
-import { finishesWithin } from "./finishes-within.ts";
+import { finishesWithin } from "../system/finishes-within.ts";
 import { informerObserverFor, leftOut } from "./informer-observer-for.ts";
 import { alwaysLeader, type LeaderElector } from "./leader-elector.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";

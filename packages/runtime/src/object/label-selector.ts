@@ -1,3 +1,5 @@
+import type { KubeObject } from "./kube-object.ts";
+
 /** One demand of a label selector; all of them must hold. */
 export interface LabelRequirement {
   readonly key: string;
@@ -13,7 +15,7 @@ export function parseLabelSelector(selector: string): readonly LabelRequirement[
 }
 
 /** Term by term; undefined stands for one that cannot be read. */
-export function readTerms(selector: string): readonly (LabelRequirement | undefined)[] {
+function readTerms(selector: string): readonly (LabelRequirement | undefined)[] {
   return splitDemands(selector).map((part) => parseRequirement(part.trim()));
 }
 
@@ -79,4 +81,42 @@ function parsePresence(text: string): LabelRequirement | undefined {
     operator: groups["not"] === "!" ? "DoesNotExist" : "Exists",
     values: [],
   };
+}
+
+/** The selectors of a watch. */
+interface Selection {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** Whether an object may be among those selected: false when it certainly is not; what only the server knows counts as yes. */
+export function mayMatch({
+  labelSelector = "",
+  fieldSelector = "",
+}: Selection): (object: KubeObject) => boolean {
+  const demands = readTerms(labelSelector).filter((term) => term !== undefined);
+  const names = fieldSelector.split(",").flatMap((term) => readName(term.trim()) ?? []);
+  return ({ metadata }) => {
+    const labels = new Map(Object.entries(metadata.labels ?? {}));
+    return (
+      meetsAll((name) => labels.get(name), demands) &&
+      names.every(({ field, isEqual, value }) => ((metadata[field] ?? "") === value) === isEqual)
+    );
+  };
+}
+
+interface NameDemand {
+  readonly field: "name" | "namespace";
+  readonly isEqual: boolean;
+  readonly value: string;
+}
+
+/** Of the fields of an object only these two are the same in every kind. */
+function readName(term: string): NameDemand | undefined {
+  const groups = /^metadata\.(?<field>name(?:space)?)\s*(?<sign>==?|!=)\s*(?<value>[\w.-]*)$/.exec(
+    term,
+  )?.groups;
+  if (groups === undefined) return undefined;
+  const field = groups["field"] === "name" ? "name" : "namespace";
+  return { field, isEqual: groups["sign"] !== "!=", value: groups["value"] ?? "" };
 }

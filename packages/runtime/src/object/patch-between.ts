@@ -1,7 +1,6 @@
 import type { JsonPatchOperation } from "../client/client.ts";
 import { deepEqual } from "./deep-equal.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
-import { escapePointer } from "./json-pointer.ts";
+import { escapePointer, isJsonObject, type JsonObject } from "./json-object.ts";
 
 /**
  * The operations that turn one JSON value into another, as a mutating webhook answers: only what differs is named, so that what

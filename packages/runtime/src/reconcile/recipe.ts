@@ -4,12 +4,11 @@ import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { View } from "../informers/informer.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { WatchState } from "../watch/watch-state.ts";
 import type { Log } from "./log.ts";
 import type { MemorySlot } from "./memory.ts";
-import type { CleanUpEnd, Outcome } from "./outcome.ts";
-import type { Rule } from "./rule.ts";
+import type { CleanUpEnd, Outcome, Verdict } from "./outcome.ts";
 
 /**
  * What a domain gives the runtime for one kind: see everything, decide by rules, perform the actions.
@@ -94,4 +93,24 @@ export interface ReconcileEvent {
   /** What was done, CamelCase, e.g. `CreateService`. */
   readonly action: string;
   readonly note: string;
+}
+
+/** A rule answers for the world it is shown, or passes. It does no I/O and reads no clock. */
+export interface Rule<Seen, Action> {
+  /** For the situation it answers, e.g. `quorumLost`. */
+  readonly name: string;
+  readonly answer: (seen: Seen, now: Date) => Verdict<Action> | undefined;
+}
+
+/** What the first rule that does not pass says. Throws when all pass: the last rule of a recipe must always answer. */
+export function firstAnswer<Seen, Action>(
+  rules: readonly Rule<Seen, Action>[],
+  seen: Seen,
+  now: Date,
+): { readonly rule: Rule<Seen, Action>; readonly verdict: Verdict<Action> } {
+  for (const rule of rules) {
+    const verdict = rule.answer(seen, now);
+    if (verdict !== undefined) return { rule, verdict };
+  }
+  throw new TypeError("no rule answered: the last one must always");
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from "../errors.ts";
-import type { ApiRequest } from "./request.ts";
+import type { ApiRequest } from "./api-request.ts";
 
 /** Attempts of one call, the first included. */
 const attemptLimit = 5;

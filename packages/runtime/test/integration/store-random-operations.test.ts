@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import type { Client } from "../../src/client/client.ts";
 import { InformerPool } from "../../src/informers/informer-pool.ts";
-import { byLabel } from "../../src/store/store-index.ts";
+import { byLabel } from "../../src/store/index-set.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";

@@ -1,20 +1,21 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { cutObject, cutPage, listRequest, pageOf } from "../../src/client/list-page.ts";
-import { collectionPath, objectPath } from "../../src/client/paths.ts";
+import { cutObject, cutPage, listRequest, pageOf } from "../../src/client/list-all.ts";
 import {
   applyRequest,
+  collectionPath,
   createRequest,
   deleteRequest,
   getRequest,
+  objectPath,
   patchRequest,
   rawRequest,
 } from "../../src/client/requests.ts";
 import { defineKind } from "../../src/object/kind.ts";
 import { asLive } from "../../src/object/kube-object.ts";
-import { impersonationHeaders } from "../../src/transport/impersonation-headers.ts";
-import { parseJson } from "../../src/transport/json.ts";
+import { impersonationHeaders } from "../../src/transport/api-request.ts";
+import { parseJson } from "../../src/transport/parse-json.ts";
 import { configMaps, namespaces } from "../support/kinds.ts";
 
 const deployments = defineKind({

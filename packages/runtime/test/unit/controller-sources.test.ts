@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
+import { declarationChanged, passes } from "../../src/controller/controller-definition.ts";
 import { Followers } from "../../src/controller/followed-watches.ts";
-import { controllingOwner } from "../../src/controller/owner-ref.ts";
-import { declarationChanged, passes } from "../../src/controller/predicate.ts";
+import { controllingOwner } from "../../src/controller/source-set.ts";
 import { defineKind } from "../../src/object/kind.ts";
 import { asLive, type KubeObject, type Live, type ObjectMeta } from "../../src/object/kube-object.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { asLive } from "../../src/object/kube-object.ts";
 import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
 import type { Recipe } from "../../src/reconcile/recipe.ts";
-import { type ReconcileEnd, runRecipe, type RunnerOptions } from "../../src/reconcile/runner.ts";
+import { type ReconcileEnd, type RunnerOptions, runRecipe } from "../../src/reconcile/run-recipe.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };

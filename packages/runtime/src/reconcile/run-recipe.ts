@@ -2,12 +2,10 @@ import type { Kind } from "../object/kind.ts";
 import { asLive, type KubeObject, type Live } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
-import { addFinalizer, removeFinalizer } from "./finalizer.ts";
-import { lifecycle, type Stage } from "./lifecycle.ts";
+import { addFinalizer, lifecycle, removeFinalizer, type Stage } from "./lifecycle.ts";
 import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
 import { type LanesEnd, performLanes } from "./perform-lanes.ts";
-import type { Context, Recipe } from "./recipe.ts";
-import { firstAnswer } from "./rule.ts";
+import { type Context, firstAnswer, type Recipe } from "./recipe.ts";
 
 /** What the runner needs besides the recipe. */
 export interface RunnerOptions<Obj extends KubeObject> {

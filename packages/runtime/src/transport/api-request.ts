@@ -1,3 +1,4 @@
+import type { Impersonation } from "../config/cluster-config.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 
 /** One call to the API server. */
@@ -41,4 +42,48 @@ export function describeRequest({
 export function isSensitive(path: string): boolean {
   const [bare = ""] = path.split("?", 1);
   return /\/(?:secrets|tokenreviews|token)(?:\/|$)/.test(bare);
+}
+
+/** The parts of a server's address that requests need. */
+export interface ServerAddress {
+  readonly origin: string;
+  /** Without a slash at its end; empty for most servers. */
+  readonly basePath: string;
+  readonly host: string;
+}
+
+/** Takes a server's address apart. */
+export function serverAddress(server: string): ServerAddress {
+  const { origin, pathname, host } = new URL(server);
+  return { origin, basePath: pathname.replace(/\/+$/, ""), host };
+}
+
+/** All headers of a request as undici takes them fastest: name, value, name, value. */
+export function headersOf(
+  { accept = "application/json", body, contentType = "application/json", headers = [] }: ApiRequest,
+  authorization: string | undefined,
+  userAgent: string,
+): string[] {
+  const list = ["accept", accept, "user-agent", userAgent, ...headers];
+  if (authorization !== undefined) list.push("authorization", authorization);
+  if (body !== undefined) list.push("content-type", contentType);
+  return list;
+}
+
+/** The headers that make a request somebody else's: name, value, name, value. */
+export function impersonationHeaders({
+  user,
+  groups = [],
+  uid,
+  extra = {},
+}: Impersonation): readonly string[] {
+  return [
+    "impersonate-user",
+    user,
+    ...groups.flatMap((group) => ["impersonate-group", group]),
+    ...(uid === undefined ? [] : ["impersonate-uid", uid]),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.flatMap((value) => [`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`, value]),
+    ),
+  ];
 }
