@@ -11,7 +11,7 @@ import {
   type OwnerReference,
 } from "../object/kube-object.ts";
 import { reasons } from "../reconcile/reasons.ts";
-import { fieldsAppliedBy, ownsMoreThan, unownedPaths } from "./managed-fields.ts";
+import { fieldsAppliedBy, ownsMoreThan, unownedPaths } from "./field-set.ts";
 
 /** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */
 export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;

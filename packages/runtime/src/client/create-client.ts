@@ -18,16 +18,7 @@ import type {
   WriteOptions,
 } from "./client.ts";
 import { cutObject, cutPage, listAll, listRequest, pageOf } from "./list-all.ts";
-import {
-  applyRequest,
-  createRequest,
-  deleteRequest,
-  getRequest,
-  patchRequest,
-  postRequest,
-  rawRequest,
-  replaceRequest,
-} from "./requests.ts";
+import { requests } from "./requests.ts";
 
 /** What a client is made of. */
 export interface ClientOptions {
@@ -63,7 +54,7 @@ class TransportClient implements Client {
     ref: ObjectRef,
     options: ReadOptions = {},
   ): Promise<Live<O>> {
-    const object = await this.#object<O>(getRequest(kind, ref, options));
+    const object = await this.#object<O>(requests.get(kind, ref, options));
     return options.isMetadataOnly === true ? cutObject(kind, object) : object;
   }
 
@@ -94,7 +85,7 @@ class TransportClient implements Client {
   }
 
   async create<O extends KubeObject>(kind: Kind<O>, object: O, options: WriteOptions = {}): Promise<Live<O>> {
-    return await this.#object<O>(createRequest(kind, object, options));
+    return await this.#object<O>(requests.create(kind, object, options));
   }
 
   async apply<O extends KubeObject>(
@@ -102,7 +93,7 @@ class TransportClient implements Client {
     object: Applied<O>,
     options: ApplyOptions & { readonly subresource?: string },
   ): Promise<Live<O>> {
-    return await this.#object<O>(applyRequest(kind, object, options));
+    return await this.#object<O>(requests.apply(kind, object, options));
   }
 
   async patch<O extends KubeObject>(
@@ -110,7 +101,7 @@ class TransportClient implements Client {
     ref: ObjectRef,
     options: WriteOptions & { readonly patch: Patch; readonly subresource?: string },
   ): Promise<Live<O>> {
-    return await this.#object<O>(patchRequest(kind, ref, options));
+    return await this.#object<O>(requests.patch(kind, ref, options));
   }
 
   async replace<O extends KubeObject>(
@@ -118,7 +109,7 @@ class TransportClient implements Client {
     object: O,
     options: WriteOptions & { readonly subresource?: string } = {},
   ): Promise<Live<O>> {
-    return await this.#object<O>(replaceRequest(kind, object, options));
+    return await this.#object<O>(requests.replace(kind, object, options));
   }
 
   async delete<O extends KubeObject>(
@@ -126,7 +117,7 @@ class TransportClient implements Client {
     ref: ObjectRef,
     options: DeleteOptions = {},
   ): Promise<void> {
-    await this.#send(deleteRequest(kind, ref, options));
+    await this.#send(requests.delete(kind, ref, options));
   }
 
   async createSubresource(
@@ -134,7 +125,7 @@ class TransportClient implements Client {
     ref: ObjectRef,
     options: WriteOptions & { readonly subresource: string; readonly body: unknown },
   ): Promise<unknown> {
-    return await this.#send(postRequest(kind, ref, options));
+    return await this.#send(requests.post(kind, ref, options));
   }
 
   async getSubresource(
@@ -142,11 +133,11 @@ class TransportClient implements Client {
     ref: ObjectRef,
     options: ReadOptions & { readonly subresource: string },
   ): Promise<unknown> {
-    return await this.#send(getRequest(kind, ref, options));
+    return await this.#send(requests.get(kind, ref, options));
   }
 
   async raw(request: RawRequest): Promise<unknown> {
-    return await this.#send(rawRequest(request));
+    return await this.#send(requests.raw(request));
   }
 
   as(identity: Impersonation): Client {

@@ -12,8 +12,20 @@ import type {
   WriteOptions,
 } from "./client.ts";
 
+/** One request for each call of the client: what it sends, and whether it may be repeated. */
+export const requests = {
+  get: getRequest,
+  create: createRequest,
+  apply: applyRequest,
+  patch: patchRequest,
+  replace: replaceRequest,
+  delete: deleteRequest,
+  post: postRequest,
+  raw: rawRequest,
+};
+
 /** GET of one object or of a subresource of it. */
-export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
+function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
   const { resourceVersion, subresource, isMetadataOnly = false } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   const accept = answerTo({ isMetadataEnough: isMetadataOnly });
@@ -21,7 +33,7 @@ export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */
-export function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
+function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
   const path = withQuery(homePath(kind, object.metadata.namespace), writeQuery(options));
   return {
     method: "POST",
@@ -42,7 +54,7 @@ interface AppliedObject {
 }
 
 /** Server-side apply. */
-export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
+function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
   const { name, namespace } = object.metadata;
   const { onCreated } = options;
   const ref = namespace === undefined ? { name } : { name, namespace };
@@ -61,7 +73,7 @@ export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<App
 }
 
 /** Merge patch or JSON patch. */
-export function patchRequest(
+function patchRequest(
   kind: Kind,
   ref: ObjectRef,
   options: Sub<WriteOptions & { readonly patch: Patch }>,
@@ -81,7 +93,7 @@ export function patchRequest(
 }
 
 /** PUT of a whole object. */
-export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOptions>): ApiRequest {
+function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOptions>): ApiRequest {
   const path = withQuery(objectPath(kind, object.metadata, options.subresource), writeQuery(options));
   return {
     method: "PUT",
@@ -95,7 +107,7 @@ export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<Writ
 }
 
 /** DELETE of exactly the object meant. */
-export function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions): ApiRequest {
+function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions): ApiRequest {
   const { dryRun = false, propagation, gracePeriodSeconds, preconditions } = options;
   const body = {
     apiVersion: "v1",
@@ -116,7 +128,7 @@ export function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions
 }
 
 /** POST to a subresource. */
-export function postRequest(
+function postRequest(
   kind: Kind,
   ref: ObjectRef,
   options: WriteOptions & { readonly subresource: string; readonly body: unknown },
@@ -132,7 +144,7 @@ export function postRequest(
 }
 
 /** Any request; its path stands for the kind in messages. */
-export function rawRequest({ method, path, body, contentType, ...options }: RawRequest): ApiRequest {
+function rawRequest({ method, path, body, contentType, ...options }: RawRequest): ApiRequest {
   const [kind = ""] = path.split("?", 1);
   return {
     method,

@@ -70,6 +70,11 @@ export interface RecipeDefinition<Obj extends KubeObject, Seen, Action> extends 
   readonly recipe: Recipe<Obj, Seen, Action>;
 }
 
+/** A controller in one of its two forms. */
+export type ControllerDefinition<Obj extends KubeObject, Seen, Action> =
+  | RecipeDefinition<Obj, Seen, Action>
+  | (ReconcileDefinition<Obj> & ControllerOptions<Obj>);
+
 /**
  * A kind whose objects say which of ours they concern.
  *

@@ -9,7 +9,7 @@ import { type ControllerHost, queueObserverFor, type ReconcileRecord } from "./c
 import { type Next, Reconciler } from "./reconciler.ts";
 import { Reenqueuer } from "./reenqueuer.ts";
 import { runSignals, type Signals } from "./run-signals.ts";
-import { defaultResyncMs, runSlowResync } from "./slow-resync.ts";
+import { defaultResyncMs, runSlowResync } from "./run-slow-resync.ts";
 import { SourceSet } from "./source-set.ts";
 
 /** When to work. */

@@ -6,9 +6,9 @@ import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
+import { concerns, definitionNames, definitions } from "./definitions.ts";
 import type { InformerHandler } from "./informer-event.ts";
 import { Informer, type InformerObserver, type View } from "./informer.ts";
-import { concerns, definitionNames, definitions } from "./served-kinds.ts";
 
 /** Which objects to have at hand, and how much of each. */
 export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {

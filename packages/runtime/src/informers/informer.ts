@@ -1,7 +1,7 @@
 import { classify } from "../errors.ts";
 import { nameOfKind } from "../object/kind.ts";
 import { asLive, keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
-import { mayMatch } from "../object/label-selector.ts";
+import { mayMatch } from "../object/parse-label-selector.ts";
 import { type Change, ObjectStore, type ReadStore } from "../store/object-store.ts";
 import { StringPool } from "../store/string-pool.ts";
 import type { System } from "../system/system.ts";

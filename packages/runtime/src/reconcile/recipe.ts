@@ -6,8 +6,8 @@ import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/object-store.ts";
 import type { WatchState } from "../watch/watch-state.ts";
+import type { MemorySlot } from "./define-memory.ts";
 import type { Log } from "./log.ts";
-import type { MemorySlot } from "./memory.ts";
 import type { CleanUpEnd, Outcome, Verdict } from "./outcome.ts";
 
 /**

@@ -4,7 +4,7 @@ import { deepEqual } from "../object/deep-equal.ts";
 import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectMeta } from "../object/kube-object.ts";
 import { printableDeep } from "../object/printable.ts";
-import { type Condition, conditionsFor } from "./conditions.ts";
+import { type Condition, conditionsFor } from "./condition.ts";
 import type { ConditionUpdate, Outcome } from "./outcome.ts";
 
 /** Conflicts in a row after which the whole reconcile is repeated instead. */

@@ -16,7 +16,7 @@ import { failureError } from "./failure-error.ts";
 import { Identity, type Presented } from "./identity.ts";
 import { openStream } from "./open-stream.ts";
 import { stringifyJson } from "./parse-json.ts";
-import { retryDelayMs } from "./retry.ts";
+import { retryDelayMs } from "./retry-delay-ms.ts";
 import type {
   ApiStream,
   Observation,

@@ -1,5 +1,5 @@
 import { ApiError } from "../errors.ts";
-import { isDeeperThan, mayBeDeeperThan } from "../object/depth-limit.ts";
+import { isDeeperThan, mayBeDeeperThan } from "../object/is-deeper-than.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { classOfAnswer, statusOf } from "../transport/answer-error.ts";
 import { parseJson } from "../transport/parse-json.ts";

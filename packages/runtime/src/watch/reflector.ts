@@ -1,5 +1,5 @@
 import { ApiError } from "../errors.ts";
-import { isDeeperThan } from "../object/depth-limit.ts";
+import { isDeeperThan } from "../object/is-deeper-than.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { compareVersions } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";

@@ -1,4 +1,4 @@
-import { isTextDeeperThan } from "../object/depth-limit.ts";
+import { isTextDeeperThan } from "../object/is-deeper-than.ts";
 import { parseJson, stringifyJson } from "../transport/parse-json.ts";
 import { unreachable } from "../unreachable.ts";
 import { admissionAnswer, type DecideAdmission, readAdmission } from "./admission.ts";

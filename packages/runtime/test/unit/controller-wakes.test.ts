@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { Reenqueuer } from "../../src/controller/reenqueuer.ts";
 import { runSignals } from "../../src/controller/run-signals.ts";
 import { asLive } from "../../src/object/kube-object.ts";
+import { defineMemory, Memories } from "../../src/reconcile/define-memory.ts";
 import { silentLog } from "../../src/reconcile/log.ts";
-import { Memories, defineMemory } from "../../src/reconcile/memory.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
 describe("a reenqueuer", () => {

@@ -2,7 +2,7 @@ import { anything, assert, bigInt, json, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { deepEqual, deepFreeze } from "../../src/object/deep-equal.ts";
-import { isDeeperThan, isTextDeeperThan } from "../../src/object/depth-limit.ts";
+import { isDeeperThan, isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import { isRawNumber, rawNumber } from "../../src/object/raw-number.ts";
 import { parseExactly, parseJson, stringifyJson, writeDeep } from "../../src/transport/parse-json.ts";
 

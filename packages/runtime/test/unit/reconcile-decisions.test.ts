@@ -4,7 +4,7 @@ import { ApiError, type ErrorClass } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { printableDeep } from "../../src/object/printable.ts";
 import { rawNumber } from "../../src/object/raw-number.ts";
-import { conditionsFor } from "../../src/reconcile/conditions.ts";
+import { conditionsFor } from "../../src/reconcile/condition.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
 import { settled, stalled, waiting } from "../../src/reconcile/outcome.ts";

@@ -7,7 +7,7 @@ import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 import { headersOf, serverAddress } from "../../src/transport/api-request.ts";
 import { Deadline } from "../../src/transport/deadline.ts";
 import { failureError } from "../../src/transport/failure-error.ts";
-import { retryDelayMs } from "../../src/transport/retry.ts";
+import { retryDelayMs } from "../../src/transport/retry-delay-ms.ts";
 
 function error(facts: Partial<ApiErrorFacts> & Pick<ApiErrorFacts, "class">): ApiError {
   return new ApiError("x", { mayHaveActed: false, ...facts });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { isTextDeeperThan } from "../../src/object/depth-limit.ts";
+import { isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { readAdmission } from "../../src/webhook/admission.ts";
 import { answerReview, type WebhookRoute } from "../../src/webhook/answer-review.ts";

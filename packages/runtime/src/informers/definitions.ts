@@ -1,7 +1,6 @@
 import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject, Live } from "../object/kube-object.ts";
-import type { InformerEvent } from "./informer-event.ts";
-import { objectOf } from "./informer-event.ts";
+import { type InformerEvent, objectOf } from "./informer-event.ts";
 
 /** What is kept of a CustomResourceDefinition: which resource it is about, and whether it is served. */
 export interface Definition extends KubeObject {
