@@ -1,4 +1,4 @@
-import type { Identity } from "@quartermaster/install-plan/pack";
+import type { Identity } from "@quartermaster/install-plan/offline";
 
 import type { Change } from "./changes.ts";
 import { cleanText } from "./clean-text.ts";
