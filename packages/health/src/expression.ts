@@ -90,7 +90,7 @@ function firstLine(message: string): string {
 }
 
 /** JSON as CEL sees it in the API server: whole numbers are ints, objects are maps, so no key reaches a prototype. */
-export function celValueOf(value: unknown): CelInput {
+function celValueOf(value: unknown): CelInput {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (isRawNumber(value))

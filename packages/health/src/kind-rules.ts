@@ -23,7 +23,7 @@ import {
 import { podRules, workloadRules } from "./workload-rules.ts";
 
 /** Claims of storage. */
-export const storageRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+const storageRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["/PersistentVolumeClaim", claim],
 ]);
 
@@ -43,7 +43,7 @@ function claim(object: KubeObject, { isWaitForFirstConsumer }: HealthFacts): Hea
  * An address of a load balancer is waited for only where the plan asks: on a cluster without a balancer a stage would wait
  * for ever.
  */
-export const networkRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+const networkRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["/Service", service],
   ["networking.k8s.io/Ingress", ingress],
   ["extensions/Ingress", ingress],
@@ -74,7 +74,7 @@ function waitingForBalancer(): Health {
 }
 
 /** Autoscalers of all versions. */
-export const autoscalingRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+const autoscalingRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["autoscaling/HorizontalPodAutoscaler", autoscaler],
 ]);
 
@@ -121,7 +121,7 @@ function readConditionsText(text: string): readonly ReadCondition[] {
 }
 
 /** Kinds that change what the API server serves or accepts. */
-export const apiRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+const apiRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ["apiextensions.k8s.io/CustomResourceDefinition", definition],
   ["apiregistration.k8s.io/APIService", apiService],
   ["admissionregistration.k8s.io/ValidatingWebhookConfiguration", webhooks],
@@ -178,7 +178,7 @@ function namespace(object: KubeObject): Health {
 }
 
 /** Work that ends. A Job that is merely running is not ready: a stage waits for its end. */
-export const batchRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([["batch/Job", job]]);
+const batchRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([["batch/Job", job]]);
 
 function job(object: KubeObject): Health {
   if (trueCondition(object, "Complete") !== undefined) return ready("The job has completed.");

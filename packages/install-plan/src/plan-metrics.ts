@@ -52,7 +52,7 @@ export function planMetrics(series: DomainSeries, plans: () => readonly InstallP
 }
 
 /** The phases of plans; `New` is for those that no reconcile has reported yet. */
-export const planPhases: readonly (Phase | "New")[] = [
+const planPhases: readonly (Phase | "New")[] = [
   "New",
   "Resolving",
   "Validating",
@@ -75,7 +75,7 @@ type Counts = NonNullable<NonNullable<InstallPlan["status"]>["counts"]>;
 export type CountedState = Exclude<keyof Counts, "total">;
 
 /** All of them. */
-export const countedStates: readonly CountedState[] = [
+const countedStates: readonly CountedState[] = [
   "ready",
   "suspended",
   "inProgress",
@@ -88,7 +88,7 @@ export const countedStates: readonly CountedState[] = [
 ];
 
 /** Plans by phase, by what their statuses say. */
-export function countPhases(plans: readonly InstallPlan[]): ReadonlyMap<string, number> {
+function countPhases(plans: readonly InstallPlan[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { status } of plans) {
     const phase = status?.phase ?? "New";
@@ -98,7 +98,7 @@ export function countPhases(plans: readonly InstallPlan[]): ReadonlyMap<string, 
 }
 
 /** Objects by state. Plans that are over count for nothing: their objects are another one's. */
-export function countStates(plans: readonly InstallPlan[]): ReadonlyMap<CountedState, number> {
+function countStates(plans: readonly InstallPlan[]): ReadonlyMap<CountedState, number> {
   const counts = new Map<CountedState, number>();
   for (const { status } of plans) {
     if (status?.counts === undefined || status.phase === "Superseded") continue;

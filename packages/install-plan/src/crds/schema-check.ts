@@ -160,7 +160,7 @@ function childPath(path: string, key: string): string {
 }
 
 /** Which limits of its schema a text breaks. Lengths count characters, not UTF-16 units, as the server does. */
-export function textFaults(schema: unknown, text: string): readonly string[] {
+function textFaults(schema: unknown, text: string): readonly string[] {
   const [minLength, maxLength] = [fieldOf(schema, "minLength"), fieldOf(schema, "maxLength")];
   return [
     ...(typeof minLength === "number" && !isLongerThan(text, minLength - 1)
@@ -174,7 +174,7 @@ export function textFaults(schema: unknown, text: string): readonly string[] {
 }
 
 /** Which limits of its schema a number breaks. */
-export function numberFaults(schema: unknown, value: number): readonly string[] {
+function numberFaults(schema: unknown, value: number): readonly string[] {
   const multipleOf = fieldOf(schema, "multipleOf");
   return [
     ...minimumFaults(schema, value),

@@ -103,10 +103,7 @@ interface Parts {
  * Entries of which nobody can say now whether they are there: the API behind their kind is registered and does not answer.
  * Those of a kind that is not registered at all are gone.
  */
-export async function unanswered<E extends Entry>(
-  entries: readonly E[],
-  parts: Parts,
-): Promise<readonly E[]> {
+async function unanswered<E extends Entry>(entries: readonly E[], parts: Parts): Promise<readonly E[]> {
   const answers = new Map<string, boolean>();
   const reached = new Map<string, TableKind>();
   for (const { identity } of entries) {

@@ -177,7 +177,7 @@ const namesShown = 3;
 const rivalsShown = 10;
 
 /** What is wrong with what a plan replaces, before it has begun. */
-export function replacementIssues(plan: InstallPlan, graph: PlanGraph): readonly Issue[] {
+function replacementIssues(plan: InstallPlan, graph: PlanGraph): readonly Issue[] {
   const { name } = plan.metadata;
   const field = "spec.replaces";
   const { selector } = plan.spec.replaces ?? {};

@@ -205,7 +205,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
  * ResourceManifest could ask what is in any Secret of the namespace. Throws, with the remedy, where the operator may not act as
  * the account.
  */
-export async function findManifestSecret(
+async function findManifestSecret(
   plan: InstallPlan,
   name: string,
   ctx: Context,

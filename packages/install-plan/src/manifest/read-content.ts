@@ -132,7 +132,7 @@ export interface Providers {
 }
 
 /** The members whose kind or namespace is neither there nor comes with the same or an earlier stage. */
-export function missingProviders(members: readonly Member[], providers: Providers): readonly Issue[] {
+function missingProviders(members: readonly Member[], providers: Providers): readonly Issue[] {
   const namespaces = namespaceStages(members);
   return members.flatMap((member) => [
     ...kindIssues(member, providers),

@@ -139,7 +139,7 @@ export interface YamlFault {
 }
 
 /** Our own words for the parser's complaints: its messages quote the text, which may be a Secret's. */
-export function describeYamlError(code: ErrorCode): string {
+function describeYamlError(code: ErrorCode): string {
   return descriptions.get(code) ?? "is not valid YAML";
 }
 

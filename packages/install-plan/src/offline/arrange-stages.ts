@@ -92,7 +92,7 @@ export const defaultStages = [
 export type DefaultStage = (typeof defaultStages)[number];
 
 /** The stage to which an object belongs by its kind; kinds that Kubernetes does not know are custom resources. */
-export function defaultStageOf({ apiVersion, kind }: Identity): DefaultStage {
+function defaultStageOf({ apiVersion, kind }: Identity): DefaultStage {
   return stages.get(`${groupOf(apiVersion)}/${kind}`) ?? "custom";
 }
 

@@ -128,7 +128,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /** The labels and annotations of ours, to be taken off. */
-export const ownLabels: readonly string[] = [planIdLabel, planLabel, revisionLabel];
+const ownLabels: readonly string[] = [planIdLabel, planLabel, revisionLabel];
 
 /**
  * A merge patch that gives an object up: our owner labels go, and our claim on its fields, while the fields stay. An apply of

@@ -53,7 +53,7 @@ export function namesObject({ resourceNames }: PolicyRule, name: string | undefi
 }
 
 /** Whether the rule holds for a path that is no resource; a `*` at the end matches the rest. */
-export function namesPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: string): boolean {
+function namesPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: string): boolean {
   return (
     has(verbs, verb) &&
     nonResourceURLs.some((url) => url === path || (url.endsWith("*") && path.startsWith(url.slice(0, -1))))
