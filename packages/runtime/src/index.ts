@@ -17,7 +17,6 @@ export type {
   Client,
   DeepPartial,
   DeleteOptions,
-  JsonPatchOperation,
   ListOptions,
   ObjectPage,
   Patch,
@@ -60,8 +59,8 @@ export type { LabelRequirement } from "./object/label-selector.ts";
 export { printable } from "./object/printable.ts";
 export { LeaseElector } from "./leader/lease-elector.ts";
 export type { FencedElector, LeaseElectorOptions } from "./leader/lease-elector.ts";
-export { alwaysLeader } from "./manager/leader-elector.ts";
-export type { LeaderElector } from "./manager/leader-elector.ts";
+export { alwaysLeader } from "./leader/leader-elector.ts";
+export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry-hooks.ts";
@@ -83,6 +82,7 @@ export { fieldOf, isJsonObject, listOf, textOf, withoutFields } from "./object/j
 export type { JsonObject } from "./object/json-object.ts";
 export { escapePointer, pointerKeys } from "./object/json-pointer.ts";
 export { patchBetween } from "./object/patch-between.ts";
+export type { JsonPatchOperation } from "./object/patch-between.ts";
 export type { Condition } from "./reconcile/conditions.ts";
 export { mergeLanes } from "./reconcile/lanes.ts";
 export type { LaneEnd } from "./reconcile/lanes.ts";
@@ -92,7 +92,7 @@ export { defineMemory } from "./reconcile/memory.ts";
 export type { MemorySlot } from "./reconcile/memory.ts";
 export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
 export type { ConditionUpdate, CleanUpEnd, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
-export { reasons } from "./reconcile/reasons.ts";
+export { reasons } from "./reasons.ts";
 export type { Context, ReconcileEvent, ReconcileEvents, Recipe, Tracked } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";

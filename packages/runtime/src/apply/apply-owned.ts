@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   type OwnerReference,
 } from "../object/kube-object.ts";
-import { reasons } from "../reconcile/reasons.ts";
+import { reasons } from "../reasons.ts";
 import { fieldsAppliedBy } from "./managed-fields.ts";
 import { ownsMoreThan, unownedPaths } from "./unowned-paths.ts";
 

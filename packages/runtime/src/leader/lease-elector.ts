@@ -1,9 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import type { LeaderElector } from "../manager/leader-elector.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
-import type { Log } from "../reconcile/log.ts";
-import { silentLog } from "../reconcile/log.ts";
+import { type Log, silentLog } from "../reconcile/log.ts";
 import type { System, Timer } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import {
@@ -18,6 +16,7 @@ import {
   notSeen,
   stepDown,
 } from "./election.ts";
+import type { LeaderElector } from "./leader-elector.ts";
 import { createdLease, type LeaseWriter, releasedLease, renewedLease, takenLease } from "./lease-content.ts";
 import { type Lease, leases } from "./lease.ts";
 
