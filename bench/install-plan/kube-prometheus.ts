@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 
 import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
-import { pack, type Packed, readYaml } from "@quartermaster/install-plan/pack";
+import { pack, type Packed, readYaml } from "@quartermaster/install-plan/offline";
 
 import { medianOf } from "../runtime/rounds.ts";
 import { type Row, times } from "../table.ts";

@@ -14,6 +14,11 @@ export const steps: readonly Step[] = [
     remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/packages.ts",
   },
   {
+    name: "folders",
+    script: "check:folders",
+    remedy: "move what both folders need to a third one, or to a file beside the folders",
+  },
+  {
     name: "types",
     script: "check:types",
     remedy: "mend the errors by hand; `npm run check:types` shows them again",

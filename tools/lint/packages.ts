@@ -8,6 +8,8 @@ export interface PackageRule {
 
 const domains = ["install-plan", "subscription", "licensing", "search"];
 const foundation = ["api", "runtime"];
+/** What a domain may build upon. */
+const belowDomains = [...foundation, "health"];
 
 /**
  * The dependency rule as data. A package is called `@quartermaster/<last part of its folder>`.
@@ -16,10 +18,11 @@ const foundation = ["api", "runtime"];
 export const packages: readonly PackageRule[] = [
   { folder: "packages/runtime", mayImport: [], entries: ["kinds", "schema", "testing"] },
   { folder: "packages/api", mayImport: ["runtime"] },
-  { folder: "packages/install-plan", mayImport: foundation, entries: ["health", "pack"] },
-  { folder: "packages/subscription", mayImport: foundation },
-  { folder: "packages/licensing", mayImport: foundation },
-  { folder: "packages/search", mayImport: foundation },
+  { folder: "packages/health", mayImport: ["runtime"] },
+  { folder: "packages/install-plan", mayImport: belowDomains, entries: ["offline"] },
+  { folder: "packages/subscription", mayImport: belowDomains },
+  { folder: "packages/licensing", mayImport: belowDomains },
+  { folder: "packages/search", mayImport: belowDomains },
   { folder: "packages/local-cluster", mayImport: [] },
   {
     folder: "packages/testkit",
@@ -27,7 +30,7 @@ export const packages: readonly PackageRule[] = [
     entries: ["real-nodes", "shared-cluster"],
   },
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },
-  { folder: "apps/cli", mayImport: [...domains, ...foundation, "local-cluster"] },
+  { folder: "apps/cli", mayImport: [...domains, ...belowDomains, "local-cluster"] },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },
   { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit", "tools"] },
   { folder: "deploy", mayImport: ["local-cluster", "tools"] },

@@ -5,8 +5,8 @@ import { allCommands } from "./commands/all-commands.ts";
 import { CliError, usageError } from "./errors.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { parseInvocation } from "./input/invocation.ts";
+import { cleanLines } from "./output/clean-text.ts";
 import type { Terminal } from "./output/terminal.ts";
-import { cleanLines } from "./render/clean-text.ts";
 import { commandText, overviewText } from "./render/help-text.ts";
 
 /** Carries out one command line. Everything that goes wrong is reported here, once. */

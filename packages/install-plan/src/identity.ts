@@ -1,4 +1,4 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { groupOf, type KubeObject } from "@quartermaster/runtime";
 
 /** Which object is meant, by what it says of itself. `namespace` is left out for cluster-wide kinds. */
 export interface Identity {
@@ -32,10 +32,4 @@ interface Named {
 /** For people: `ConfigMap shop/settings`. */
 export function describeIdentity({ kind, namespace, name }: Named): string {
   return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
-}
-
-/** The group of an apiVersion; empty for the core group. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  return slash === -1 ? "" : apiVersion.slice(0, slash);
 }

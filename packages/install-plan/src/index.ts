@@ -1,6 +1,6 @@
 export { installPlanController } from "./install-plan-controller.ts";
 export type { InstallPlanOptions } from "./install-plan-controller.ts";
-export { installPlanControllers } from "./install-plan-controllers.ts";
+export { installPlanControllers } from "./install-plan-domain.ts";
 export { installPlanDomain } from "./install-plan-domain.ts";
 export type { InstallPlanDomainOptions } from "./install-plan-domain.ts";
 export { planMetrics } from "./plan-metrics.ts";

@@ -7,6 +7,7 @@ import {
   type Controller,
   defineController,
   type Discovery,
+  type Kind,
   mappedFrom,
   type MappedSource,
   type ObjectRef,
@@ -14,29 +15,35 @@ import {
   type Recipe,
   type System,
 } from "@quartermaster/runtime";
-
-import { cleanUpPlan } from "./cleanup/clean-up.ts";
-import { isOrphaning } from "./cleanup/orphaning.ts";
-import { claimedPlanId, planId } from "./owner-labels.ts";
-import { performNoting } from "./perform/note-refusal.ts";
-import type { PlanAction } from "./plan-action.ts";
-import { PlanMemories } from "./plan-memory.ts";
-import type { PlanObserver } from "./plan-observer.ts";
-import { planConditionTypes } from "./report/plan-conditions.ts";
-import { planRules } from "./rules/plan-rules.ts";
-import { type WakeTrigger, recheckMs, WakeIndex } from "./wake-index.ts";
-import { wakeTriggersOf } from "./wake-triggers.ts";
-import { ContentReader } from "./world/content-reader.ts";
 import {
-  accessKinds,
-  admissionKinds,
+  clusterRoleBindings,
+  clusterRoles,
+  mutatingWebhookConfigurations,
+  roleBindings,
+  roles,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+  validatingWebhookConfigurations,
   customResourceDefinitions,
   namespaces,
   serviceAccounts,
   storageClasses,
-} from "./world/kinds.ts";
-import { observePlan } from "./world/observe-plan.ts";
-import type { Seen } from "./world/seen.ts";
+} from "@quartermaster/runtime/kinds";
+
+import { cleanUpPlan } from "./deletion/clean-up.ts";
+import { isOrphaning } from "./deletion/decide-deletion.ts";
+import { ContentReader } from "./manifest/content-reader.ts";
+import { observe } from "./observe.ts";
+import { claimedPlanId, planId } from "./ownership/owner-labels.ts";
+import { perform } from "./perform.ts";
+import type { PlanAction } from "./plan-action.ts";
+import { planConditionTypes } from "./plan-conditions.ts";
+import { PlanMemories } from "./plan-memory.ts";
+import type { PlanObserver } from "./plan-observer.ts";
+import { rules } from "./rules.ts";
+import type { Seen } from "./seen.ts";
+import { recheckMs, WakeIndex, type WakeTrigger } from "./wake-index.ts";
+import { wakeTriggersOf } from "./wake-triggers.ts";
 
 /** What the domain needs of its process. */
 export interface InstallPlanOptions {
@@ -51,6 +58,17 @@ export interface InstallPlanOptions {
   /** For metrics. */
   readonly observer?: PlanObserver;
 }
+
+/** What decides the permissions of accounts: a change of any may let a plan go on. */
+const accessKinds: readonly Kind[] = [roles, roleBindings, clusterRoles, clusterRoleBindings];
+
+/** What may refuse an object besides the server itself. */
+const admissionKinds: readonly Kind[] = [
+  validatingWebhookConfigurations,
+  mutatingWebhookConfigurations,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+];
 
 /** Set on plans before anything is made for them. */
 const finalizer = "install.quartermaster.dev/clean-up";
@@ -111,7 +129,7 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
   return {
     finalizer,
     conditionTypes: planConditionTypes,
-    rules: planRules,
+    rules,
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observeWhenAllowed(plan, ctx, state);
@@ -119,7 +137,7 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
       return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {
-      await performNoting(action, ctx, state);
+      await perform(action, ctx, state);
     },
     cleanUp: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
@@ -143,7 +161,7 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: Contro
   const { wakeIndex, system } = state;
   const memory = state.memories.of(plan);
   try {
-    const seen = await observePlan(plan, ctx, state);
+    const seen = await observe(plan, ctx, state);
     memory.restart(refusal);
     return seen;
   } catch (error) {

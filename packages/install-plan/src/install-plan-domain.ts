@@ -1,8 +1,9 @@
 import { installPlan } from "@quartermaster/api";
-import { Discovery, type Domain, type DomainPermission } from "@quartermaster/runtime";
+import { type Controller, Discovery, type Domain, type DomainPermission } from "@quartermaster/runtime";
 
-import { installPlanControllers } from "./install-plan-controllers.ts";
+import { installPlanController, type InstallPlanOptions } from "./install-plan-controller.ts";
 import { planMetrics } from "./plan-metrics.ts";
+import { resourceManifestController } from "./resource-manifest-controller.ts";
 
 /** What an operator may decide about the domain. */
 export interface InstallPlanDomainOptions {
@@ -76,3 +77,18 @@ const permissions: readonly DomainPermission[] = [
     verbs: ["create"],
   },
 ];
+
+/**
+ * Every controller of the domain: plans, and the manifests that they refer to.
+ *
+ * @example
+ * createManager({ transport, system, controllers: installPlanControllers({ system, discovery }) });
+ */
+export function installPlanControllers(options: InstallPlanOptions): readonly Controller[] {
+  const { namespace, concurrency } = options;
+  const place = namespace === undefined ? {} : { namespace };
+  return [
+    installPlanController(options),
+    resourceManifestController({ ...place, ...(concurrency === undefined ? {} : { concurrency }) }),
+  ];
+}

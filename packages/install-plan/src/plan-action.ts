@@ -1,9 +1,9 @@
 import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 
-import type { OwnerLabels } from "./owner-labels.ts";
-import type { JobView } from "./world/job-view.ts";
-import type { MemberView } from "./world/seen.ts";
+import type { JobView } from "./jobs/job-view.ts";
+import type { OwnerLabels } from "./ownership/owner-labels.ts";
+import type { MemberView } from "./seen.ts";
 
 /** One write, as plain data. */
 export type PlanAction =

@@ -1,8 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { DomainSeries } from "@quartermaster/runtime";
 
-import { countedStates, countPhases, countStates, planPhases } from "./plan-census.ts";
 import type { PlanObserver } from "./plan-observer.ts";
+import type { Phase } from "./plan-report.ts";
 
 /** From a tenth of a second to an hour. */
 const stageBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
@@ -49,4 +49,60 @@ export function planMetrics(series: DomainSeries, plans: () => readonly InstallP
       seconds(durationMs / 1000);
     },
   };
+}
+
+/** The phases of plans; `New` is for those that no reconcile has reported yet. */
+const planPhases: readonly (Phase | "New")[] = [
+  "New",
+  "Resolving",
+  "Validating",
+  "Invalid",
+  "Forbidden",
+  "AwaitingApproval",
+  "Applying",
+  "RunningJobs",
+  "Finishing",
+  "Installed",
+  "Failed",
+  "Replacing",
+  "Superseded",
+  "Deleting",
+];
+
+type Counts = NonNullable<NonNullable<InstallPlan["status"]>["counts"]>;
+
+/** How an object of a plan can be, as `status.counts` has it. */
+export type CountedState = Exclude<keyof Counts, "total">;
+
+/** All of them. */
+const countedStates: readonly CountedState[] = [
+  "ready",
+  "suspended",
+  "inProgress",
+  "failed",
+  "missing",
+  "drifted",
+  "conflict",
+  "terminating",
+  "unknown",
+];
+
+/** Plans by phase, by what their statuses say. */
+function countPhases(plans: readonly InstallPlan[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { status } of plans) {
+    const phase = status?.phase ?? "New";
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Objects by state. Plans that are over count for nothing: their objects are another one's. */
+function countStates(plans: readonly InstallPlan[]): ReadonlyMap<CountedState, number> {
+  const counts = new Map<CountedState, number>();
+  for (const { status } of plans) {
+    if (status?.counts === undefined || status.phase === "Superseded") continue;
+    for (const state of countedStates) counts.set(state, (counts.get(state) ?? 0) + status.counts[state]);
+  }
+  return counts;
 }

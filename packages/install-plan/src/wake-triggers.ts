@@ -1,7 +1,7 @@
 import { hasStarted } from "./progress.ts";
+import type { Seen } from "./seen.ts";
+import { isReadable } from "./transformations/transformed.ts";
 import { allWakeTriggers, type WakeTrigger } from "./wake-index.ts";
-import type { Seen } from "./world/seen.ts";
-import { isReadable } from "./world/transformed.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */
 export function wakeTriggersOf(seen: Seen): readonly WakeTrigger[] {

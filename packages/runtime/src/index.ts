@@ -21,7 +21,6 @@ export type {
   Client,
   DeepPartial,
   DeleteOptions,
-  JsonPatchOperation,
   ListOptions,
   ObjectPage,
   Patch,
@@ -59,8 +58,8 @@ export type { InformerEvent, InformerHandler } from "./informers/informer-event.
 export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
 export { LeaseElector } from "./leader/lease-elector.ts";
 export type { FencedElector, LeaseElectorOptions } from "./leader/lease-elector.ts";
-export { alwaysLeader } from "./manager/leader-elector.ts";
-export type { LeaderElector } from "./manager/leader-elector.ts";
+export { alwaysLeader } from "./leader/leader-elector.ts";
+export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry-hooks.ts";
@@ -74,7 +73,8 @@ export {
   withoutFields,
 } from "./object/json-object.ts";
 export type { JsonObject } from "./object/json-object.ts";
-export { apiVersionOf, defineKind, nameOfKind } from "./object/kind.ts";
+export { canonicalJson, digestOf } from "./object/canonical-json.ts";
+export { apiVersionOf, defineKind, groupOf, nameOfKind } from "./object/kind.ts";
 export type { Kind } from "./object/kind.ts";
 export { keyOf, refOf } from "./object/kube-object.ts";
 export type {
@@ -88,6 +88,7 @@ export type {
 export { meetsAll, parseLabelSelector } from "./object/parse-label-selector.ts";
 export type { LabelRequirement } from "./object/parse-label-selector.ts";
 export { patchBetween } from "./object/patch-between.ts";
+export type { JsonPatchOperation } from "./object/patch-between.ts";
 export { printable } from "./object/printable.ts";
 export { exactNumber, isRawNumber } from "./object/raw-number.ts";
 export type { RawNumber } from "./object/raw-number.ts";
@@ -100,7 +101,7 @@ export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
 export type { CleanUpEnd, ConditionUpdate, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
 export { mergeLanes } from "./reconcile/perform-lanes.ts";
 export type { LaneEnd } from "./reconcile/perform-lanes.ts";
-export { reasons } from "./reconcile/reasons.ts";
+export { reasons } from "./reasons.ts";
 export { firstAnswer } from "./reconcile/recipe.ts";
 export type {
   Context,

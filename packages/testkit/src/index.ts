@@ -11,6 +11,7 @@ export type {
 } from "./builders/workloads.ts";
 export { hatchCanary } from "./canary.ts";
 export type { Canary } from "./canary.ts";
+export { cpuMs } from "./cpu-ms.ts";
 export { eventually } from "./eventually.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export { makeIdentity } from "./identity.ts";

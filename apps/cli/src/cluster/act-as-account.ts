@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { impersonationOf } from "@quartermaster/install-plan/pack";
+import { impersonationOf } from "@quartermaster/install-plan/offline";
 import { reviewAccess } from "@quartermaster/runtime";
 
 import { CliError } from "../errors.ts";

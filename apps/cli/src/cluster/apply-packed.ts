@@ -1,5 +1,5 @@
 import { type InstallPlan, installPlan, type ResourceManifest, resourceManifest } from "@quartermaster/api";
-import type { Packed } from "@quartermaster/install-plan/pack";
+import type { Packed } from "@quartermaster/install-plan/offline";
 import { classify, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import type { CommandContext } from "../command.ts";

@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { identityOf } from "@quartermaster/install-plan/pack";
+import { identityOf } from "@quartermaster/install-plan/offline";
 import { classify, type KubeObject } from "@quartermaster/runtime";
 
 import type { ObjectDiff } from "../render/diff-text.ts";

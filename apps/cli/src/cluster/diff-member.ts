@@ -6,7 +6,7 @@ import {
   identityOf,
   planIdLabel,
   type Writable,
-} from "@quartermaster/install-plan/pack";
+} from "@quartermaster/install-plan/offline";
 import { ApiError, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import { changesBetween } from "../render/changes.ts";

@@ -4,7 +4,7 @@ import {
   type ManifestSecret,
   objectFaults,
   resolveManifest,
-} from "@quartermaster/install-plan/pack";
+} from "@quartermaster/install-plan/offline";
 import { defineKind, type KubeObject } from "@quartermaster/runtime";
 
 import { CliError } from "../errors.ts";

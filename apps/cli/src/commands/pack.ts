@@ -5,7 +5,7 @@ import {
   pack,
   type PackOptions,
   type WantedStage,
-} from "@quartermaster/install-plan/pack";
+} from "@quartermaster/install-plan/offline";
 
 import { applyPacked } from "../cluster/apply-packed.ts";
 import { connect } from "../cluster/connect.ts";

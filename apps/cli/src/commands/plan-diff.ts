@@ -1,4 +1,4 @@
-import { appliedForm, identityOf } from "@quartermaster/install-plan/pack";
+import { appliedForm, identityOf } from "@quartermaster/install-plan/offline";
 
 import { actAsAccount } from "../cluster/act-as-account.ts";
 import { connect } from "../cluster/connect.ts";

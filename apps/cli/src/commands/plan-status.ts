@@ -6,8 +6,8 @@ import type { Command, CommandContext } from "../command.ts";
 import { usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
 import { clusterOptions, type Invocation, onlyPositional } from "../input/invocation.ts";
+import { cleanLines } from "../output/clean-text.ts";
 import { print } from "../output/print.ts";
-import { cleanLines } from "../render/clean-text.ts";
 import { colored, plain } from "../render/paint.ts";
 import { isReady, statusTree } from "../render/status-tree.ts";
 

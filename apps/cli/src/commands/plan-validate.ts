@@ -1,5 +1,5 @@
 import { type ResourceManifest, resourceManifest } from "@quartermaster/api";
-import type { PackDocument } from "@quartermaster/install-plan/pack";
+import type { PackDocument } from "@quartermaster/install-plan/offline";
 
 import type { Command } from "../command.ts";
 import { usageError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { flattenList, type PackDocument } from "@quartermaster/install-plan/pack";
+import { flattenList, type PackDocument } from "@quartermaster/install-plan/offline";
 import type { KubeObject } from "@quartermaster/runtime";
 
 /** Documents by what they are; Lists, as kubectl writes them, are taken apart. */

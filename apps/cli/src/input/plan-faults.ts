@@ -1,6 +1,6 @@
 import { type InstallPlan, installPlan, type ResourceManifest } from "@quartermaster/api";
-import { checkExpression } from "@quartermaster/install-plan/health";
-import { flattenList, objectFaults, readContent, resolveManifest } from "@quartermaster/install-plan/pack";
+import { checkExpression } from "@quartermaster/health";
+import { flattenList, objectFaults, readContent, resolveManifest } from "@quartermaster/install-plan/offline";
 
 /** Everything that is wrong with a plan as far as that can be seen without a cluster; the manifests are those at hand. */
 export function planFaults(value: unknown, manifests: readonly ResourceManifest[]): readonly string[] {

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { type PackDocument, readYaml } from "@quartermaster/install-plan/pack";
+import { type PackDocument, readYaml } from "@quartermaster/install-plan/offline";
 
 import { CliError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";

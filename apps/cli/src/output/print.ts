@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 
-import { cleanLines, escapedData } from "../render/clean-text.ts";
+import { cleanLines, escapedData } from "./clean-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How results are written: for people, or for programs. */

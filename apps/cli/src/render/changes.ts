@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { canonicalJson } from "@quartermaster/install-plan/pack";
+import { canonicalJson } from "@quartermaster/install-plan/offline";
 import { escapePointer } from "@quartermaster/runtime";
 
 /** One field that an apply would change. */

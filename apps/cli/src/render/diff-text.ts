@@ -1,7 +1,7 @@
-import type { Identity } from "@quartermaster/install-plan/pack";
+import type { Identity } from "@quartermaster/install-plan/offline";
 
+import { cleanText } from "../output/clean-text.ts";
 import type { Change } from "./changes.ts";
-import { cleanText } from "./clean-text.ts";
 import { objectTitle } from "./object-title.ts";
 import { type Paint, plain } from "./paint.ts";
 

@@ -1,6 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../output/clean-text.ts";
 import { objectTitle } from "./object-title.ts";
 import { isReady } from "./status-tree.ts";
 

@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../output/clean-text.ts";
 
 /** For people: `ConfigMap shop/settings`. Names of roles may hold anything. */
 export function objectTitle({ kind, namespace, name }: Titled): string {

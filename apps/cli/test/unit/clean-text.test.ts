@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
+import { cleanLines, cleanText } from "../../src/output/clean-text.ts";
 import { toJson, toYaml } from "../../src/output/print.ts";
-import { cleanLines, cleanText } from "../../src/render/clean-text.ts";
 import { diffText } from "../../src/render/diff-text.ts";
 import { previewText } from "../../src/render/preview-text.ts";
 import { statusTree } from "../../src/render/status-tree.ts";

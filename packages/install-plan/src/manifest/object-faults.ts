@@ -1,7 +1,4 @@
-import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
-
-import { groupOf } from "../identity.ts";
-import { isApiVersion, isDnsLabel, isDnsSubdomain, isKindName, isPathSegment } from "./names.ts";
+import { fieldOf, groupOf, isJsonObject, type JsonObject, listOf, textOf } from "@quartermaster/runtime";
 
 /** One thing that is wrong with an object, and where. */
 export interface ObjectFault {
@@ -103,5 +100,80 @@ function markFaults(metadata: JsonObject, field: "labels" | "annotations"): read
     .map((key) => ({
       field: `metadata.${field}[${JSON.stringify(key.slice(0, 100))}]`,
       message: "is reserved for Quartermaster; remove it",
+    }));
+}
+
+/** A DNS label: what namespaces, service accounts and versions are called. */
+export function isDnsLabel(name: string): boolean {
+  return name.length <= 63 && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(name);
+}
+
+/** A DNS subdomain as Kubernetes has it: 253 characters at most, and no limit for the labels between dots. */
+export function isDnsSubdomain(name: string): boolean {
+  return (
+    name.length <= 253 && name.split(".").every((label) => /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(label))
+  );
+}
+
+/** A name that stays one segment of a path whatever it is encoded with: the least that any kind demands. */
+export function isPathSegment(name: string): boolean {
+  if (name === "" || name === "." || name === ".." || name.length > 253) return false;
+  // Neither control characters nor halves of surrogates: names end up in logs and terminals.
+  return !/[/%]|\p{C}/u.test(name);
+}
+
+/** `v1`, `apps/v1`. */
+export function isApiVersion(apiVersion: string): boolean {
+  const [version = "", group, ...rest] = apiVersion.split("/").toReversed();
+  return rest.length === 0 && isDnsLabel(version) && (group === undefined || isDnsSubdomain(group));
+}
+
+/** `ConfigMap`; CRDs may use dashes. */
+export function isKindName(kind: string): boolean {
+  return /^[A-Za-z][-A-Za-z0-9]{0,62}$/.test(kind);
+}
+
+/**
+ * What is wrong with the template of a stage's job, all of it. A job is code that runs under some account, so it runs under
+ * the plan's or not at all; the rest of the pod is for the server and its policies to judge.
+ */
+export function jobFaults(template: unknown, serviceAccountName: string): readonly ObjectFault[] {
+  const pod = fieldOf(fieldOf(template, "template"), "spec");
+  if (!isJsonObject(pod)) {
+    return [
+      {
+        field: "template.spec",
+        message: "is required: a job's template is the spec of a Job, with a pod template",
+      },
+    ];
+  }
+  return [...endFaults(template, pod), ...accountFaults(pod, serviceAccountName)];
+}
+
+/** A job that cannot end would hold the plan up until its deadline. */
+function endFaults(template: unknown, pod: unknown): readonly ObjectFault[] {
+  const restartPolicy = fieldOf(pod, "restartPolicy");
+  return [
+    ...(listOf(pod, "containers").length > 0
+      ? []
+      : [{ field: "template.spec.containers", message: "must contain at least one container" }]),
+    ...(restartPolicy === "Never" || restartPolicy === "OnFailure"
+      ? []
+      : [{ field: "template.spec.restartPolicy", message: "must be Never or OnFailure" }]),
+    ...(fieldOf(template, "suspend") === true
+      ? [{ field: "suspend", message: "must not be true: a suspended job never finishes" }]
+      : []),
+  ];
+}
+
+function accountFaults(pod: unknown, serviceAccountName: string): readonly ObjectFault[] {
+  return ["serviceAccountName", "serviceAccount"]
+    .filter(
+      (field) =>
+        ![undefined, null, "", serviceAccountName].some((allowed) => fieldOf(pod, field) === allowed),
+    )
+    .map((field) => ({
+      field: `template.spec.${field}`,
+      message: `must be empty or the plan's service account ${serviceAccountName}`,
     }));
 }

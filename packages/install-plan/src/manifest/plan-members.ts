@@ -1,11 +1,10 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { fieldOf, type JsonObject, textOf } from "@quartermaster/runtime";
+import { digestOf, fieldOf, type JsonObject, textOf } from "@quartermaster/runtime";
 
-import { describeIdentity, identityKey, identityOf, type Identity } from "../identity.ts";
+import { describeIdentity, type Identity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Lifecycle, Member } from "../member.ts";
 import { appliedForm, type AppliedForm } from "./applied-form.ts";
-import { digestOf } from "./canonical-json.ts";
 import type { PlanItem } from "./plan-items.ts";
 import type { ServedKind } from "./provided-kinds.ts";
 
@@ -129,4 +128,42 @@ function referenceFaults(
   if (identityKey(told) === key && told.apiVersion === identity.apiVersion) return [];
   const message = `the reference to ${manifestRef.name} declares ${describeIdentity({ ...rest, ...(namespace === "" ? {} : { namespace }) })}`;
   return [{ field: "manifestRef.object", message }];
+}
+
+/** The members without repetitions. */
+export interface Merged {
+  readonly members: readonly Member[];
+  readonly issues: readonly Issue[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Keeps the first of several members that are the same object. Copies that are alike to the byte are a warning, as large
+ * bundles ship them; copies that differ are an issue on each, and so are two versions of one kind.
+ */
+export function mergeDuplicates(members: readonly Member[]): Merged {
+  const groups = [...Map.groupBy(members, ({ key }) => key).values()];
+  const repeated = groups.filter((group) => group.length > 1);
+  const [alike, unlike] = [repeated.filter(areAlike), repeated.filter((group) => !areAlike(group))];
+  return {
+    members: groups.flatMap(([first]) => (first === undefined ? [] : [first])),
+    issues: unlike.flatMap((group) => group.map((member) => differing(member, group))),
+    warnings: alike.flatMap(([first, ...others]) =>
+      first === undefined
+        ? []
+        : [`${describeIdentity(first.identity)}: ${others.length} identical copies were dropped`],
+    ),
+  };
+}
+
+function areAlike(group: readonly Member[]): boolean {
+  return group.every(({ digest }) => digest === group[0]?.digest);
+}
+
+function differing(member: Member, group: readonly Member[]): Issue {
+  const places = group.filter((other) => other !== member).map(({ stage, index }) => `${stage}[${index}]`);
+  const others = [...new Set(places)].toSorted().join(", ");
+  return issueFor(member, {
+    message: `${describeIdentity(member.identity)}: is in the plan more than once with different content, also at ${others}`,
+  });
 }

@@ -1,9 +1,8 @@
 import { gunzipSync } from "node:zlib";
 
 import type { ResourceManifest } from "@quartermaster/api";
+import { digestOf } from "@quartermaster/runtime";
 
-import { digestOf } from "./canonical-json.ts";
-import { InflatedSize } from "./inflated-size.ts";
 import { readJson } from "./read-json.ts";
 
 /** Bytes that a packed manifest may have once it is unpacked. */
@@ -125,5 +124,30 @@ function decode(bytes: Uint8Array): string | undefined {
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
+  }
+}
+
+/** Bytes that the manifests of one plan may unpack to, each counted once. */
+const planLimitBytes = 16 * 2 ** 20;
+
+/** What has been unpacked for one plan. */
+export class InflatedSize {
+  readonly limitBytes: number;
+  #bytes = 0;
+
+  constructor(limitBytes: number = planLimitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get leftBytes(): number {
+    return this.limitBytes - this.#bytes;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
   }
 }

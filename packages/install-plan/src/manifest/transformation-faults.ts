@@ -1,9 +1,14 @@
 import type { InstallPlan } from "@quartermaster/api";
+import {
+  fieldOf,
+  type LabelRequirement,
+  meetsAll,
+  parseLabelSelector as parse,
+  textOf,
+} from "@quartermaster/runtime";
 
 import type { Member } from "../member.ts";
-import { matchesLabels, parseLabelSelector } from "./label-selector.ts";
-import { isPathSegment } from "./names.ts";
-import type { ObjectFault } from "./object-faults.ts";
+import { isPathSegment, type ObjectFault } from "./object-faults.ts";
 
 /** A transformation as the plan writes it. */
 export type Transformation = NonNullable<InstallPlan["spec"]["transformations"]>[number];
@@ -107,4 +112,18 @@ function strategyFaults({ strategy, from }: Transformation, { spec }: InstallPla
   return [
     { field: "strategy", message: "DeleteBeforeCreate requires approval: Manual or from.allowUnowned: true" },
   ];
+}
+
+/** The CRD has the same limit. */
+const lengthLimit = 1_024;
+
+/** As the runtime reads it; undefined also when it is longer than a plan may say. */
+export function parseLabelSelector(selector: string): readonly LabelRequirement[] | undefined {
+  return selector.length > lengthLimit ? undefined : parse(selector);
+}
+
+/** Whether an object's labels meet every demand. */
+export function matchesLabels(manifest: unknown, requirements: readonly LabelRequirement[]): boolean {
+  const labels = fieldOf(fieldOf(manifest, "metadata"), "labels");
+  return meetsAll((key) => textOf(labels, key), requirements);
 }

@@ -1,10 +1,8 @@
-import { fieldOf, textOf } from "@quartermaster/runtime";
+import { fieldOf, groupOf, textOf } from "@quartermaster/runtime";
 
-import { groupOf } from "../identity.ts";
 import type { Member } from "../member.ts";
 import type { Permission } from "./permission.ts";
-import { parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
-import { uncoveredPermissions } from "./rule-cover.ts";
+import { parsePolicyRules, type PolicyRule, uncoveredPermissions } from "./policy-rule.ts";
 import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";
 
 /** A role that a binding points to. Without a namespace it is a ClusterRole. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { type Permission, sortPermissions } from "./permission.ts";
+
 const texts = z.array(z.string()).nullish();
 
 /** Whatever a role or a review says; absent lists are null there. */
@@ -51,7 +53,7 @@ export function namesObject({ resourceNames }: PolicyRule, name: string | undefi
 }
 
 /** Whether the rule holds for a path that is no resource; a `*` at the end matches the rest. */
-export function namesPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: string): boolean {
+function namesPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: string): boolean {
   return (
     has(verbs, verb) &&
     nonResourceURLs.some((url) => url === path || (url.endsWith("*") && path.startsWith(url.slice(0, -1))))
@@ -65,4 +67,48 @@ function has(list: readonly string[], item: string): boolean {
 /** Where the subresource starts. Without one nothing is cut off, and `*deployments` is no name of anything. */
 function slashOf(resource: string): number {
   return Math.max(0, resource.indexOf("/"));
+}
+
+/**
+ * What `wanted` allows and `held` does not, broken down to single permissions as the API server's escalation check does. A wildcard
+ * is covered by the same wildcard only: holding every verb there is today is not the same as holding `*`.
+ */
+export function uncoveredPermissions(
+  wanted: readonly PolicyRule[],
+  held: readonly PolicyRule[],
+  namespace?: string,
+): readonly Permission[] {
+  const place = namespace === undefined ? {} : { namespace };
+  const resources = wanted
+    .flatMap((rule) => singlePermissions(rule))
+    .filter(
+      (permission) =>
+        !held.some((rule) => namesResource(rule, permission) && namesObject(rule, permission.name)),
+    );
+  const paths = wanted
+    .flatMap((rule) => singlePaths(rule))
+    .filter(({ verb, path }) => !held.some((rule) => namesPath(rule, verb, path)))
+    .map(({ verb, path }) => ({ verb, group: "", resource: path === "*" ? "/*" : path }));
+  return sortPermissions([...resources, ...paths].map((permission) => ({ ...permission, ...place })));
+}
+
+function singlePermissions({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+}: PolicyRule): readonly Permission[] {
+  const names = resourceNames.length === 0 ? [{}] : resourceNames.map((name) => ({ name }));
+  return verbs.flatMap((verb) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => names.map((name) => ({ verb, group, resource, ...name }))),
+    ),
+  );
+}
+
+function singlePaths({
+  verbs,
+  nonResourceURLs,
+}: PolicyRule): readonly { readonly verb: string; readonly path: string }[] {
+  return verbs.flatMap((verb) => nonResourceURLs.map((path) => ({ verb, path })));
 }

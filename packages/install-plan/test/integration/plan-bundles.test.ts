@@ -6,8 +6,8 @@ import { type Client, Discovery, type Kind, type KubeObject, realSystem } from "
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { isLabelledBy, planIdLabel } from "../../src/owner-labels.ts";
-import { pack, readYaml } from "../../src/pack/index.ts";
+import { pack, readYaml } from "../../src/offline/index.ts";
+import { isLabelledBy, planIdLabel } from "../../src/ownership/owner-labels.ts";
 import type { Connection } from "../support/connection.ts";
 import { serviceAccounts } from "../support/kinds.ts";
 import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";

@@ -1,4 +1,5 @@
 import { installPlan } from "@quartermaster/api";
+import { jobs } from "@quartermaster/runtime/kinds";
 import {
   eventually,
   type Fault,
@@ -8,7 +9,6 @@ import {
 } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { jobs } from "../../src/world/kinds.ts";
 import { configMap, job } from "../support/manifests.ts";
 import { type OperatorProcess, startOperator } from "../support/operator-process.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";

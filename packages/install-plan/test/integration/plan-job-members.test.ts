@@ -1,7 +1,7 @@
+import { jobs } from "@quartermaster/runtime/kinds";
 import { aJob, eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
-import { jobs } from "../../src/world/kinds.ts";
 import { inline } from "../support/manifests.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 

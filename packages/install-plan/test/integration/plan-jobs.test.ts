@@ -1,7 +1,7 @@
+import { jobs } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { jobs } from "../../src/world/kinds.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { endPods } from "../support/end-pods.ts";
 import { configMap, job } from "../support/manifests.ts";

@@ -5,7 +5,7 @@ import { installPlan } from "@quartermaster/api";
 import { aSecret } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { planIdLabel } from "../../src/owner-labels.ts";
+import { planIdLabel } from "../../src/ownership/owner-labels.ts";
 import { secrets } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { setUpWorkbench, type Workbench } from "../support/workbench.ts";

@@ -1,11 +1,11 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
+import { jobs } from "@quartermaster/runtime/kinds";
 import { aConfigMap, aJob, eventually, type PolicyRule } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { identityOf } from "../../src/identity.ts";
-import { ownerLabelsFor } from "../../src/owner-labels.ts";
-import { jobs } from "../../src/world/kinds.ts";
+import { ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { coreRule } from "../support/grants.ts";
 import { bystanderInstalls, letMalloryIn, type Mallory } from "../support/mallory.ts";

@@ -7,7 +7,7 @@ import { resourceManifest } from "@quartermaster/api";
 import { aConfigMap, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { pack } from "../../src/pack/index.ts";
+import { pack } from "../../src/offline/index.ts";
 import { widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
 import { configMap, gated } from "../support/manifests.ts";

@@ -1,7 +1,7 @@
 import { eventually, startFaultProxy } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { isServed } from "../../src/crd/served-versions.ts";
+import { isServed } from "../../src/crds/established-kinds.ts";
 import { readYaml } from "../../src/manifest/read-yaml.ts";
 import { connect } from "../support/connection.ts";
 import { widget, widgets } from "../support/definitions.ts";

@@ -1,7 +1,7 @@
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { isServed } from "../../src/crd/served-versions.ts";
+import { isServed } from "../../src/crds/established-kinds.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { type DefinedVersion, widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";

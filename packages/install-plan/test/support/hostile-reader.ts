@@ -1,7 +1,8 @@
 import { parentPort } from "node:worker_threads";
 
+import { cpuMs } from "@quartermaster/testkit";
+
 import { readYaml } from "../../src/manifest/read-yaml.ts";
-import { cpuMs } from "./cpu-time.ts";
 
 /** Runs in a worker: reads each text it is sent, and answers with how that went. */
 parentPort?.on("message", (text: string) => {

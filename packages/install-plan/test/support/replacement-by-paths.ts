@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../../src/issue.ts";
-import { matchesLabels, parseLabelSelector } from "../../src/manifest/label-selector.ts";
+import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-faults.ts";
 import { hasStarted, isInstalled, isRolledBack } from "../../src/progress.ts";
 
 /**

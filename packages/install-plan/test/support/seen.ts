@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 
+import { noDrift } from "../../src/drift/drift.ts";
 import { identityKey } from "../../src/identity.ts";
 import type { Member } from "../../src/member.ts";
-import { noDrift } from "../../src/world/drift.ts";
-import type { Preflight, MemberView, Seen } from "../../src/world/seen.ts";
+import type { MemberView, Preflight, Seen } from "../../src/seen.ts";
 import { aPlan } from "./plans.ts";
 
 /** A member of stage `s` as a view: applied and ready by default. */

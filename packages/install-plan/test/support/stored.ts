@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 
 import { installPlan, type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
+import { digestOf } from "@quartermaster/runtime";
 
 import { identityOf } from "../../src/identity.ts";
-import { digestOf } from "../../src/manifest/canonical-json.ts";
-import type { Packed } from "../../src/pack/index.ts";
+import type { Packed } from "../../src/offline/index.ts";
 import type { Workbench } from "./workbench.ts";
 
 type Stored = Parameters<typeof identityOf>[0];

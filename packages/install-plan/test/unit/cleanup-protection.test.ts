@@ -8,7 +8,7 @@ import {
 } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { protectionOf } from "../../src/cleanup/protection.ts";
+import { protectionOf } from "../../src/inventory/protection.ts";
 
 type Holder = Parameters<typeof protectionOf>[0];
 

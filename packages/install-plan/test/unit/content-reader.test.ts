@@ -1,12 +1,11 @@
 import { gzipSync } from "node:zlib";
 
 import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
-import type { Context } from "@quartermaster/runtime";
+import { type Context, digestOf } from "@quartermaster/runtime";
 import { aConfigMap } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { digestOf } from "../../src/manifest/canonical-json.ts";
-import { ContentReader } from "../../src/world/content-reader.ts";
+import { ContentReader } from "../../src/manifest/content-reader.ts";
 import { aPlan } from "../support/plans.ts";
 import { reference } from "../support/stored.ts";
 

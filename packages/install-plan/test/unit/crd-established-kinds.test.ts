@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { establishedKinds } from "../../src/crd/established-kinds.ts";
+import { establishedKinds } from "../../src/crds/established-kinds.ts";
 
 const established = { type: "Established", status: "True" };
 const accepted = { type: "NamesAccepted", status: "True" };

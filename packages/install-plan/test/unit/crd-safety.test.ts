@@ -1,12 +1,11 @@
 import type { KubeObject } from "@quartermaster/runtime";
+import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { brokenByUpdate } from "../../src/crd/broken-by-update.ts";
-import { schemaFaults } from "../../src/crd/schema-check.ts";
-import { isEstablished, isServed, servedVersions } from "../../src/crd/served-versions.ts";
-import { unsafeCrdChanges } from "../../src/crd/unsafe-change.ts";
+import { brokenByUpdate, unsafeCrdChanges } from "../../src/crds/crd-safety.ts";
+import { isEstablished, isServed, servedVersions } from "../../src/crds/established-kinds.ts";
+import { schemaFaults } from "../../src/crds/schema-check.ts";
 import { readJson } from "../../src/manifest/read-json.ts";
-import { cpuMs } from "../support/cpu-time.ts";
 
 interface CrdGiven {
   readonly versions?: readonly string[];

@@ -1,7 +1,7 @@
 import { type FieldSet, unownedPaths } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { beyond, outside, pathsBeyond, touches } from "../../src/fields/set-paths.ts";
+import { beyond, outside, pathsBeyond, touches } from "../../src/ownership/applied-manifest.ts";
 
 interface Row {
   readonly name: string;

@@ -1,7 +1,7 @@
+import { canonicalJson, digestOf } from "@quartermaster/runtime";
 import { assert, jsonValue, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { canonicalJson, digestOf } from "../../src/manifest/canonical-json.ts";
 import { readJson } from "../../src/manifest/read-json.ts";
 
 function read(text: string): unknown {

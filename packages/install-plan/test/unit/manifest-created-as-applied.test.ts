@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { isCreatedAsApplied } from "../../src/manifest/created-as-applied.ts";
+import { isCreatedAsApplied } from "../../src/manifest/provided-kinds.ts";
 
 const twice = [{ rule: "self > 0" }, { rule: "self > 0" }];
 const once = [{ rule: "self > 0" }, { rule: "self < 9" }];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { flattenList } from "../../src/manifest/flatten-list.ts";
+import { flattenList } from "../../src/manifest/plan-items.ts";
 
 const cm = (name: string): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
 const nested = (levels: number): object =>

@@ -1,9 +1,9 @@
+import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { jobFaults } from "../../src/manifest/job-faults.ts";
-import { matchesLabels, parseLabelSelector } from "../../src/manifest/label-selector.ts";
+import { jobFaults } from "../../src/manifest/object-faults.ts";
 import { readContent } from "../../src/manifest/read-content.ts";
-import { cpuMs } from "../support/cpu-time.ts";
+import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-faults.ts";
 import { aPlan, cm, sources, tell } from "./manifest-sample-plan.ts";
 
 describe("jobFaults", () => {

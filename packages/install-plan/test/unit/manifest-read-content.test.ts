@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import type { Content } from "../../src/manifest/content.ts";
 import { readContent } from "../../src/manifest/read-content.ts";
-import { cpuMs } from "../support/cpu-time.ts";
 import {
   aPlan,
   clusterPlanOf,

@@ -1,8 +1,8 @@
+import { canonicalJson } from "@quartermaster/runtime";
+import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { canonicalJson } from "../../src/manifest/canonical-json.ts";
 import { readYaml } from "../../src/manifest/read-yaml.ts";
-import { cpuMs } from "../support/cpu-time.ts";
 
 const deepFlow = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const deepBlock = (levels: number): string =>

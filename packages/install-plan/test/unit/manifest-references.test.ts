@@ -1,7 +1,7 @@
 import type { ResourceManifest } from "@quartermaster/api";
+import { digestOf } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { digestOf } from "../../src/manifest/canonical-json.ts";
 import type { Content } from "../../src/manifest/content.ts";
 import { readContent } from "../../src/manifest/read-content.ts";
 import { aPlan, cm, planOf, sources, tell, version, widget } from "./manifest-sample-plan.ts";

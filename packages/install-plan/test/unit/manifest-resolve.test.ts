@@ -1,12 +1,11 @@
 import { gzipSync } from "node:zlib";
 
 import type { ResourceManifest } from "@quartermaster/api";
+import { digestOf } from "@quartermaster/runtime";
+import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { digestOf } from "../../src/manifest/canonical-json.ts";
-import { InflatedSize } from "../../src/manifest/inflated-size.ts";
-import { resolveManifest, type ManifestSecret } from "../../src/manifest/resolve-manifest.ts";
-import { cpuMs } from "../support/cpu-time.ts";
+import { InflatedSize, type ManifestSecret, resolveManifest } from "../../src/manifest/resolve-manifest.ts";
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "v" } };
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -5,7 +5,7 @@ import { realSystem } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { resolveManifest } from "../../src/manifest/resolve-manifest.ts";
-import { pack, type Packed, readYaml } from "../../src/pack/index.ts";
+import { pack, type Packed, readYaml } from "../../src/offline/index.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const bundles = join(realSystem().env["QM_FIXTURES"] ?? join(repository, "../shared/fixtures"), "bundles");

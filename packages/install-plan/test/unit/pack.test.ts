@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 
 import { resolveManifest } from "../../src/manifest/resolve-manifest.ts";
-import { pack, type Packed, type PackOptions } from "../../src/pack/index.ts";
+import { pack, type Packed, type PackOptions } from "../../src/offline/index.ts";
 
 const options: PackOptions = { name: "shop", namespace: "shop", serviceAccountName: "installer" };
 

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
 
-import { identityKey, type Identity } from "../../src/identity.ts";
+import { type Identity, identityKey } from "../../src/identity.ts";
 import type { Member } from "../../src/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../../src/permissions/escalation.ts";
 import { describePermission, neededPermissions, type Permission } from "../../src/permissions/permission.ts";
-import { parsePolicyRules, type PolicyRule } from "../../src/permissions/policy-rule.ts";
-import { uncoveredPermissions } from "../../src/permissions/rule-cover.ts";
-import { missingPermissions, wholeCluster, type RulesReviews } from "../../src/permissions/rules-review.ts";
+import {
+  parsePolicyRules,
+  type PolicyRule,
+  uncoveredPermissions,
+} from "../../src/permissions/policy-rule.ts";
+import { missingPermissions, type RulesReviews, wholeCluster } from "../../src/permissions/rules-review.ts";
 
 function aMember(identity: Identity, content: object = {}): Member {
   const { apiVersion, kind, ...metadata } = identity;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { reportOn } from "../../src/report/plan-report.ts";
-import type { MemberView } from "../../src/world/seen.ts";
+import { reportOn } from "../../src/plan-report.ts";
+import type { MemberView } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView } from "../support/seen.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { reportOn } from "../../src/report/plan-report.ts";
+import { reportOn } from "../../src/plan-report.ts";
 import { wakeTriggersOf } from "../../src/wake-triggers.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";

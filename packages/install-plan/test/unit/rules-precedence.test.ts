@@ -1,8 +1,8 @@
 import { defineKind, firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { planRules } from "../../src/rules/plan-rules.ts";
-import type { Seen } from "../../src/world/seen.ts";
+import { rules } from "../../src/rules.ts";
+import type { Seen } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";
 
@@ -328,7 +328,7 @@ describe("the first rule that answers decides", () => {
   test.each(rows.map((row, index) => ({ ...row, index })))(
     "$index: $rule says $phase",
     ({ rule, given, phase, actions }) => {
-      const { rule: answered, verdict } = firstAnswer(planRules, given, now);
+      const { rule: answered, verdict } = firstAnswer(rules, given, now);
       expect(answered.name).toBe(rule);
       expect(verdict.status).toMatchObject({ phase });
       expect(verdict.actions.map(({ kind }) => kind)).toEqual(actions);
@@ -339,7 +339,7 @@ describe("the first rule that answers decides", () => {
     const before = rows.filter(({ given }) => given.plan.status === undefined);
     for (const { given } of before)
       expect(
-        firstAnswer(planRules, given, now).verdict.actions.filter(
+        firstAnswer(rules, given, now).verdict.actions.filter(
           ({ kind }) => kind !== "claimManifest" && kind !== "warn",
         ),
       ).toEqual([]);

@@ -1,7 +1,7 @@
+import type { Job } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { jobViews } from "../../src/world/job-view.ts";
-import type { Job } from "../../src/world/kinds.ts";
+import { jobViews } from "../../src/jobs/job-view.ts";
 import { aPlan } from "../support/plans.ts";
 
 const at = "2026-01-01T00:00:00Z";

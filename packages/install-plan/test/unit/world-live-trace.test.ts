@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { liveTrace, metadataTrace } from "../../src/world/live-trace.ts";
+import { liveTrace, metadataTrace } from "../../src/preflight/preflight.ts";
 
 const metadata = { name: "o", namespace: "ns", uid: "1", resourceVersion: "1" };
 

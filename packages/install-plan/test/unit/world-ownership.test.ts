@@ -1,8 +1,8 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { ownerLabelsFor, planId } from "../../src/owner-labels.ts";
-import { ownershipOf } from "../../src/world/ownership.ts";
+import { ownerLabelsFor, planId } from "../../src/ownership/owner-labels.ts";
+import { ownershipOf } from "../../src/ownership/ownership.ts";
 import { aPlan } from "../support/plans.ts";
 
 const began = { startedAt: "2026-01-01T00:00:00Z" };

@@ -1,10 +1,10 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { cpuMs } from "@quartermaster/testkit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { PlanGraph } from "../../src/world/plan-graph.ts";
-import { replacementOf } from "../../src/world/replacement.ts";
-import { cpuMs } from "../support/cpu-time.ts";
+import { PlanGraph } from "../../src/handover/plan-graph.ts";
+import { replacementOf } from "../../src/handover/replacement.ts";
 import { aPlan } from "../support/plans.ts";
 import { replacementByPaths } from "../support/replacement-by-paths.ts";
 

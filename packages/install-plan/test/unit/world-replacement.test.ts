@@ -1,8 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
-import { planId } from "../../src/owner-labels.ts";
-import { replacementOf } from "../../src/world/replacement.ts";
+import { replacementOf } from "../../src/handover/replacement.ts";
+import { planId } from "../../src/ownership/owner-labels.ts";
 import { aPlan } from "../support/plans.ts";
 
 const began = { startedAt: "2026-01-01T00:00:00Z" };

@@ -2,8 +2,8 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { Context } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { PlanGraph } from "../../src/world/plan-graph.ts";
-import { authorizedReplacement } from "../../src/world/takeover.ts";
+import { PlanGraph } from "../../src/handover/plan-graph.ts";
+import { authorizedReplacement } from "../../src/handover/takeover.ts";
 import { aPlan } from "../support/plans.ts";
 
 const began = { startedAt: "2026-01-01T00:00:00Z" };

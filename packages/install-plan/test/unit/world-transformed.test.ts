@@ -1,7 +1,7 @@
 import { defineKind } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { placeOf, transformationIssues, type Transformed } from "../../src/world/transformed.ts";
+import { placeOf, transformationIssues, type Transformed } from "../../src/transformations/transformed.ts";
 import { aPlan } from "../support/plans.ts";
 
 describe("where a transformation looks", () => {

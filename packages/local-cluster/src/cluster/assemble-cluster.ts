@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 
 import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
+import { writeKubeconfig } from "../control-plane/kubeconfig.ts";
 import type { ControlPlane } from "../control-plane/start-control-plane.ts";
 import { openHostPassage } from "../nodes/relays.ts";
 import { isAlive, residentBytes } from "../process/process-identity.ts";
@@ -13,7 +14,6 @@ import { startPausableRelay } from "../relay/pausable-relay.ts";
 import type { System } from "../system/system.ts";
 import { destroyCluster } from "./destroy-cluster.ts";
 import type { Guard } from "./guard.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
 import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
 import type { ClusterCore } from "./start-core.ts";

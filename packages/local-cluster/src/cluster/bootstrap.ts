@@ -1,7 +1,6 @@
-import { z } from "zod";
-
 import type { ApiClient } from "../api/api-client.ts";
 import { LocalClusterError } from "../errors.ts";
+import { hasReadyCondition } from "../nodes/node-readiness.ts";
 import type { System } from "../system/system.ts";
 import type { NodeRequest } from "./options.ts";
 
@@ -61,19 +60,7 @@ async function isThere(client: ApiClient, item: string): Promise<boolean> {
   if (!item.startsWith("node "))
     return (await client.send({ path: "/api/v1/namespaces/default/serviceaccounts/default" })).status === 200;
   const answer = await client.send({ path: `/api/v1/nodes/${item.slice("node ".length)}` });
-  return answer.status === 200 && isNodeReady(JSON.parse(answer.body));
-}
-
-const nodeSchema = z.object({
-  status: z
-    .object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional() })
-    .optional(),
-});
-
-/** True when the node's own condition says so. */
-export function isNodeReady(node: unknown): boolean {
-  const conditions = nodeSchema.parse(node).status?.conditions ?? [];
-  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  return answer.status === 200 && hasReadyCondition(JSON.parse(answer.body));
 }
 
 function notFurnished(missing: readonly string[], withinMs: number): LocalClusterError {

@@ -1,23 +1,19 @@
 import { join } from "node:path";
 
-import type { ComponentName } from "../assets/component.ts";
-import { COMPONENTS } from "../assets/component.ts";
-import type { Binaries } from "../assets/resolve.ts";
-import { resolveBinaries } from "../assets/resolve.ts";
+import { type ComponentName, COMPONENTS } from "../assets/component.ts";
+import { type Binaries, resolveBinaries } from "../assets/resolve.ts";
 import { assertPortFree } from "../control-plane/free-port.ts";
 import { LocalClusterError } from "../errors.ts";
-import type { System } from "../system/system.ts";
-import { realSystem } from "../system/system.ts";
+import { assertSocketsFit } from "../nodes/socket-path.ts";
+import { realSystem, type System } from "../system/system.ts";
 import { assembleCluster } from "./assemble-cluster.ts";
 import { assertLinux } from "./assert-linux.ts";
 import { claimFolder, folderError, writeOwner } from "./cluster-folder.ts";
 import { destroyCluster, reapAbandoned } from "./destroy-cluster.ts";
 import { postGuard } from "./guard.ts";
 import type { LocalCluster } from "./local-cluster.ts";
-import type { ClusterPlan, LocalClusterOptions } from "./options.ts";
-import { planCluster } from "./options.ts";
+import { type ClusterPlan, type LocalClusterOptions, planCluster } from "./options.ts";
 import { settleProfile } from "./settle-profile.ts";
-import { assertSocketsFit } from "./socket-path.ts";
 import { startCore } from "./start-core.ts";
 
 /**

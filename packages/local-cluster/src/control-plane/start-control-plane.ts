@@ -3,28 +3,25 @@ import { join } from "node:path";
 
 import { stringify } from "yaml";
 
-import type { ApiAccess } from "../api/api-client.ts";
-import { ApiClient } from "../api/api-client.ts";
+import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import type { ComponentName } from "../assets/component.ts";
 import type { Binaries } from "../assets/resolve.ts";
-import { writeKubeconfig } from "../cluster/kubeconfig.ts";
 import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
-import type { AuditPolicy } from "./audit-policy.ts";
-import { auditPolicyDocument } from "./audit-policy.ts";
-import type { ControlPlaneFacts } from "./component-arguments.ts";
+import { type AuditPolicy, auditPolicyDocument } from "./audit-policy.ts";
 import {
   apiServerArguments,
   controllerManagerArguments,
+  type ControlPlaneFacts,
   etcdArguments,
   etcdSocket,
-  kwokArguments,
   KUBERNETES_SERVICE_ADDRESS,
+  kwokArguments,
   schedulerArguments,
 } from "./component-arguments.ts";
-import { ApiServer, Component } from "./component.ts";
-import type { ComponentOptions, ReadinessProbe } from "./component.ts";
+import { ApiServer, Component, type ComponentOptions, type ReadinessProbe } from "./component.ts";
 import { Etcd, isEtcdHealthy } from "./etcd.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
 
 /** Where the control plane runs and how it is reached from here. */
 export interface ControlPlanePlace {

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 
-import { SOCKET_PATH_LIMIT_BYTES } from "../cluster/socket-path.ts";
 import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
-import type { Overlay } from "./namespaces.ts";
-import { mountNamespaceFile, networkNamespaceFile } from "./namespaces.ts";
+import { mountNamespaceFile, networkNamespaceFile, type Overlay } from "./namespaces.ts";
+import { SOCKET_PATH_LIMIT_BYTES } from "./socket-path.ts";
 
 /** Where everything of one node lies. All of it is below the cluster's folder, except for the cgroups. */
 export interface NodePaths {

@@ -1,5 +1,6 @@
+import { z } from "zod";
+
 import type { ApiClient } from "../api/api-client.ts";
-import { isNodeReady as saysReady } from "../cluster/bootstrap.ts";
 import type { System } from "../system/system.ts";
 import { DNS_READY_PORT } from "./corefile.ts";
 import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
@@ -14,8 +15,20 @@ import { tryTool } from "./run-tool.ts";
  */
 export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
   const node = await bodyOf(`/api/v1/nodes/${name}`, api);
-  if (node === undefined || !saysReady(JSON.parse(node))) return false;
+  if (node === undefined || !hasReadyCondition(JSON.parse(node))) return false;
   return (await bodyOf(`/api/v1/nodes/${name}/proxy/healthz`, api)) === "ok";
+}
+
+const nodeSchema = z.object({
+  status: z
+    .object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional() })
+    .optional(),
+});
+
+/** True when the node's own condition says so. */
+export function hasReadyCondition(node: unknown): boolean {
+  const conditions = nodeSchema.parse(node).status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
 
 /** True when the node's kube-proxy has its rules in place. */

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
 
 import { assertLinux } from "../../src/cluster/assert-linux.ts";
-import type { FolderOwner } from "../../src/cluster/cluster-folder.ts";
-import { isAbandoned } from "../../src/cluster/cluster-folder.ts";
-import { kubeconfig } from "../../src/cluster/kubeconfig.ts";
+import { type FolderOwner, isAbandoned } from "../../src/cluster/cluster-folder.ts";
 import { planCluster, withoutRealNodes } from "../../src/cluster/options.ts";
-import { assertSocketsFit } from "../../src/cluster/socket-path.ts";
+import { kubeconfig } from "../../src/control-plane/kubeconfig.ts";
+import { assertSocketsFit } from "../../src/nodes/socket-path.ts";
 import { identifyProcess } from "../../src/process/process-identity.ts";
-import type { System } from "../../src/system/system.ts";
-import { realSystem } from "../../src/system/system.ts";
+import { realSystem, type System } from "../../src/system/system.ts";
 
 const system: System = {
   ...realSystem,

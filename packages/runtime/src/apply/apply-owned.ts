@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   type OwnerReference,
 } from "../object/kube-object.ts";
-import { reasons } from "../reconcile/reasons.ts";
+import { reasons } from "../reasons.ts";
 import { fieldsAppliedBy, ownsMoreThan, unownedPaths } from "./field-set.ts";
 
 /** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */

@@ -1,6 +1,7 @@
 import type { Impersonation } from "../config/cluster-config.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
+import type { JsonPatchOperation } from "../object/patch-between.ts";
 
 /** Every call can be given up and has a deadline. */
 export interface CallOptions {
@@ -58,12 +59,6 @@ export interface DeleteOptions extends CallOptions {
 export type Patch =
   | { readonly kind: "merge"; readonly body: unknown }
   | { readonly kind: "json"; readonly operations: readonly JsonPatchOperation[] };
-
-/** One operation of RFC 6902. */
-export type JsonPatchOperation =
-  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string }
-  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
 /** A page of a list, with what is needed to watch from there. */
 export interface ObjectPage<O> {

@@ -8,7 +8,7 @@ import {
 } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
-import { reasons } from "../reconcile/reasons.ts";
+import { reasons } from "../reasons.ts";
 import type { FollowView, Tracked } from "../reconcile/recipe.ts";
 import type { ReadStore } from "../store/object-store.ts";
 

@@ -171,6 +171,21 @@ export const validatingWebhookConfigurations: Kind<WebhookConfiguration> = defin
   "Cluster",
 );
 
+/** Where ValidatingAdmissionPolicies are served. */
+export const validatingAdmissionPolicies: Kind = define(
+  admission,
+  "ValidatingAdmissionPolicy",
+  "validatingadmissionpolicies",
+  "Cluster",
+);
+/** Where ValidatingAdmissionPolicyBindings are served. */
+export const validatingAdmissionPolicyBindings: Kind = define(
+  admission,
+  "ValidatingAdmissionPolicyBinding",
+  "validatingadmissionpolicybindings",
+  "Cluster",
+);
+
 // oxlint-disable-next-line max-params -- the four words of a kind, read like a table
 function define<O extends KubeObject>(
   group: string,

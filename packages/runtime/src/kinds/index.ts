@@ -60,6 +60,8 @@ export {
   roleBindings,
   roles,
   storageClasses,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
   validatingWebhookConfigurations,
 } from "./cluster.ts";
 export type { Lease } from "../leader/lease.ts";

@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import type { LeaderElector } from "../manager/leader-elector.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import type { System, Timer } from "../system/system.ts";
@@ -17,6 +16,7 @@ import {
   notSeen,
   stepDown,
 } from "./election.ts";
+import type { LeaderElector } from "./leader-elector.ts";
 import {
   createdLease,
   type Lease,

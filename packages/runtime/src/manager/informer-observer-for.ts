@@ -3,8 +3,8 @@ import { type Occurrence, subjectOf } from "../events/event-object.ts";
 import type { InformerObserver } from "../informers/informer.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import { reasons } from "../reasons.ts";
 import type { Log } from "../reconcile/log.ts";
-import { reasons } from "../reconcile/reasons.ts";
 import type { Telemetry } from "./telemetry-hooks.ts";
 
 /** Makes metrics, log lines and events of what informers report. */

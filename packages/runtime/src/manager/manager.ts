@@ -2,10 +2,10 @@ import type { Client } from "../client/client.ts";
 import type { ControllerReport } from "../controller/controller-run.ts";
 import type { Controller } from "../controller/define-controller.ts";
 import type { InformerPool, InformerReport } from "../informers/informer-pool.ts";
+import type { LeaderElector } from "../leader/leader-elector.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { LeaderElector } from "./leader-elector.ts";
 import { ManagerRun } from "./manager-run.ts";
 import type { Telemetry } from "./telemetry-hooks.ts";
 

@@ -32,6 +32,12 @@ export function apiVersionOf({ group, version }: Pick<Kind, "group" | "version">
   return group === "" ? version : `${group}/${version}`;
 }
 
+/** The group of an apiVersion; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? "" : apiVersion.slice(0, slash);
+}
+
 /** Stable name of a kind for logs, metrics and map keys: `Deployment.apps`, `ConfigMap`. */
 export function nameOfKind({ group, kind }: Pick<Kind, "group" | "kind">): string {
   return group === "" ? kind : `${kind}.${group}`;

@@ -1,6 +1,11 @@
-import type { JsonPatchOperation } from "../client/client.ts";
 import { deepEqual } from "./deep-equal.ts";
 import { escapePointer, isJsonObject, type JsonObject } from "./json-object.ts";
+
+/** One operation of RFC 6902. */
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
 /**
  * The operations that turn one JSON value into another, as a mutating webhook answers: only what differs is named, so that what

@@ -1,7 +1,7 @@
 import { printable } from "../object/printable.ts";
+import { reasons } from "../reasons.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ConditionUpdate, Outcome, Why } from "./outcome.ts";
-import { reasons } from "./reasons.ts";
 
 /** A condition as Kubernetes writes it. */
 export interface Condition extends ConditionUpdate {

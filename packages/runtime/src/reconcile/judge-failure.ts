@@ -1,7 +1,7 @@
 import { ApiError, classify, ExternalError } from "../errors.ts";
+import { reasons } from "../reasons.ts";
 import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
-import { reasons } from "./reasons.ts";
 
 /** What follows from an error of a reconcile. */
 export interface Judgement {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
-import type { JsonPatchOperation } from "../client/client.ts";
 import type { InvalidCause } from "../errors.ts";
+import type { JsonPatchOperation } from "../object/patch-between.ts";
 import { stringifyJson } from "../transport/parse-json.ts";
 
 /** The question of an AdmissionReview. `object` and `oldObject` are foreign JSON: unknown fields and strange keys included. */

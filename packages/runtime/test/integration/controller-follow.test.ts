@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { defineController } from "../../src/controller/define-controller.ts";
 import type { Manager } from "../../src/manager/manager.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
-import { reasons } from "../../src/reconcile/reasons.ts";
+import { reasons } from "../../src/reasons.ts";
 import { connect } from "../support/connect.ts";
 import { type Secret, secrets } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";

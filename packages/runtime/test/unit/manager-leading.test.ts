@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import type { Term } from "../../src/controller/controller-run.ts";
 import type { Controller } from "../../src/controller/define-controller.ts";
-import type { LeaderElector } from "../../src/manager/leader-elector.ts";
+import type { LeaderElector } from "../../src/leader/leader-elector.ts";
 import { createManager, type Manager } from "../../src/manager/manager.ts";
 import { defineKind } from "../../src/object/kind.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";

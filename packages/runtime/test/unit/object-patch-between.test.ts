@@ -1,7 +1,7 @@
 import { assert, jsonValue, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import type { JsonPatchOperation } from "../../src/client/client.ts";
+import type { JsonPatchOperation } from "../../src/object/patch-between.ts";
 import { patchBetween } from "../../src/object/patch-between.ts";
 import { rawNumber } from "../../src/object/raw-number.ts";
 

@@ -1,0 +1,7 @@
+export { checkExpression } from "./expression.ts";
+export { healthOf } from "./health-of.ts";
+export { opensGate, worse, worstFirst } from "./health.ts";
+export type { Health, HealthFacts, HealthState, Readiness, ReadinessCheck, ResourceState } from "./health.ts";
+export { linearPattern } from "./linear-pattern.ts";
+export type { LinearPattern } from "./linear-pattern.ts";
+export { trueCondition } from "./object-parts.ts";

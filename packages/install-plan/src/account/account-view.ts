@@ -1,0 +1,91 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { type Context, type ObjectRef, reviewAccess, unreachable, type Why } from "@quartermaster/runtime";
+import { serviceAccounts } from "@quartermaster/runtime/kinds";
+
+import { impersonationOf } from "../permissions/rules-review.ts";
+import { reasons } from "../reasons.ts";
+import type { AccountView } from "../seen.ts";
+import { type Author, authorOf } from "./author.ts";
+
+/** The account that a plan names: there, the one it was, and still at the disposal of the author of the plan. */
+export async function readAccount(
+  plan: InstallPlan,
+  ctx: Context,
+  { requireAuthor }: { readonly requireAuthor: boolean },
+): Promise<AccountView> {
+  const { status } = plan;
+  const found = ctx.follow(serviceAccounts, accountOf(plan));
+  if (found === undefined) return { kind: "missing" };
+  const { uid = "" } = found.metadata;
+  const pinned = status?.serviceAccountUid;
+  if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
+  return await vouchedFor(plan, uid, { ctx, requireAuthor });
+}
+
+interface Vouching {
+  readonly ctx: Context;
+  readonly requireAuthor: boolean;
+}
+
+async function vouchedFor(
+  plan: InstallPlan,
+  uid: string,
+  { ctx, requireAuthor }: Vouching,
+): Promise<AccountView> {
+  const author = authorOf(plan);
+  if (author === "unreadable") return { kind: "authorUnknown", uid, isRecorded: true };
+  if (author === undefined && requireAuthor) return { kind: "authorUnknown", uid, isRecorded: false };
+  // Without the policy no author is recorded, and the permission to make plans is all there is.
+  if (author === undefined || (await mayImpersonate(author, plan, ctx))) return { kind: "present", uid };
+  return { kind: "authorUnauthorized", uid, author: author.user };
+}
+
+/** Whether the operator may act as the account of a plan; in some clusters that is given by namespace. */
+export async function mayActAs(plan: InstallPlan, { client, signal }: Context): Promise<boolean> {
+  return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal });
+}
+
+/** Asked in every reconcile: a permission that is taken away counts from the next write on. */
+async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
+  const { client, signal } = ctx;
+  return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal, subject: author });
+}
+
+function accountOf({ metadata, spec }: InstallPlan): ObjectRef {
+  return { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
+}
+
+/** Why nothing may be written as the account. */
+export function whyUnusable(account: Exclude<AccountView, { readonly kind: "present" }>, name: string): Why {
+  switch (account.kind) {
+    case "missing":
+      return {
+        reason: reasons.serviceAccountMissing,
+        message: `Service account ${name} does not exist; create it.`,
+      };
+    case "replaced":
+      return {
+        reason: reasons.serviceAccountReplaced,
+        message: `Service account ${name} was deleted and recreated; create a new plan that uses it.`,
+      };
+    case "impersonationDenied":
+      return {
+        reason: reasons.notOptedIn,
+        message: `The operator may not impersonate service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
+      };
+    case "authorUnknown":
+      return {
+        reason: reasons.authorUnknown,
+        message: account.isRecorded
+          ? "The groups of the plan's author cannot be read; create the plan again."
+          : "No author of the plan is recorded, and the operator requires one; apply config/policy and create the plan again.",
+      };
+    case "authorUnauthorized":
+      return {
+        reason: reasons.authorizationLost,
+        message: `${account.author}, the author of the plan, may no longer impersonate service account ${name}.`,
+      };
+    default:
+      return unreachable(account);
+  }
+}

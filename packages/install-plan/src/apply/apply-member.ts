@@ -1,0 +1,217 @@
+import {
+  ApiError,
+  classify,
+  type Client,
+  type Context,
+  fieldsAppliedBy,
+  type Kind,
+  type KubeObject,
+  type System,
+  unownedPaths,
+} from "@quartermaster/runtime";
+
+import { asAccount, findAsAccount } from "../account/as-account.ts";
+import { hasDrifted } from "../drift/drift.ts";
+import { takeOverAdditions } from "../drift/take-over-additions.ts";
+import { describeIdentity } from "../identity.ts";
+import { appliedManifest } from "../ownership/applied-manifest.ts";
+import { fieldManager } from "../ownership/owner-labels.ts";
+import type { PlanAction } from "../plan-action.ts";
+import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
+import type { PlanObserver } from "../plan-observer.ts";
+import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
+import { isImmutable, withVersion } from "../preflight/dry-run.ts";
+import { reasons } from "../reasons.ts";
+import { writeFailureFrom } from "../write-failure.ts";
+
+/** What performing needs besides the reconcile. */
+export interface ApplyParts {
+  readonly memories: PlanMemories;
+  readonly system: System;
+  readonly observer?: PlanObserver;
+}
+
+type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
+
+/** One object, one write. The first write of an object is never forced; on one that is ours only our fields are. */
+export async function applyMember(
+  action: Apply,
+  ctx: Context,
+  { memories, system, observer = {} }: ApplyParts,
+): Promise<void> {
+  const { view, plan } = action;
+  const { kind, member } = view;
+  if (kind === undefined) return;
+  const memory = memories.of(plan);
+  const client = asAccount(ctx.client, plan);
+  try {
+    const { written, isIntrusion } = await write(action, kind, client);
+    if (isIntrusion) {
+      await giveBack(kind, written, client);
+      memory.unlabelledObjects.set(member.key, written);
+      if (!mayAdopt(action, written)) memory.writeFailures.set(member.key, collision(action));
+      return;
+    }
+    remember(action, written, memory);
+    noteRestoration(action, memory, system.monotonicMs());
+    if (!action.isRepair) return;
+    noteRepair(action, ctx);
+    observer.repaired?.(view.ownership.kind === "absent" ? "recreated" : "reverted");
+  } catch (error) {
+    if (await replaceImmutable(error, action, client)) return;
+    await noteWriteFailure(error, action, { ctx, memory, nowMs: system.monotonicMs() });
+  }
+}
+
+interface Written {
+  readonly written: KubeObject;
+  /** Somebody made the object between our look and our write. */
+  readonly isIntrusion: boolean;
+}
+
+async function write({ view, ownerLabels }: Apply, kind: Kind, client: Client): Promise<Written> {
+  const { member, live, drift } = view;
+  const current =
+    live !== undefined && drift.additions.length > 0
+      ? await takeOverAdditions({ member, live, kind }, client)
+      : live;
+  let isNew = false;
+  const written = await client.apply(
+    kind,
+    withVersion(appliedManifest(member, ownerLabels, current), current),
+    {
+      fieldManager,
+      force: current !== undefined,
+      onCreated: () => {
+        isNew = true;
+      },
+    },
+  );
+  return { written, isIntrusion: current === undefined && !isNew };
+}
+
+/** Withdraws the fields that only we own; what the other one made stays as it was. */
+async function giveBack(
+  kind: Kind,
+  { apiVersion, kind: kindName, metadata }: KubeObject,
+  client: Client,
+): Promise<void> {
+  const { name, namespace } = metadata;
+  const bare = {
+    apiVersion,
+    kind: kindName,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  };
+  await client.apply(kind, bare, { fieldManager, force: false });
+}
+
+function mayAdopt({ view: { member } }: Apply, { metadata }: KubeObject): boolean {
+  const { adoption } = member.lifecycle;
+  const isControlled = metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
+  return adoption === "Always" || (adoption === "IfUnowned" && !isControlled);
+}
+
+function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureFrom> {
+  return {
+    kind: "collision",
+    reason: reasons.collision,
+    message: `${describeIdentity(member.identity)} was created by another client; adoption: IfUnowned takes it over.`,
+    count: 1,
+    notBeforeMs: 0,
+    triedAtMs: 0,
+  };
+}
+
+/** Fields that the server did not give us although it took the object, it drops: they are no drift. */
+function remember({ view: { member }, ownerLabels }: Apply, written: KubeObject, memory: PlanMemory): void {
+  memory.writeFailures.delete(member.key);
+  memory.unlabelledObjects.delete(member.key);
+  const paths = unownedPaths(
+    appliedManifest(member, ownerLabels, written),
+    fieldsAppliedBy(written, fieldManager) ?? {},
+  );
+  if (paths.length > 0) memory.dropped.set(member.key, { digest: member.digest, paths });
+  else memory.dropped.delete(member.key);
+}
+
+interface Notes {
+  readonly ctx: Context;
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+}
+
+/** Also while the plan is being carried out somebody may keep changing back what it wrote. */
+function noteRestoration({ view }: Apply, memory: PlanMemory, atMs: number): void {
+  const { member, drift, ownership } = view;
+  if (ownership.kind === "ownedByOther")
+    memory.noteRevert(member.key, { manager: ownership.owner, atMs, isTakeover: true });
+  else if (ownership.kind === "owned" && hasDrifted(drift))
+    memory.noteRevert(member.key, { manager: drift.manager ?? "somebody", atMs });
+}
+
+function noteRepair({ view }: Apply, ctx: Context): void {
+  const { member, drift, ownership } = view;
+  const name = describeIdentity(member.identity);
+  if (ownership.kind === "absent") {
+    ctx.events.record({
+      type: "Normal",
+      reason: "Recreated",
+      action: "Recreate",
+      note: `${name} was deleted and has been recreated.`,
+    });
+    return;
+  }
+  const { manager = "somebody" } = drift;
+  const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
+  ctx.events.record({
+    type: "Normal",
+    reason: "Reverted",
+    action: "Revert",
+    note: `${name} was changed by ${manager}: ${paths}`,
+  });
+}
+
+/**
+ * The change needs a field that cannot be changed, and the plan allows a new object: the old one goes once a dry run has
+ * shown that the new one would be taken. The next reconcile makes it.
+ */
+async function replaceImmutable(
+  error: unknown,
+  { view, ownerLabels }: Apply,
+  client: Client,
+): Promise<boolean> {
+  const { member, kind, live } = view;
+  if (!isImmutable(error) || !mayRecreate(member)) return false;
+  if (kind === undefined || live?.metadata.uid === undefined) return false;
+  if (!(await canBeMade({ member, kind }, ownerLabels, client))) return false;
+  await client.delete(kind, live.metadata, {
+    propagation: "Background",
+    preconditions: { uid: live.metadata.uid },
+  });
+  return true;
+}
+
+async function noteWriteFailure(
+  error: unknown,
+  { view, plan }: Apply,
+  { ctx, memory, nowMs }: Notes,
+): Promise<void> {
+  const errorClass = classify(error);
+  if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
+  const { member, kind, live } = view;
+  // Unforced, and somebody else's fields: the object exists without our owner labels.
+  if (errorClass === "conflict" && live === undefined && kind !== undefined) {
+    const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
+  }
+  const before = memory.writeFailures.get(member.key);
+  memory.writeFailures.set(
+    member.key,
+    writeFailureFrom(error, { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs }),
+  );
+  ctx.log.info("object not written", {
+    object: describeIdentity(member.identity),
+    code: errorClass,
+    plan: plan.metadata.name,
+  });
+}

@@ -1,0 +1,241 @@
+import { opensGate } from "@quartermaster/health";
+import { settled, stalled, timestampOf, waiting } from "@quartermaster/runtime";
+
+import { fullCheckMs } from "../drift/steady.ts";
+import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
+import { stageJobs } from "../jobs/stage-jobs.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { whyOf } from "../plan-report.ts";
+import { collisionOf } from "../preflight/preflight.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { afterRefusal, tryAgainLater } from "../retry/retry.ts";
+import { rollBack, rolledBack } from "../retry/roll-back.ts";
+import type { MemberView, Seen } from "../seen.ts";
+import {
+  exclusivesRemain,
+  keptByTransformations,
+  lateMatches,
+  transformedRemain,
+} from "../transformations/transformation-rules.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
+import { dueWrites } from "./write-order.ts";
+
+/** So long a reconcile begins writes: progress shows in the status, and the reconcile stays within its deadline. */
+const writingMs = 3_000;
+const pollMs = 250;
+const minuteMs = 60_000;
+
+/** From the first write until every stage was passed once. */
+export const applying: readonly PlanRule[] = [
+  { name: "rolledBack", answer: whileApplying(rolledBack) },
+  { name: "contentLost", answer: whileApplying(contentLost) },
+  { name: "objectRefused", answer: whileApplying(objectRefused) },
+  { name: "stepRefused", answer: whileApplying(stepRefused) },
+  { name: "exclusivesRemain", answer: whileApplying(exclusivesRemain) },
+  { name: "objectTaken", answer: whileApplying(objectTaken) },
+  { name: "writesDue", answer: whileApplying(writesDue) },
+  { name: "writesBlocked", answer: whileApplying(writesBlocked) },
+  { name: "gateClosed", answer: whileApplying(gateClosed) },
+  { name: "stageJobs", answer: whileApplying(stageJobs) },
+  { name: "stagePassed", answer: whileApplying(stagePassed) },
+  { name: "transformedRemain", answer: whileApplying(transformedRemain) },
+  { name: "successorUnready", answer: whileApplying(successorUnready) },
+  { name: "leftoversRemain", answer: whileApplying(leftoversRemain) },
+  { name: "finished", answer: whileApplying(finished) },
+];
+
+function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
+  return (seen, now) => (hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined);
+}
+
+/** A manifest went while the plan is being carried out: without it nobody can say what the stages hold. Its return goes on. */
+function contentLost(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [first] = seen.content.unresolved;
+  if (first === undefined) return undefined;
+  const why = because(first.reason, first.message);
+  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, 10 * minuteMs);
+  return answer(seen, now, { phase: isGone ? "Applying" : "Failed", message: why.message, outcome });
+}
+
+/** The server refused an object for good: later stages do not begin, earlier ones stay as they are. */
+function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const refused = seen.members.find(
+    ({ member, failure }) =>
+      member.stageIndex <= stageIndex && failure !== undefined && failure.kind !== "transient",
+  );
+  return refused?.failure === undefined ? undefined : afterRefusal(seen, now, refused.failure);
+}
+
+/** A job of the stage was refused, or the end of what is to go. */
+function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [setback] = seen.setbacks;
+  return setback === undefined ? undefined : afterRefusal(seen, now, setback);
+}
+
+/** An object of another owner has taken one of our names since the preflight. When it is deleted, the plan continues. */
+function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const [collision] = seen.members
+    .filter(({ member, blockedBy }) => member.stageIndex <= stageIndex && blockedBy === undefined)
+    .flatMap(collisionOf);
+  if (collision === undefined) return undefined;
+  return tryAgainLater(seen, now, because(collision.reason, collision.message));
+}
+
+function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, ownerLabels } = seen;
+  const stageIndex = stageIndexOf(plan);
+  const { due } = dueWrites(seen, stageIndex);
+  if (due.length === 0) return undefined;
+  const { phase, why } = applyingWords(seen);
+  return answer(seen, now, {
+    phase,
+    message: why.message,
+    actions: due.map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: false })),
+    inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
+    beginWithinMs: writingMs,
+    isInterim: true,
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+/** A kind that its CRD will bring, a namespace that is being created: it comes shortly, or another client has to act. */
+function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
+  if (blocked.length === 0) return undefined;
+  if (isLate(seen)) return stageTimedOut(seen, now, blocked.join("; "));
+  const why = because(reasons.waitingForKind, `Waiting: ${blocked.slice(0, 5).join("; ")}.`);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    outcome: waiting(why, Math.max(retryInMs, pollMs)),
+  });
+}
+
+function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
+  const stageIndex = stageIndexOf(seen.plan);
+  const stage = seen.plan.spec.stages[stageIndex];
+  if (stage === undefined || stage.wait === "Applied") return undefined;
+  const closed = seen.members.filter(
+    ({ member, state }) => member.stageIndex === stageIndex && !opensGate(state) && state !== "Drifted",
+  );
+  if (closed.length === 0) return undefined;
+  const failed = closed.find(({ state }) => state === "Failed");
+  if (failed !== undefined) return resourceFailed(seen, now, failed);
+  const words = closed.slice(0, 3).map((view) => whyOf(view).message);
+  if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
+  const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${words.join(" ")}`);
+  const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
+  const rechecks = closed.flatMap(({ health, revertConflict }) => [
+    ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
+    ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - seen.nowMs]),
+  ]);
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))),
+  });
+}
+
+/** It says itself that it has failed: no use in waiting for the stage's end. Its events bring us back. */
+function resourceFailed(seen: Seen, now: Date, view: MemberView): PlanVerdict {
+  const why = because(reasons.resourceFailed, whyOf(view).message);
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
+  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, 10 * minuteMs) });
+}
+
+function isLate({ plan, stageElapsedMs }: Seen): boolean {
+  const stage = plan.spec.stages[stageIndexOf(plan)];
+  return stage !== undefined && stageElapsedMs > stage.timeoutSeconds * 1000;
+}
+
+/** The plan is stalled but watches on: what becomes ready late still opens the gate. */
+function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
+  const stage = seen.plan.spec.stages[stageIndexOf(seen.plan)];
+  const why = because(
+    reasons.stageTimeout,
+    `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
+  );
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
+  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
+}
+
+/** Each change of a large plan's status costs the server more than many small objects do. A crash before it only leads here again. */
+function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan } = seen;
+  const nextIndex = stageIndexOf(plan) + 1;
+  if (nextIndex > plan.spec.stages.length) return undefined;
+  const next = plan.spec.stages[nextIndex];
+  const tell: PlanAction = { kind: "reportStage", tookMs: seen.stageElapsedMs };
+  if (next !== undefined) {
+    const why = appliesStage(next.name);
+    return answer(seen, now, {
+      phase: "Applying",
+      message: why.message,
+      actions: [tell],
+      isInterim: true,
+      progress: turnTo(next, now),
+      outcome: waiting(why, atOnceMs),
+    });
+  }
+  const { predecessors } = seen.replacement;
+  if (predecessors.length === 0 && (plan.spec.transformations ?? []).length === 0)
+    return finished(seen, now, [tell]);
+  const why = because(reasons.finishing, "Every stage is passed.");
+  return answer(seen, now, {
+    phase: "Finishing",
+    message: why.message,
+    actions: [tell],
+    isInterim: true,
+    progress: { stage: finishing },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
+  const { plan, replacement } = seen;
+  // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
+  const isReady = seen.members.every(({ state }) => opensGate(state));
+  const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
+  const last = plan.spec.stages.at(-1)?.name;
+  return answer(seen, now, {
+    phase: "Installed",
+    message,
+    actions: [...actions, ...keptByTransformations(seen), ...lateMatches(seen)],
+    progress: {
+      finishedAt: timestampOf(now),
+      namespaces: undefined,
+      pinned: undefined,
+      attempt: attemptOf(plan),
+      ...(last === undefined ? {} : { stage: last }),
+      ...(replacement.predecessors.length === 0
+        ? {}
+        : {
+            replaces: replacement.predecessors.map(({ name, uid, state }) => ({
+              name,
+              uid,
+              state: state === "Gone" ? ("Gone" as const) : ("Superseded" as const),
+            })),
+          }),
+    },
+    outcome: isReady ? settled(fullCheckMs) : waiting(because(reasons.installed, message), atOnceMs),
+  });
+}
+
+function applyingWords(seen: Seen): {
+  readonly phase: "Applying" | "Failed";
+  readonly why: ReturnType<typeof because>;
+} {
+  const name = seen.plan.spec.stages[stageIndexOf(seen.plan)]?.name ?? "";
+  if (isLate(seen))
+    return {
+      phase: "Failed",
+      why: because(reasons.stageTimeout, `Stage ${name} timed out; retrying its writes.`),
+    };
+  return { phase: "Applying", why: appliesStage(name) };
+}

@@ -1,0 +1,68 @@
+import {
+  type Client,
+  fieldsAppliedBy,
+  type FieldSet,
+  isApplyOf,
+  isJsonObject,
+  type Kind,
+  type KubeObject,
+  managersOf,
+  readManagerEntry,
+} from "@quartermaster/runtime";
+
+import type { Member } from "../member.ts";
+import { beyond, outside } from "../ownership/applied-manifest.ts";
+import { fieldManager } from "../ownership/owner-labels.ts";
+import { isDisallowed } from "./drift.ts";
+
+/**
+ * Makes the fields of disallowed managers ours, so that the apply that follows removes those which the manifest does not
+ * have. What the plan leaves to others they keep. With the resourceVersion that was seen: nobody's later work is taken.
+ */
+export async function takeOverAdditions(
+  { member, live, kind }: { readonly member: Member; readonly live: KubeObject; readonly kind: Kind },
+  client: Client,
+): Promise<KubeObject> {
+  const { ignorePaths = [] } = member.lifecycle;
+  const disallowed = managersOf(live).filter((entry) => isDisallowed(entry, member));
+  const merged = disallowed.reduce(
+    (fields, entry) => union(fields, outside(entry.fields, ignorePaths)),
+    fieldsAppliedBy(live, fieldManager) ?? {},
+  );
+  const kept = (live.metadata.managedFields ?? []).flatMap((entry: unknown): readonly unknown[] => {
+    const [read] = readManagerEntry(entry);
+    if (
+      read === undefined ||
+      !isJsonObject(entry) ||
+      !(isApplyOf(read, fieldManager) || isDisallowed(read, member))
+    )
+      return [entry];
+    const left = isApplyOf(read, fieldManager) ? {} : beyond(read.fields, outside(read.fields, ignorePaths));
+    return Object.keys(left).length === 0 ? [] : [{ ...entry, fieldsV1: left }];
+  });
+  const ours = {
+    manager: fieldManager,
+    operation: "Apply",
+    apiVersion: live.apiVersion,
+    fieldsType: "FieldsV1",
+    fieldsV1: merged,
+  };
+  const { uid, resourceVersion } = live.metadata;
+  return await client.patch(kind, live.metadata, {
+    patch: { kind: "merge", body: { metadata: { uid, resourceVersion, managedFields: [...kept, ours] } } },
+  });
+}
+
+function union(one: FieldSet, other: FieldSet): FieldSet {
+  const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return Object.fromEntries(
+    keys.map((key) => {
+      const left = Object.hasOwn(one, key) ? one[key] : undefined;
+      const permission = Object.hasOwn(other, key) ? other[key] : undefined;
+      return [
+        key,
+        left === undefined || permission === undefined ? (left ?? permission ?? {}) : union(left, permission),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto";
+
+import type { InstallPlan } from "@quartermaster/api";
+import { trueCondition } from "@quartermaster/health";
+import { timestampOf, unreachable } from "@quartermaster/runtime";
+import type { Job } from "@quartermaster/runtime/kinds";
+
+import { isLabelledBy } from "../ownership/owner-labels.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { hasStarted } from "../progress.ts";
+import type { Seen } from "../seen.ts";
+
+type Stage = InstallPlan["spec"]["stages"][number];
+/** A job of a stage, as the plan writes it. */
+export type JobSpec = NonNullable<Stage["jobs"]>[number];
+/** What the status remembers of a job. */
+export type JobRecord = NonNullable<NonNullable<InstallPlan["status"]>["jobs"]>[number];
+
+/** A job of the plan with its state. */
+export interface JobView {
+  readonly stage: string;
+  readonly stageIndex: number;
+  readonly spec: JobSpec;
+  /** Counts every Job object that was made for it, over all attempts of the plan. */
+  readonly attempt: number;
+  readonly jobName: string;
+  readonly state: JobRecord["state"];
+  readonly live?: Job;
+  readonly message?: string;
+  /** Tries that are left in this attempt of the plan. */
+  readonly triesLeft: number;
+}
+
+/** What a job's view is made from. */
+export interface JobFacts {
+  readonly plan: InstallPlan;
+  /** Of the plan, from 1. */
+  readonly planAttempt: number;
+  readonly find: (name: string) => Job | undefined;
+  /** How long the Job of this name has been seen unfinished. */
+  readonly elapsedMs: (name: string) => number;
+}
+
+/**
+ * All jobs of the plan in order. A success that the status remembers holds when its Job is gone; a Job that is there has the
+ * last word. Before a plan starts no job of it has run, whatever its status says.
+ */
+export function jobViews(facts: JobFacts): readonly JobView[] {
+  return facts.plan.spec.stages.flatMap(({ name: stage, jobs = [] }, stageIndex) =>
+    jobs.map((spec) => jobView({ stage, stageIndex, spec }, facts)),
+  );
+}
+
+/** The same name for the same try, so that a crash between creating and remembering leads to no second Job. */
+function jobNameFor(
+  plan: InstallPlan,
+  { stage, job, attempt }: { readonly stage: string; readonly job: string; readonly attempt: number },
+): string {
+  const hash = createHash("sha256")
+    .update([plan.metadata.uid, stage, job, String(attempt)].join("/"))
+    .digest("hex")
+    .slice(0, 10);
+  const readable = `${plan.metadata.name}-${stage}-${job}`
+    .replaceAll(".", "-")
+    .slice(0, 50)
+    .replace(/-+$/, "");
+  return `${readable}-${hash}`;
+}
+
+type Place = Pick<JobView, "stage" | "stageIndex" | "spec">;
+
+function jobView(place: Place, facts: JobFacts): JobView {
+  const { stage, spec } = place;
+  const record = recordOf(place, facts.plan);
+  const allowed = facts.planAttempt * spec.attempts;
+  const { attempt, end } = tryNow(record, allowed);
+  const jobName = jobNameFor(facts.plan, { stage, job: spec.name, attempt });
+  const live = facts.find(jobName);
+  const shown = {
+    ...place,
+    attempt,
+    jobName,
+    triesLeft: allowed - attempt,
+    ...(live === undefined ? {} : { live }),
+  };
+  const isContradicted = end?.state === "Succeeded" && live !== undefined && !hasCompleted(live);
+  if (end !== undefined && !isContradicted) return { ...shown, ...end };
+  return { ...shown, ...(live === undefined ? { state: "Waiting" as const } : outcomeOf(live, spec, facts)) };
+}
+
+function recordOf({ stage, spec }: Place, plan: InstallPlan): JobRecord | undefined {
+  if (!hasStarted(plan)) return undefined;
+  return plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
+}
+
+/** Which try counts now, and how it ended if the status remembers its end. After a failure it is the next, if one is left. */
+function tryNow(
+  record: JobRecord | undefined,
+  allowed: number,
+): { readonly attempt: number; readonly end?: Pick<JobView, "state" | "message"> } {
+  const attempt = Math.max(1, record?.attempt ?? 1);
+  const state = record?.state;
+  switch (state) {
+    case "Succeeded":
+      return { attempt, end: { state: "Succeeded" } };
+    case "Failed":
+    case "TimedOut":
+      if (attempt < allowed) return { attempt: attempt + 1 };
+      return { attempt, end: { state, ...messageOf(record?.message) } };
+    case "Waiting":
+    case "Running":
+    case undefined:
+      return { attempt };
+    default:
+      return unreachable(state);
+  }
+}
+
+function hasCompleted(live: Job): boolean {
+  return trueCondition(live, "Complete") !== undefined;
+}
+
+function outcomeOf(live: Job, spec: JobSpec, facts: JobFacts): Pick<JobView, "state" | "message"> {
+  if (hasCompleted(live)) return { state: "Succeeded" };
+  const failure = (live.status?.conditions ?? []).find(
+    ({ type, status }) => type === "Failed" && status === "True",
+  );
+  if (failure?.reason === "DeadlineExceeded") return timedOut(spec);
+  if (failure !== undefined) return { state: "Failed", ...messageOf(failure.message) };
+  const isLate = facts.elapsedMs(live.metadata.name) > spec.timeoutSeconds * 1000 + graceMs;
+  return isLate ? timedOut(spec) : { state: "Running" };
+}
+
+/** The Job's own deadline goes first; ours is for clusters whose job controller does not act. */
+const graceMs = 2_000;
+
+function timedOut({ timeoutSeconds }: JobSpec): Pick<JobView, "state" | "message"> {
+  return { state: "TimedOut", message: `The job did not finish within ${timeoutSeconds} s.` };
+}
+
+function messageOf(message: string | undefined): { readonly message?: string } {
+  return message === undefined ? {} : { message: message.slice(0, 256) };
+}
+
+/** Whether a Job was made for a stage of the plan: it has the plan as an owner by uid, and labels that a write of ours set. */
+export function isOwnJob(job: Job, plan: InstallPlan): boolean {
+  const isOwner = job.metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid) ?? false;
+  return isOwner && isLabelledBy(job, plan.metadata);
+}
+
+/** State of a job, for the status. Times are noted when they are first seen and stay for as long as the try is the same. */
+export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
+  const known = before.find(
+    ({ stage, name, attempt }) => stage === job.stage && name === job.spec.name && attempt === job.attempt,
+  );
+  const startedAt = known?.startedAt ?? (job.state === "Waiting" ? undefined : timestampOf(now));
+  const finishedAt = hasEnded(job) ? (known?.finishedAt ?? timestampOf(now)) : undefined;
+  return {
+    stage: job.stage,
+    name: job.spec.name,
+    jobName: job.jobName,
+    attempt: job.attempt,
+    state: job.state,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(job.message === undefined ? {} : { message: job.message }),
+  };
+}
+
+function hasEnded({ state }: JobView): boolean {
+  return state === "Succeeded" || state === "Failed" || state === "TimedOut";
+}
+
+/** Jobs that have ended and are not to be kept: those that can go now, and whether some can only go after this reconcile. */
+export interface EndedJobs {
+  readonly actions: readonly PlanAction[];
+  readonly isMoreToCome: boolean;
+}
+
+/** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
+export function endedJobs({ plan, account, jobs }: Seen): EndedJobs {
+  // They are deleted as the account, too.
+  if (account.kind !== "present") return { actions: [], isMoreToCome: false };
+  const leaving = jobs.filter((job) => isPresent(job) && !isKept(job));
+  const records = plan.status?.jobs ?? [];
+  const isRemembered = (job: JobView): boolean =>
+    records.some(
+      ({ stage, name, attempt, state }) =>
+        stage === job.stage && name === job.spec.name && attempt === job.attempt && state === job.state,
+    );
+  return {
+    actions: leaving.filter(isRemembered).map((job) => ({ kind: "deleteJob", plan, job })),
+    isMoreToCome: !leaving.every(isRemembered),
+  };
+}
+
+function isPresent({ live }: JobView): boolean {
+  return live !== undefined && live.metadata.deletionTimestamp === undefined;
+}
+
+/** One that hangs is never kept: it would run on. */
+function isKept({ state, spec: { keep } }: JobView): boolean {
+  switch (state) {
+    case "Succeeded":
+      return keep === "Always";
+    case "Failed":
+      return keep !== "Never";
+    case "TimedOut":
+      return false;
+    case "Waiting":
+    case "Running":
+      return true;
+    default:
+      return unreachable(state);
+  }
+}

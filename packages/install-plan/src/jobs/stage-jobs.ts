@@ -1,0 +1,45 @@
+import { waiting } from "@quartermaster/runtime";
+
+import type { PlanAction } from "../plan-action.ts";
+import { stageIndexOf } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import { tryAgainLater } from "../retry/retry.ts";
+import type { Seen } from "../seen.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
+import type { JobView } from "./job-view.ts";
+
+/** Runs the jobs of the stage, one after the other. */
+export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
+  const ours = seen.jobs.filter(({ stageIndex }) => stageIndex === stageIndexOf(seen.plan));
+  const next = ours.find((job) => !isFinished(job));
+  if (next === undefined) return undefined;
+  const { state, spec } = next;
+  if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
+  const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.`);
+  const actions: readonly PlanAction[] =
+    state === "Waiting"
+      ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
+      : [];
+  return answer(seen, now, {
+    phase: "RunningJobs",
+    message: why.message,
+    actions,
+    // Whether it runs is reported when it does: the server may refuse it.
+    isInterim: actions.length > 0,
+    outcome: waiting(why, actions.length > 0 ? 1_000 : spec.timeoutSeconds * 1000 + 3_000),
+  });
+}
+
+/** Done, or failed where the plan does not mind, and the status says so. */
+function isFinished({ state, spec, triesLeft }: JobView): boolean {
+  if (state === "Succeeded") return true;
+  return spec.onFailure === "Continue" && triesLeft <= 0 && (state === "Failed" || state === "TimedOut");
+}
+
+/** First the status remembers the failure, then the next try is made: its name follows from that number. */
+function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
+  const reason = job.state === "TimedOut" ? reasons.jobTimeout : reasons.jobFailed;
+  const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "the job failed"}`);
+  if (job.triesLeft <= 0) return tryAgainLater(seen, now, why);
+  return answer(seen, now, { phase: "RunningJobs", message: why.message, outcome: waiting(why, atOnceMs) });
+}

@@ -1,0 +1,179 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { type Health, type HealthFacts, healthOf, type ResourceState, worse } from "@quartermaster/health";
+import {
+  type Context,
+  fieldOf,
+  groupOf,
+  type Kind,
+  type KubeObject,
+  unreachable,
+} from "@quartermaster/runtime";
+import { namespaces } from "@quartermaster/runtime/kinds";
+
+import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
+import type { MemberStores } from "../inventory/member-stores.ts";
+import type { Member } from "../member.ts";
+import type { OwnerLabels } from "../ownership/owner-labels.ts";
+import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
+import type { PlanMemory } from "../plan-memory.ts";
+import { hasStarted, isInstalled } from "../progress.ts";
+import type { MemberView } from "../seen.ts";
+
+/** What a member's view is made from. */
+export interface ViewFacts {
+  readonly context: OwnershipContext;
+  readonly ownerLabels: OwnerLabels;
+  readonly memory: PlanMemory;
+  /** The plan has been installed once: what is absent now is missing, not awaited. */
+  readonly isPlanInstalled: boolean;
+  readonly nowMs: number;
+  readonly kindOf: (member: Member) => Kind | undefined;
+  readonly find: (member: Member) => KubeObject | undefined;
+  readonly blockedBy: (member: Member) => string | undefined;
+  /** Uids of what the plan may adopt; undefined where no approval limits it. */
+  readonly adoptable?: ReadonlySet<string>;
+  /** Whether a controller that is not part of Kubernetes writes its status. */
+  readonly hasOwnStatus: (member: Member) => boolean;
+  readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;
+}
+
+/** State of one object of the plan. */
+export function memberView(member: Member, facts: ViewFacts): MemberView {
+  const { memory, context, nowMs } = facts;
+  const live = facts.find(member);
+  const ownership = ownershipOf(live, context);
+  const own =
+    live !== undefined && ownership.kind === "owned" ? judgeOwn(member, live, facts) : { drift: noDrift };
+  const failure = memory.writeFailures.get(member.key);
+  const isExpired = ownership.kind === "absent" && hasExpired(member, facts);
+  if (ownership.kind === "owned" && hasStartTime(live)) memory.startedJobs.add(member.key);
+  const hasWriteFailure = failure !== undefined && failure.kind !== "transient";
+  return {
+    member,
+    ownership,
+    ...own,
+    ...(isExpired ? { isExpired } : {}),
+    ...(isUnapproved(ownership, live, facts) ? { isUnapproved: true } : {}),
+    state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isExpired }),
+    ...present("kind", facts.kindOf(member)),
+    ...present("live", live),
+    ...present("failure", failure),
+    ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
+    ...present("blockedBy", facts.blockedBy(member)),
+  };
+}
+
+function isUnapproved({ kind }: Ownership, live: KubeObject | undefined, { adoptable }: ViewFacts): boolean {
+  const isOfOthers = kind === "unowned" || kind === "ownedByOther";
+  return isOfOthers && adoptable !== undefined && !adoptable.has(live?.metadata.uid ?? "");
+}
+
+type Own = Pick<MemberView, "drift" | "health">;
+
+function judgeOwn(member: Member, live: KubeObject, facts: ViewFacts): Own {
+  return { drift: rememberedDrift(member, live, facts), health: healthOfMember(member, live, facts) };
+}
+
+/** A field that is there only when it has a value. */
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [name in K]?: V } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of the one key
+  return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: V };
+}
+
+/** Live objects are never edited, so a verdict on one holds as long as it is the live one. */
+const drifts = new WeakMap<KubeObject, { readonly proof: string; readonly drift: Drift }>();
+
+function rememberedDrift(
+  member: Member,
+  live: KubeObject,
+  { ownerLabels, memory }: Pick<ViewFacts, "ownerLabels" | "memory">,
+): Drift {
+  const noted = memory.dropped.get(member.key);
+  const dropped = noted?.digest === member.digest ? noted.paths : [];
+  const proof = [ownerLabels.revision, member.digest, dropped.length, JSON.stringify(member.lifecycle)].join(
+    "/",
+  );
+  const known = drifts.get(live);
+  if (known?.proof === proof) return known.drift;
+  const drift = driftOf(member, live, { ownerLabels, dropped });
+  drifts.set(live, { proof, drift });
+  return drift;
+}
+
+function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Health {
+  const { memory, nowMs, health, isPlanInstalled } = facts;
+  return healthOf(live, {
+    ...health,
+    readiness: member.readiness,
+    stateAgeMs: memory.ageMs(live, nowMs),
+    // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.
+    hasStatusSubresource: !isPlanInstalled && facts.hasOwnStatus(member),
+  });
+}
+
+/** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */
+function hasExpired({ key, manifest }: Member, { memory, isPlanInstalled }: ViewFacts): boolean {
+  if (manifest.kind !== "Job" || groupOf(manifest.apiVersion) !== "batch") return false;
+  const ttl = fieldOf(fieldOf(manifest, "spec"), "ttlSecondsAfterFinished");
+  return typeof ttl === "number" && (isPlanInstalled || memory.startedJobs.has(key));
+}
+
+function hasStartTime(live: KubeObject | undefined): boolean {
+  return live?.kind === "Job" && fieldOf(fieldOf(live, "status"), "startTime") !== undefined;
+}
+
+function stateOf(
+  { kind }: Ownership,
+  { drift, health }: Own,
+  { isPlanInstalled, isExpired }: Pick<ViewFacts, "isPlanInstalled"> & { readonly isExpired: boolean },
+): ResourceState {
+  switch (kind) {
+    case "absent":
+      if (isExpired) return "Ready";
+      return isPlanInstalled ? "Missing" : "Waiting";
+    case "inherited":
+      return "Waiting";
+    case "unowned":
+    case "ownedByOther":
+      return isPlanInstalled ? "Conflict" : "Waiting";
+    case "owned":
+      return worse(health?.state ?? "Unknown", hasDrifted(drift) ? "Drifted" : "Ready");
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** What decides whether a member can be written now. */
+export interface BlockFacts {
+  readonly plan: InstallPlan;
+  readonly kind: Kind | undefined;
+  readonly stores: MemberStores;
+  readonly memory: PlanMemory;
+  readonly ctx: Context;
+}
+
+/** Why a member cannot be written yet: its kind is not served, or its namespace is not there. Undefined when it can. */
+export function blockOf({ identity }: Member, facts: BlockFacts): string | undefined {
+  const { kind: kindName, apiVersion, namespace } = identity;
+  const { kind, stores, plan } = facts;
+  if (kind === undefined) return `kind ${kindName} of ${apiVersion} is not served yet`;
+  if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
+  // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
+  if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
+    return `kind ${kindName} of ${apiVersion} is outside the plan's namespace; set scope: Cluster on the plan`;
+  return namespace === undefined ? undefined : namespaceBlock(namespace, facts);
+}
+
+/**
+ * While a plan is carried out a namespace is the one that it was at the beginning, or when we first saw it: under the same name
+ * somebody else may have made one for another purpose, with other permissions in it.
+ */
+function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
+  const home = ctx.store(namespaces).get({ name: namespace });
+  if (home === undefined) return `namespace ${namespace} does not exist yet`;
+  const { uid = "", deletionTimestamp } = home.metadata;
+  if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
+  if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
+  if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;
+  return `namespace ${namespace} was deleted and recreated; create a new plan for it`;
+}

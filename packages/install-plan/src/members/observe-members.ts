@@ -1,0 +1,146 @@
+import { installPlan, type InstallPlan } from "@quartermaster/api";
+import { type Context, defineIndex, type Kind } from "@quartermaster/runtime";
+import { jobs } from "@quartermaster/runtime/kinds";
+
+import { asAccount, findAsAccount } from "../account/as-account.ts";
+import type { Replacement } from "../handover/replacement.ts";
+import { inBatches } from "../in-batches.ts";
+import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
+import type { Content } from "../manifest/content.ts";
+import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
+import type { Member } from "../member.ts";
+import { type OwnerLabels, planId } from "../ownership/owner-labels.ts";
+import type { OwnershipContext } from "../ownership/ownership.ts";
+import type { PlanMemory } from "../plan-memory.ts";
+import { isBoundByApproval, isInstalled } from "../progress.ts";
+import type { MemberView } from "../seen.ts";
+import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
+import { blockOf, memberView, type ViewFacts } from "./member-view.ts";
+import { isOfCurrentStages } from "./served-content.ts";
+
+/** What the members of a plan are seen by. */
+export interface MembersQuestion {
+  readonly plan: InstallPlan;
+  readonly content: Content;
+  readonly kinds: KindTable;
+  readonly replacement: Replacement;
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+}
+
+/** The members as they are in the cluster, and what shows them again after a dry run. */
+export interface ObservedMembers {
+  readonly stores: MemberStores;
+  readonly context: OwnershipContext;
+  readonly ownerLabels: OwnerLabels;
+  readonly view: (member: Member) => MemberView;
+  readonly members: readonly MemberView[];
+}
+
+/** Reads the objects of a plan from the watches of their kinds, and those without our labels one by one. */
+export async function observeMembers(question: MembersQuestion, ctx: Context): Promise<ObservedMembers> {
+  const { plan, content, kinds, replacement, memory, nowMs } = question;
+  const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
+  const isCurrent = isOfCurrentStages(plan);
+  const current = content.members.filter(isCurrent);
+  const later = content.members.filter((member) => !isCurrent(member));
+  const stores = await trackPlanKinds(ctx, [...kindsOf(current, kinds), jobs], kindsOf(later, kinds));
+  const health = { ...storageFacts(ctx), ...(await readHealthFacts(plan, content, ctx.client)) };
+  const context = ownershipContextOf(plan, replacement, ctx);
+  const isSuperseded = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
+  const base = { plan, isSuperseded, kinds, stores, memory, ctx };
+  const view = viewer({ ...base, context, ownerLabels, nowMs, health });
+  await lookUpAbsent(content.members, base);
+  return { stores, context, ownerLabels, view, members: content.members.map(view) };
+}
+
+/** The kinds of objects of the plan, as far as they are served. */
+function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] {
+  const names = new Set(members.map(({ identity }) => tableKey(identity.apiVersion, identity.kind)));
+  return [...names].flatMap((name) => kinds.get(name) ?? []);
+}
+
+interface ViewerParts {
+  readonly plan: InstallPlan;
+  /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
+  readonly isSuperseded: boolean;
+  readonly kinds: KindTable;
+  readonly stores: MemberStores;
+  readonly context: OwnershipContext;
+  readonly ownerLabels: OwnerLabels;
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+  readonly health: OutsideFacts;
+  readonly ctx: Context;
+}
+
+function viewer(parts: ViewerParts): (member: Member) => MemberView {
+  const { plan, isSuperseded, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } = parts;
+  const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
+  const facts: ViewFacts = {
+    context,
+    ownerLabels,
+    memory,
+    isPlanInstalled: isInstalled(plan) && !isSuperseded,
+    nowMs,
+    kindOf,
+    find: (member) => {
+      const kind = kindOf(member);
+      if (kind === undefined) return undefined;
+      return stores.find(kind, member.identity) ?? memory.unlabelledObjects.get(member.key);
+    },
+    blockedBy: (member) => blockOf(member, { plan, kind: kindOf(member), stores, memory, ctx }),
+    hasOwnStatus: (member) => {
+      const { group = "", hasStatus = false } = kindOf(member) ?? {};
+      return hasStatus && group.includes(".") && !ofKubernetes.test(group);
+    },
+    health,
+    ...(isBoundByApproval(plan) ? { adoptable: new Set(plan.status?.pinned?.adoptions) } : {}),
+  };
+  return (member) => memberView(member, facts);
+}
+
+function ownershipContextOf(
+  plan: InstallPlan,
+  { takesOverFrom }: Replacement,
+  ctx: Context,
+): OwnershipContext {
+  const store = ctx.store(installPlan.kind);
+  const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+  const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
+  return { plan, takesOverFrom, living };
+}
+
+/** Only objects with owner labels of another plan ask for it: no reconcile walks over all plans of the cluster. */
+const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
+
+/** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
+const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;
+
+/**
+ * Our watches show labelled objects only. What an installed plan misses may have lost its label, and what was in the way
+ * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
+ */
+async function lookUpAbsent(
+  members: readonly Member[],
+  parts: Pick<ViewerParts, "plan" | "isSuperseded" | "memory" | "stores" | "kinds" | "ctx">,
+): Promise<void> {
+  const { plan, isSuperseded, memory, stores, kinds, ctx } = parts;
+  if (isSuperseded) return;
+  const account = asAccount(ctx.client, plan);
+  const unseen = members.flatMap((member) => {
+    const kind = kindIn(kinds, member.identity);
+    if (kind === undefined || !stores.isWatched(kind)) return [];
+    if (stores.find(kind, member.identity) !== undefined) {
+      memory.unlabelledObjects.delete(member.key);
+      return [];
+    }
+    const isKnown = memory.unlabelledObjects.has(member.key);
+    const isWorthALook = isKnown ? memory.unlabelledObjects.get(member.key) !== undefined : isInstalled(plan);
+    return isWorthALook ? [{ member, kind }] : [];
+  });
+  await inBatches(unseen, 16, async ({ member, kind }) => {
+    const found = await findAsAccount(account, kind, member.identity);
+    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
+  });
+}

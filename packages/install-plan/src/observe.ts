@@ -1,0 +1,182 @@
+import { type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { classify, type Context, type Discovery, type System } from "@quartermaster/runtime";
+import { jobs } from "@quartermaster/runtime/kinds";
+
+import { mayActAs, readAccount } from "./account/account-view.ts";
+import { asAccount } from "./account/as-account.ts";
+import { leftoverPermissions, readLeftovers } from "./handover/leftovers.ts";
+import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
+import type { MemberStores } from "./inventory/member-stores.ts";
+import { unwatchableOwnKinds } from "./inventory/unwatchable-kinds.ts";
+import { askAboutJobs } from "./jobs/job-check.ts";
+import { isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
+import { type ContentReader, manifestNames } from "./manifest/content-reader.ts";
+import { type KindTable, tableKey } from "./manifest/kind-table.ts";
+import { kindFinder } from "./manifest/read-content.ts";
+import type { Member } from "./member.ts";
+import { observeMembers } from "./members/observe-members.ts";
+import { readServedContent } from "./members/served-content.ts";
+import type { PlanMemories, PlanMemory } from "./plan-memory.ts";
+import { askServer } from "./preflight/ask-server.ts";
+import { lackingPermissions } from "./preflight/missing-permissions.ts";
+import { preflightFrom } from "./preflight/preflight.ts";
+import { attemptOf, hasStarted } from "./progress.ts";
+import { retryInMs, stageElapsedMs } from "./retry/retry.ts";
+import type { MemberView, Preflight, Seen } from "./seen.ts";
+import {
+  isReadable,
+  readTransformed,
+  transformationIssues,
+  transformationPermissions,
+} from "./transformations/transformed.ts";
+
+/** What observing needs besides the reconcile. */
+export interface ObserverParts {
+  readonly system: System;
+  readonly discovery: Discovery;
+  readonly memories: PlanMemories;
+  readonly contents: ContentReader;
+  /** Nothing is done for plans whose author is not recorded. */
+  readonly requireAuthor: boolean;
+}
+
+/** Reads everything that the rules need. Writes nothing, and asks the server only what its watches do not show. */
+export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
+  const memory = parts.memories.of(plan);
+  memory.recallNamespaces(plan.status?.namespaces ?? []);
+  const nowMs = parts.system.monotonicMs();
+  const { kinds, content } = await readServedContent(plan, ctx, parts);
+  const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
+  const question = { plan, content, kinds, replacement, memory, nowMs };
+  const { stores, context, ownerLabels, view, members } = await observeMembers(question, ctx);
+  const account = await readAccount(plan, ctx, parts);
+  const isUsable = account.kind === "present";
+  const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
+  const issues = transformationIssues(transformed, context);
+  const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
+  const { client, signal } = ctx;
+  const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
+  const base = {
+    plan,
+    ownerLabels,
+    content,
+    members,
+    account,
+    unwatchable: [...stores.forbidden, ...unwatchable],
+    replacement,
+    takeover,
+    transformed,
+    transformationIssues: issues,
+    leftovers,
+    jobs: jobsOf(plan, stores, { memory, nowMs }),
+    nowMs,
+  };
+  return {
+    ...base,
+    ...(canAsk(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {}),
+    manifests: manifestNames(plan).flatMap(
+      (name) =>
+        ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
+    ),
+    setbacks: [...memory.setbacks.values()],
+    pinnedNamespaces: memory.pinnedNamespaces,
+    stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
+    retryInMs: retryInMs(plan, memory, nowMs),
+  };
+}
+
+function jobsOf(
+  plan: InstallPlan,
+  stores: MemberStores,
+  { memory, nowMs }: { readonly memory: PlanMemory; readonly nowMs: number },
+): readonly JobView[] {
+  return jobViews({
+    plan,
+    planAttempt: attemptOf(plan),
+    find: (name) => {
+      const found = stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name });
+      return found !== undefined && isOwnJob(found, plan) ? found : undefined;
+    },
+    elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
+  });
+}
+
+type Base = Pick<
+  Seen,
+  | "plan"
+  | "ownerLabels"
+  | "content"
+  | "members"
+  | "account"
+  | "unwatchable"
+  | "replacement"
+  | "takeover"
+  | "transformed"
+  | "transformationIssues"
+  | "leftovers"
+  | "jobs"
+  | "nowMs"
+>;
+
+/** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
+function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
+  return (
+    !hasStarted(plan) &&
+    content.unresolved.length === 0 &&
+    content.issues.every(({ reason }) => reason === "NamespaceMissing") &&
+    replacement.issues.length === 0 &&
+    replacement.successor === undefined &&
+    unwatchable.length === 0 &&
+    // A preview would show what another author's plan holds.
+    (takeover?.missing ?? []).length === 0 &&
+    account.kind === "present"
+  );
+}
+
+interface PreflightParts {
+  readonly ctx: Context;
+  readonly memory: PlanMemory;
+  readonly view: (member: Member) => MemberView;
+  readonly kinds: KindTable;
+}
+
+/** The first question that is asked as the account shows whether we may ask as it at all. */
+async function preflightAs(
+  base: Base,
+  parts: PreflightParts,
+): Promise<Pick<Seen, "preflight"> | Pick<Seen, "account">> {
+  try {
+    return { preflight: await readPreflight(base, parts) };
+  } catch (error) {
+    if (classify(error) !== "forbidden" || (await mayActAs(base.plan, parts.ctx))) throw error;
+    const { account } = base;
+    return { account: { kind: "impersonationDenied", uid: account.kind === "missing" ? "" : account.uid } };
+  }
+}
+
+async function readPreflight(base: Base, { ctx, memory, view, kinds }: PreflightParts): Promise<Preflight> {
+  const { plan, members, ownerLabels, content, replacement, nowMs } = base;
+  const account = asAccount(ctx.client, plan);
+  const findKind = kindFinder(content.provided, (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)));
+  const missingPermissions = await lackingPermissions({
+    plan,
+    members: content.members,
+    replacement,
+    further: [...transformationPermissions(base.transformed, plan), ...leftoverPermissions(base.leftovers)],
+    pluralOf: ({ identity }) => findKind(identity.apiVersion, identity.kind)?.plural,
+    client: account,
+    signal: ctx.signal,
+  });
+  const elapsedMs = memory.elapsedMs("preflight", nowMs);
+  const mayTrustAbsence = plan.spec.approval === "Automatic";
+  const parties = { account, operator: ctx.client };
+  const question = { views: members, ownerLabels, memory, ...parties, mayTrustAbsence, viewOf: view };
+  const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
+  const isAllowed = missingPermissions.length === 0 && isSound;
+  // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
+  const findings = isAllowed ? await askServer(question) : [];
+  const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
+  const preflight = preflightFrom(findings, { ...base, jobRuns, missingPermissions, elapsedMs });
+  if (preflight.undecided.length === 0) memory.restart("preflight");
+  return preflight;
+}

@@ -1,0 +1,31 @@
+export { identityOf } from "../identity.ts";
+export type { Identity } from "../identity.ts";
+export type { Issue } from "../issue.ts";
+export { fieldManager, objectAnnotation, planIdLabel } from "../ownership/owner-labels.ts";
+export { appliedForm } from "../manifest/applied-form.ts";
+export type { AppliedForm } from "../manifest/applied-form.ts";
+export { appliedManifest } from "../ownership/applied-manifest.ts";
+export type { Writable } from "../ownership/applied-manifest.ts";
+export { canonicalJson } from "@quartermaster/runtime";
+export { flattenList } from "../manifest/plan-items.ts";
+export type { Flattened } from "../manifest/plan-items.ts";
+export { objectFaults } from "../manifest/object-faults.ts";
+export type { ObjectFault } from "../manifest/object-faults.ts";
+export { isDnsLabel, isDnsSubdomain } from "../manifest/object-faults.ts";
+export { impersonationOf } from "../permissions/rules-review.ts";
+export { readContent } from "../manifest/read-content.ts";
+export { resolveManifest } from "../manifest/resolve-manifest.ts";
+export type { ManifestSecret, Resolved } from "../manifest/resolve-manifest.ts";
+export { readYaml } from "../manifest/read-yaml.ts";
+export type { YamlDocument, YamlIssue, YamlReading } from "../manifest/read-yaml.ts";
+export { pack } from "./pack.ts";
+export type {
+  PackDocument,
+  Packed,
+  PackedManifest,
+  PackedPlan,
+  PackedResource,
+  PackedStage,
+  PackOptions,
+  WantedStage,
+} from "./pack.ts";

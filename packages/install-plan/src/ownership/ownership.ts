@@ -1,0 +1,65 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { fieldsAppliedBy, type KubeObject } from "@quartermaster/runtime";
+
+import { hasStarted, isInstalled } from "../progress.ts";
+import { claimedPlanId, fieldManager, isProven, planId, planIdOn } from "./owner-labels.ts";
+
+/** Whose the object under a member's name is, as seen by a plan. */
+export type Ownership =
+  | { readonly kind: "absent" }
+  | { readonly kind: "owned" }
+  /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
+  | { readonly kind: "inherited" }
+  /** Without an owner, according to owner labels and owner references. */
+  | {
+      readonly kind: "unowned";
+      /** It bears labels of this plan that the plan did not put there. */
+      readonly isForged?: true;
+    }
+  | { readonly kind: "ownedByOther"; readonly owner: string };
+
+/** What decides whose an object is. */
+export interface OwnershipContext {
+  readonly plan: InstallPlan;
+  /** Ids of plans whose objects this one takes over. */
+  readonly takesOverFrom: ReadonlySet<string>;
+  /** All plans there are, by id: namespace and name. */
+  readonly living: Pick<ReadonlyMap<string, string>, "get">;
+}
+
+/** Judges by the owner labels on the object; a label that no apply of ours put there is no more than a label. */
+export function ownershipOf(live: KubeObject | undefined, context: OwnershipContext): Ownership {
+  if (live === undefined) return { kind: "absent" };
+  const { plan, takesOverFrom, living } = context;
+  const mark = planIdOn(live);
+  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live, plan);
+  // Before its start a plan has written nothing, whatever somebody makes of its uid.
+  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "owned" } : unmarked(live, plan);
+  if (takesOverFrom.has(mark)) return { kind: "inherited" };
+  const owner = living.get(mark);
+  return owner === undefined
+    ? unmarked(live, plan)
+    : { kind: "ownedByOther", owner: describePlan(owner, plan) };
+}
+
+/** Who works in a namespace knows its plans. Those of others are not named: who may read the status may not read them. */
+function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPlan): string {
+  return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan in another namespace";
+}
+
+/** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
+function isStripped(live: KubeObject, plan: InstallPlan): boolean {
+  const hasLabel = claimedPlanId(live) !== undefined;
+  return (
+    isInstalled(plan) && !hasLabel && isProven(live) && fieldsAppliedBy(live, fieldManager) !== undefined
+  );
+}
+
+function unmarked(live: KubeObject, plan: InstallPlan): Ownership {
+  const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (controller !== undefined)
+    return { kind: "ownedByOther", owner: `${controller.kind} ${controller.name}` };
+  return claimedPlanId(live) === planId(plan.metadata)
+    ? { kind: "unowned", isForged: true }
+    : { kind: "unowned" };
+}

@@ -1,0 +1,252 @@
+import { type ResourceState, worstFirst } from "@quartermaster/health";
+import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
+
+import { describeIdentity, identityKey } from "./identity.ts";
+import { jobRecord } from "./jobs/job-view.ts";
+import { permissionsOf } from "./permissions/permission.ts";
+import { issuesOf, planConditions } from "./plan-conditions.ts";
+import { coveredPreview } from "./preflight/approval.ts";
+import { previewOf, detailAction } from "./preflight/preview.ts";
+import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "./progress.ts";
+import { reasons } from "./reasons.ts";
+import type { MemberView, Seen } from "./seen.ts";
+
+/** The phase of a plan. */
+export type Phase =
+  | "Resolving"
+  | "Validating"
+  | "Invalid"
+  | "Forbidden"
+  | "AwaitingApproval"
+  | "Applying"
+  | "RunningJobs"
+  | "Finishing"
+  | "Installed"
+  | "Failed"
+  | "Replacing"
+  | "Superseded"
+  | "Deleting";
+
+/** What a rule adds to what is seen. */
+export interface Change {
+  readonly phase: Phase;
+  readonly message: string;
+  /** Fields that outlast the reconcile. */
+  readonly progress?: Partial<PlanStatus>;
+}
+
+/** The status that a plan should have: what lasts from before, what is seen now, and what the rule says. */
+export function reportOn(
+  seen: Seen,
+  now: Date,
+  { phase, message, progress = {} }: Change,
+): { readonly status: PlanStatus; readonly conditions: readonly ConditionUpdate[] } {
+  const before = seen.plan.status ?? {};
+  const { revision, replaces, replacedBy } = before;
+  const lasting = dropUndefined({
+    ...madeProgress(seen),
+    revision,
+    serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
+    replaces,
+    replacedBy,
+    approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
+    pinned: isInstalled(seen.plan) ? undefined : before.pinned,
+    namespaces: isUnderWay(seen, progress) ? seen.pinnedNamespaces : undefined,
+  });
+  const status = dropUndefined({
+    ...lasting,
+    phase,
+    message: message.slice(0, 1024),
+    attempt: attemptOf(seen.plan),
+    counts: countsOf(seen),
+    states: statesOf(seen),
+    details: detailsOf(seen, now),
+    jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => jobRecord(job, before.jobs ?? [], now)),
+    preview: previewOf(seen) ?? before.preview,
+    permissions: permissionsOf(seen, now),
+    ...progress,
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
+  return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
+function madeProgress({ plan }: Seen): Partial<PlanStatus> {
+  if (!hasStarted(plan)) return {};
+  const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
+  return dropUndefined({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
+}
+
+/** Before the first write nothing is settled; once installed, objects belong where they are. */
+function isUnderWay({ plan, pinnedNamespaces }: Seen, { startedAt }: Partial<PlanStatus>): boolean {
+  return pinnedNamespaces.length > 0 && !isInstalled(plan) && (hasStarted(plan) || startedAt !== undefined);
+}
+
+/** An approval that names its preview needs no memory of it. */
+function bareApproval(seen: Seen): string | undefined {
+  return seen.plan.spec.approvedPreview === undefined ? coveredPreview(seen) : undefined;
+}
+
+/** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
+function presentUid({ account }: Seen): string | undefined {
+  return account.kind === "present" ? account.uid : undefined;
+}
+
+const counters = {
+  Ready: "ready",
+  Suspended: "suspended",
+  InProgress: "inProgress",
+  Failed: "failed",
+  Missing: "missing",
+  Drifted: "drifted",
+  Conflict: "conflict",
+  Terminating: "terminating",
+  Unknown: "unknown",
+  Waiting: "unknown",
+} as const satisfies Record<ResourceState, string>;
+
+/** Exact, however many there are. Of an object whose manifest is gone nothing is known but that there is one. */
+function countsOf({ members, content }: Seen): NonNullable<PlanStatus["counts"]> {
+  const lost = content.unresolved.length;
+  const counts = {
+    total: members.length + lost,
+    ready: 0,
+    suspended: 0,
+    inProgress: 0,
+    failed: 0,
+    missing: 0,
+    drifted: 0,
+    conflict: 0,
+    terminating: 0,
+    unknown: lost,
+  };
+  for (const { state } of members) counts[counters[state]] += 1;
+  return counts;
+}
+
+const letters: Readonly<Record<ResourceState, string>> = {
+  Ready: "R",
+  Suspended: "S",
+  InProgress: "P",
+  Failed: "F",
+  Missing: "M",
+  Drifted: "D",
+  Conflict: "C",
+  Terminating: "T",
+  Unknown: "U",
+  Waiting: "-",
+};
+
+/** One letter per object, one text per stage. */
+function statesOf({ plan, members, content }: Seen): readonly string[] {
+  const seen = members.map(({ member, state }) => ({ ...member, letter: letters[state] }));
+  const lost = content.unresolved.map((place) => ({ ...place, letter: letters.Unknown }));
+  const byStage = Map.groupBy([...seen, ...lost], ({ stage }) => stage);
+  return plan.spec.stages.map(({ name }) =>
+    (byStage.get(name) ?? [])
+      .toSorted((one, other) => one.index - other.index)
+      .map(({ letter }) => letter)
+      .join(""),
+  );
+}
+
+const detailLimit = 100;
+
+function detailsOf(seen: Seen, now: Date): PlanStatus["details"] {
+  const before = seen.plan.status?.details ?? [];
+  const open = seen.members.filter(({ state }) => state !== "Ready" && state !== "Waiting");
+  return [...issueDetails(seen), ...worstFirst(open).map((view) => detailOf(view, seen))]
+    .slice(0, detailLimit)
+    .map((detail) => {
+      const known = before.find(
+        (other) =>
+          other.stage === detail.stage &&
+          other.index === detail.index &&
+          other.object.name === detail.object.name &&
+          other.state === detail.state,
+      );
+      return { ...detail, since: known?.since ?? timestampOf(now) };
+    });
+}
+
+/** The message has room for the first few; here is the first about each object. */
+function issueDetails(seen: Seen): readonly Detail[] {
+  if (hasStarted(seen.plan)) return [];
+  const details = issuesOf(seen).flatMap(({ stage, index, object, reason, message, field }) =>
+    stage === undefined || index === undefined || object === undefined
+      ? []
+      : [
+          {
+            stage,
+            index,
+            object,
+            state: "Waiting" as const,
+            ...(reason === "Collision" || reason === "NameTaken" ? { action: "conflict" as const } : {}),
+            reason,
+            message: message.slice(0, 256),
+            ...(field === undefined ? {} : { fields: [field] }),
+          },
+        ],
+  );
+  return [...Map.groupBy(details, ({ object }) => identityKey(object)).values()].flatMap(
+    ([first]) => first ?? [],
+  );
+}
+
+type Detail = NonNullable<PlanStatus["details"]>[number];
+
+function detailOf(view: MemberView, seen: Seen): Detail {
+  const { member, state, live, failure, drift, ownership, revertConflict } = view;
+  const fields = [...drift.paths, ...drift.additions].slice(0, 10);
+  const why = whyOf(view);
+  const otherManager = revertConflict?.manager ?? drift.manager;
+  return {
+    stage: member.stage,
+    index: member.index,
+    object: member.identity,
+    state,
+    action: detailAction(view, seen),
+    ...(live?.metadata.uid === undefined || isOfOthers(view) ? {} : { uid: live.metadata.uid }),
+    reason: why.reason,
+    message: why.message.slice(0, 256),
+    ...(otherManager === undefined || ownership.kind !== "owned" ? {} : { otherManager }),
+    ...(fields.length === 0 || failure !== undefined ? {} : { fields }),
+  };
+}
+
+/** Nothing of an object is shown that is not the plan's. */
+function isOfOthers({ ownership: { kind } }: MemberView): boolean {
+  return kind === "ownedByOther" || kind === "unowned";
+}
+
+/** Why an object is not ready, in one word and one sentence. */
+export function whyOf({ member, state, failure, ownership, health, drift, blockedBy }: MemberView): {
+  readonly reason: string;
+  readonly message: string;
+} {
+  const name = describeIdentity(member.identity);
+  if (failure !== undefined) return { reason: failure.reason, message: failure.message };
+  if (ownership.kind === "ownedByOther")
+    return { reason: reasons.collision, message: `${name} belongs to ${ownership.owner}.` };
+  if (ownership.kind === "unowned" && ownership.isForged === true)
+    return {
+      reason: reasons.nameTaken,
+      message: `${name} has labels of this plan that the plan did not set.`,
+    };
+  if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
+  if (state === "Drifted")
+    return {
+      reason: reasons.drifted,
+      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
+    };
+  if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
+  return {
+    reason: state,
+    message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.`,
+  };
+}
+
+function dropUndefined<T extends object>(value: T): Partial<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that are undefined
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,228 @@
+import { stalled, timestampOf, waiting } from "@quartermaster/runtime";
+
+import { whyUnusable } from "../account/account-view.ts";
+import { whyNoTakeover } from "../handover/takeover.ts";
+import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
+import type { Issue, IssueReason } from "../issue.ts";
+import { describePermission } from "../permissions/permission.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { describeIssues, issuesOf } from "../plan-conditions.ts";
+import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
+import { recheckMs, type WakeTrigger } from "../wake-index.ts";
+import { approvalOf } from "./approval.ts";
+
+const minuteMs = 60_000;
+/** Discovery, CRDs, namespaces, webhooks and policies bring an invalid plan back; quotas do not. */
+const invalidRetryMs = 10 * minuteMs;
+/** About an aggregated API there is no event. */
+const kindMissingRetryMs = minuteMs;
+const forbiddenRetryMs = 30_000;
+/** Permissions of our own may be missing only briefly, while the server starts. */
+const unwatchableRetryMs = 10_000;
+
+/** Nothing is written before every one of these has passed. */
+export const beforeFirstWrite: readonly PlanRule[] = [
+  { name: "manifestsMissing", answer: manifestsMissing },
+  { name: "contentInvalid", answer: contentInvalid },
+  { name: "accountMissing", answer: accountMissing },
+  { name: "takeoverForbidden", answer: takeoverForbidden },
+  { name: "kindsUnwatchable", answer: kindsUnwatchable },
+  { name: "permissionsMissing", answer: permissionsMissing },
+  { name: "serverUndecided", answer: serverUndecided },
+  { name: "awaitingApproval", answer: awaitingApproval },
+  { name: "predecessorsHold", answer: predecessorsHold },
+  { name: "cleared", answer: cleared },
+];
+
+/** Somebody has to create the manifest, or restore it; its events bring us back. */
+function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const [first] = seen.content.unresolved;
+  if (hasStarted(seen.plan) || first === undefined) return undefined;
+  const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
+  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  if (first.reason === "PermissionsMissing")
+    return answer(seen, now, {
+      phase: "Forbidden",
+      message: why.message,
+      outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+    });
+  const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
+  // A Secret is not watched: that it was mended is found by looking.
+  const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
+  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, holdsSecret ? minuteMs : invalidRetryMs);
+  return answer(seen, now, { phase, message: why.message, outcome });
+}
+
+function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
+  const issues = issuesOf(seen);
+  if (hasStarted(seen.plan) || issues.length === 0) return undefined;
+  const why = because(issues[0]?.reason ?? "", describeIssues(issues));
+  const outcome = stalled(why, invalidForMs(issues, seen));
+  return answer(seen, now, { phase: "Invalid", message: why.message, outcome });
+}
+
+function invalidForMs(issues: readonly Issue[], seen: Seen): number {
+  const isAbout = (wanted: IssueReason): boolean => issues.some(({ reason }) => reason === wanted);
+  if (isAbout("KindMissing")) return soonIf("kinds", seen, kindMissingRetryMs);
+  return isAbout("Rejected") ? soonIf("admission", seen, invalidRetryMs) : invalidRetryMs;
+}
+
+function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { account, plan } = seen;
+  // Once installed, objects are judged as ever; only repairs have to wait.
+  if (account.kind === "present" || isInstalled(plan)) return undefined;
+  const why = whyUnusable(account, plan.spec.serviceAccountName);
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+  });
+}
+
+/** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
+function takeoverForbidden(seen: Seen, now: Date): PlanVerdict | undefined {
+  const why = whyNoTakeover(seen);
+  if (why === undefined) return undefined;
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    progress: { replaces: undefined },
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+  });
+}
+
+/** What cannot be seen can be neither written nor judged, whatever the phase: nothing is done until it can. */
+function kindsUnwatchable(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, unwatchable } = seen;
+  if (unwatchable.length === 0) return undefined;
+  const why = because(reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`);
+  const begun = isInstalled(plan) ? "Installed" : "Applying";
+  return answer(seen, now, {
+    phase: hasStarted(plan) ? begun : "Forbidden",
+    message: why.message,
+    outcome: stalled(why, soonIf("permissions", seen, unwatchableRetryMs)),
+  });
+}
+
+function permissionsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+  const missing = seen.preflight?.missingPermissions ?? [];
+  if (missing.length === 0) return undefined;
+  const { serviceAccountName } = seen.plan.spec;
+  const why = because(
+    reasons.permissionsMissing,
+    `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
+  );
+  return answer(seen, now, {
+    phase: "Forbidden",
+    message: why.message,
+    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
+  });
+}
+
+function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseMs: number): number {
+  return recentlyChanged.includes(trigger) ? recheckMs : otherwiseMs;
+}
+
+/** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */
+function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { preflight, plan } = seen;
+  if (preflight === undefined || preflight.undecided.length === 0) return undefined;
+  const retryMs = Math.max(preflight.retryAfterMs, Math.min(minuteMs, 1000 + preflight.elapsedMs));
+  const [message = ""] = preflight.undecided.filter((text) => text !== "");
+  const limitMs = 1000 * (plan.spec.stages[0]?.timeoutSeconds ?? 600);
+  if (preflight.elapsedMs > limitMs) {
+    const why = because(reasons.timeout, `The API server did not check the plan in time: ${message}`);
+    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, retryMs) });
+  }
+  const why = because(reasons.retrying, `The API server cannot check the plan yet: ${message}`);
+  return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
+}
+
+/** An approval covers exactly what its preview showed; see `coveredPreview`. */
+function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
+  const approval = approvalOf(seen);
+  if (approval === "automatic" || approval === "given") return undefined;
+  const message =
+    approval === "outdated"
+      ? "The cluster has changed since the preview was approved; review the new preview and set spec.approvedPreview to its digest."
+      : "The preview is waiting for approval: set spec.approved to true and spec.approvedPreview to its digest.";
+  const why = because(reasons.awaitingApproval, message);
+  return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
+}
+
+/** Our status asks the predecessors to hand over; the first write comes when theirs say that they do. */
+function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, replacement } = seen;
+  if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;
+  const isAnnounced = plan.status?.replaces !== undefined;
+  const holding = replacement.predecessors.filter(({ hasLetGo }) => !hasLetGo);
+  if (isAnnounced && holding.length === 0) return undefined;
+  const names = replacement.predecessors.map(({ name }) => name).join(", ");
+  const why = because(reasons.waitingForPredecessor, `Waiting for ${names} to hand over.`);
+  return answer(seen, now, {
+    phase: "Validating",
+    message: why.message,
+    progress: { replaces: releasing(seen), revision: replacement.revision },
+    outcome: waiting(why, isAnnounced ? minuteMs : atOnceMs),
+  });
+}
+
+function releasing({ replacement }: Seen): NonNullable<PlanStatus["replaces"]> {
+  return replacement.predecessors.map(({ name, uid, state }) => ({
+    name,
+    uid,
+    state: state === "Gone" ? ("Gone" as const) : ("Releasing" as const),
+  }));
+}
+
+/** Everything is checked and approved. That is written down before the first object is: a crash must not ask for approval again. */
+function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, content, replacement, account } = seen;
+  if (hasStarted(plan) || account.kind !== "present") return undefined;
+  const [first] = plan.spec.stages;
+  const why = appliesStage(first?.name ?? "");
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    actions: [...claims(seen), ...warnings(seen)],
+    inFlight: 16,
+    progress: {
+      startedAt: timestampOf(now),
+      attempt: 1,
+      ...turnTo(first, now),
+      revision: replacement.revision,
+      serviceAccountUid: account.uid,
+      contentDigest: content.digest,
+      ...pinnedFrom(seen),
+    },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+/** Written down before anything is done: what the preview did not show is neither deleted nor, once approved by hand, adopted. */
+function pinnedFrom({ plan, transformed, preflight }: Seen): Pick<PlanStatus, "pinned"> {
+  const deletions = transformed.flatMap(({ matches }) => matches.map(({ metadata }) => metadata.uid ?? ""));
+  const adoptions = plan.spec.approval === "Manual" ? (preflight?.adopts ?? []) : [];
+  if (deletions.length + adoptions.length === 0) return {};
+  return {
+    pinned: {
+      ...(deletions.length === 0 ? {} : { deletions: [...new Set(deletions)] }),
+      ...(adoptions.length === 0 ? {} : { adoptions: [...adoptions] }),
+    },
+  };
+}
+
+function claims({ plan, manifests }: Seen): readonly PlanAction[] {
+  return manifests
+    .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid))
+    .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
+}
+
+function warnings({ plan, content }: Seen): readonly PlanAction[] {
+  return content.warnings.length === 0
+    ? []
+    : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings }];
+}

@@ -1,0 +1,101 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { type Client, fieldOf } from "@quartermaster/runtime";
+import { clusterRoles, roles } from "@quartermaster/runtime/kinds";
+
+import { findAsAccount } from "../account/as-account.ts";
+import type { Replacement } from "../handover/replacement.ts";
+import { inBatches } from "../in-batches.ts";
+import type { Member } from "../member.ts";
+import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
+import {
+  describePermission,
+  neededPermissions,
+  type Permission,
+  sortPermissions,
+} from "../permissions/permission.ts";
+import {
+  lackingOf,
+  missingPermissions,
+  reviewRules,
+  type RulesReview,
+  type RulesReviews,
+  wholeCluster,
+} from "../permissions/rules-review.ts";
+
+/** What the question after permissions needs. */
+export interface PermissionsQuestion {
+  readonly plan: InstallPlan;
+  readonly members: readonly Member[];
+  readonly replacement: Replacement;
+  /** Permissions beyond those for the members. */
+  readonly further: readonly Permission[];
+  readonly pluralOf: (member: Member) => string | undefined;
+  /** Speaks as the account. */
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** Every permission that the account lacks for the plan as a whole, with one review per namespace. */
+export async function lackingPermissions(question: PermissionsQuestion): Promise<readonly Permission[]> {
+  const { plan, members, client, signal, pluralOf } = question;
+  const { namespace: home = "" } = plan.metadata;
+  const hasJobs = plan.spec.stages.some(({ jobs = [] }) => jobs.length > 0);
+  const needed = neededPermissions(members, {
+    pluralOf,
+    needsDelete: (member) => mayBeDeleted(member, question),
+    further: question.further,
+    ...(hasJobs ? { jobsNamespace: home } : {}),
+  });
+  const places = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];
+  const answers = await inBatches(places, 16, async (place) => await reviewRules(client, place, signal));
+  const reviews = new Map<string, RulesReview>(
+    places.flatMap((place, index) => {
+      const review = answers[index];
+      return review === undefined ? [] : [[place, review] as const];
+    }),
+  );
+  const { missing, doubtful } = missingPermissions(needed, reviews);
+  const denied = await lackingOf(client, doubtful, signal);
+  return sortPermissions([...missing, ...denied, ...(await escalationPermissions(question, reviews))]);
+}
+
+/** What roles and bindings of the plan would give beyond what the account holds. */
+async function escalationPermissions(
+  { members, client, signal }: PermissionsQuestion,
+  reviews: RulesReviews,
+): Promise<readonly Permission[]> {
+  const bound = boundRoles(members);
+  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, client));
+  const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
+  const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
+  // A list that is incomplete may hide the permission that lifts the check.
+  const waivers = sortPermissions(found.map(({ waivedBy }) => waivedBy));
+  const denied = await lackingOf(client, waivers, signal);
+  return found
+    .filter(({ waivedBy }) =>
+      denied.some((permission) => describePermission(permission) === describePermission(waivedBy)),
+    )
+    .flatMap(({ lacking }) => lacking);
+}
+
+/** As the account: what a role gives is shown as missing permissions, one by one. */
+async function rulesOf(role: RoleRef, account: Client): Promise<unknown> {
+  const kind = [roles, clusterRoles].find((known) => known.kind === role.kind);
+  if (kind === undefined) return undefined;
+  const found = await findAsAccount(account, kind, role);
+  if (found === "unknown") return unreadable;
+  return found === undefined ? undefined : (fieldOf(found, "rules") ?? []);
+}
+
+function describeRole({ kind, namespace = "", name }: RoleRef): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Clean-up is not the moment to find out that the account may not delete. */
+function mayBeDeleted({ lifecycle }: Member, { replacement }: PermissionsQuestion): boolean {
+  return (
+    lifecycle.cleanup === "Delete" ||
+    lifecycle.onImmutable === "Recreate" ||
+    replacement.predecessors.length > 0
+  );
+}

@@ -1,0 +1,166 @@
+import { digestOf, fieldOf, type KubeObject } from "@quartermaster/runtime";
+
+import { deletedOf } from "../handover/leftovers.ts";
+import { describeIdentity, identityKey, identityOf } from "../identity.ts";
+import type { Issue } from "../issue.ts";
+import type { Member } from "../member.ts";
+import { bindingRight } from "../permissions/escalation.ts";
+import type { Permission } from "../permissions/permission.ts";
+import type { DryRun } from "../plan-memory.ts";
+import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
+import { previewAction } from "./preview.ts";
+
+/** What the server answered about one member. */
+export interface MemberFinding {
+  readonly view: MemberView;
+  /** Undefined where nothing had to be asked. */
+  readonly dryRun?: DryRun;
+  /** The object has to be made anew, and a dry run showed that it can be. */
+  readonly isRecreated?: boolean;
+  readonly unsafe?: readonly Issue[];
+}
+
+/** What is known besides the answers about members. */
+export interface PreflightFacts extends Pick<
+  Seen,
+  "plan" | "transformed" | "transformationIssues" | "leftovers"
+> {
+  /** What the server says to the jobs' templates. */
+  readonly jobRuns: readonly DryRun[];
+  readonly missingPermissions: readonly Permission[];
+  readonly elapsedMs: number;
+}
+
+/** All answers together, as one decision needs them. */
+export function preflightFrom(findings: readonly MemberFinding[], facts: PreflightFacts): Preflight {
+  const { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
+  const isManual = facts.plan.spec.approval === "Manual";
+  const actions = findings.map(actionOf);
+  const dryRuns = [...findings.flatMap(({ dryRun }) => dryRun ?? []), ...jobRuns];
+  const transients = dryRuns.filter((dryRun) => dryRun.kind === "transient");
+  const unreadable = transformed.flatMap((each) => each.unreadable);
+  const jobIssues = jobRuns.flatMap((dryRun) => (dryRun.kind === "issue" ? [dryRun.issue] : []));
+  const deletions = [
+    ...transformed.flatMap(({ matches }) => matches),
+    ...deletedOf(leftovers).map(({ live }) => ({ ...live, trace: liveTrace(live) })),
+  ];
+  const adopts = findings.flatMap(({ view }, index) =>
+    actions[index] === "adopt" ? (view.live?.metadata.uid ?? []) : [],
+  );
+  return {
+    issues: [
+      ...findings.flatMap(issuesOf),
+      ...jobIssues,
+      ...transformationIssues,
+      ...(isManual ? adoptionIssues(adopts.length) : []),
+    ],
+    missingPermissions: [
+      // A review lists what the reads were refused for; where it does not, the refusal itself counts.
+      ...(missingPermissions.length === 0 ? unreadable : missingPermissions),
+      ...findings.flatMap(escalationsOf),
+    ],
+    undecided: transients.map(({ message }) => message),
+    retryAfterMs: Math.max(0, ...transients.map(({ retryAfterMs }) => retryAfterMs)),
+    actions,
+    adopts,
+    deletes: deletions.map(identityOf),
+    digest: digestOf([
+      ...findings.map(({ view }, index) => traceOf(view, actions[index] ?? "noop")),
+      ...deletions.map((object) => [identityKey(identityOf(object)), object.trace]),
+    ]),
+    elapsedMs,
+  };
+}
+
+/** What an approval lets a plan adopt is fixed in its status, which has room for so many. */
+const adoptionLimit = 500;
+
+function adoptionIssues(count: number): readonly Issue[] {
+  if (count <= adoptionLimit) return [];
+  const message = `The plan adopts ${count} objects; with approval: Manual the limit is ${adoptionLimit}, split it into several plans.`;
+  return [{ reason: "InvalidManifest", message }];
+}
+
+function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): PreviewAction {
+  return isRecreated ? "recreate" : (previewAction(view, dryRun) ?? "noop");
+}
+
+function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
+  const refused = dryRun?.kind === "issue" && !isRecreated ? [dryRun.issue] : [];
+  // What is unsafe says more than the server's refusal of the same change.
+  return [...collisionOf(view), ...unsafe, ...refused];
+}
+
+/** An object with this name exists, and the lifecycle policy does not allow the plan to take it over. */
+export function collisionOf(view: MemberView): readonly Issue[] {
+  if (previewAction(view) !== undefined) return [];
+  const { member, ownership, isUnapproved } = view;
+  if (isUnapproved === true) return [lateArrival(member)];
+  const isForged = ownership.kind === "unowned" && ownership.isForged === true;
+  const nobodys = isForged
+    ? "has labels of this plan that the plan did not set"
+    : "already exists and has no owner";
+  const owner = ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : nobodys;
+  const remedy =
+    ownership.kind === "ownedByOther"
+      ? "adoption: Always takes it over"
+      : "adoption: IfUnowned takes it over";
+  return [
+    {
+      reason: isForged ? "NameTaken" : "Collision",
+      stage: member.stage,
+      index: member.index,
+      object: member.identity,
+      message: `${describeIdentity(member.identity)} ${owner}; ${remedy}.`,
+    },
+  ];
+}
+
+function lateArrival({ stage, index, identity }: Member): Issue {
+  const message = `${describeIdentity(identity)} did not exist in this form when the plan was approved; delete it, or approve a new plan that adopts it.`;
+  return { reason: "Collision", stage, index, object: identity, message };
+}
+
+function escalationsOf({ view, dryRun }: MemberFinding): readonly Permission[] {
+  if (dryRun?.kind !== "missingPermission") return [];
+  const { identity } = view.member;
+  // What is missing is the permission on the role, which the plan names itself.
+  if (identity.kind.endsWith("Binding")) return [bindingRight(view.member)];
+  return [permissionFor(view.member, "escalate", view.kind?.plural ?? identity.kind.toLowerCase())];
+}
+
+function permissionFor({ identity }: Member, verb: string, resource: string): Permission {
+  const { namespace, name } = identity;
+  return {
+    verb,
+    group: "rbac.authorization.k8s.io",
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+  };
+}
+
+/** What an approval is given for: which object, in its current state, becomes what. */
+function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
+  return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
+}
+
+/**
+ * What tells a live object from itself after a change that a preview would have to show: its uid and its content without what
+ * the server and controllers write. Stores keep no data of ConfigMaps and Secrets and no pod templates, so that the generation
+ * stands for these; kinds without one and without a status, such as ConfigMaps, Secrets and Roles, change their resourceVersion
+ * with their content only.
+ */
+export function liveTrace(live: KubeObject): string {
+  const { metadata, ...rest } = live;
+  const { uid, resourceVersion, generation, managedFields: _fields, ...kept } = metadata;
+  const hasStatus = fieldOf(live, "status") !== undefined;
+  const version = generation ?? (hasStatus ? "" : resourceVersion);
+  return digestOf([uid, version, kept, { ...rest, status: undefined }]);
+}
+
+/** The same for an object of which only metadata was read. */
+export function metadataTrace({ metadata }: KubeObject): string {
+  const { uid, generation, resourceVersion, labels } = metadata;
+  return digestOf([uid, generation ?? resourceVersion, labels]);
+}

@@ -1,0 +1,90 @@
+import { unreachable } from "@quartermaster/runtime";
+
+import { hasDrifted } from "../drift/drift.ts";
+import type { DryRun } from "../plan-memory.ts";
+import { finishing, isInstalled, type PlanStatus } from "../progress.ts";
+import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
+
+const detailLimit = 100;
+type Preview = NonNullable<PlanStatus["preview"]>;
+
+/** What would be done, once the server was asked about all of it; undefined before. */
+export function previewOf({ preflight, members }: Pick<Seen, "preflight" | "members">): Preview | undefined {
+  if (preflight === undefined || preflight.missingPermissions.length > 0 || preflight.undecided.length > 0)
+    return undefined;
+  const { actions, digest } = preflight;
+  const count = (wanted: PreviewAction): number => actions.filter((action) => action === wanted).length;
+  const changes = members.flatMap(({ member }, index) => {
+    const action = actions[index] ?? "noop";
+    if (action === "noop") return [];
+    return [{ stage: member.stage, index: member.index, object: member.identity, action }];
+  });
+  return {
+    digest,
+    create: count("create"),
+    update: count("update"),
+    adopt: count("adopt"),
+    takeover: count("takeover"),
+    recreate: count("recreate"),
+    noop: count("noop"),
+    delete: preflight.deletes.length,
+    deferred: count("deferred"),
+    // What goes comes first: it is what a person has to see before approving, however long the list is.
+    details: [...deletionsOf(preflight), ...changes].slice(0, detailLimit),
+  };
+}
+
+/** Deletions come when every stage is passed. */
+function deletionsOf({ deletes }: Preflight): NonNullable<Preview["details"]> {
+  return deletes.map((object, index) => ({ stage: finishing, index, object, action: "delete" }));
+}
+
+/** What would be done to an object, by what is known of it; undefined where a policy forbids to touch it. */
+export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction | undefined {
+  if (dryRun?.kind === "deferred" || view.blockedBy !== undefined) return "deferred";
+  switch (view.ownership.kind) {
+    case "absent":
+      return view.isExpired === true ? "noop" : "create";
+    case "owned":
+      return hasDrifted(view.drift) ? "update" : "noop";
+    case "inherited":
+      return "takeover";
+    case "unowned":
+    case "ownedByOther":
+      return mayAdopt(view) ? "adopt" : undefined;
+    default:
+      return unreachable(view.ownership);
+  }
+}
+
+/** By the policy of the member, and within what an approval covers. */
+function mayAdopt({ member: { lifecycle }, ownership, isUnapproved }: MemberView): boolean {
+  const isAllowed =
+    ownership.kind === "unowned" ? lifecycle.adoption !== "Never" : lifecycle.adoption === "Always";
+  return isAllowed && isUnapproved !== true;
+}
+
+/** Whether the object has to be written for the plan to be carried out. */
+export function needsWrite(view: MemberView): boolean {
+  const action = previewAction(view);
+  return action !== undefined && action !== "noop";
+}
+
+type DetailAction = NonNullable<NonNullable<PlanStatus["details"]>[number]["action"]>;
+
+/** What the plan does to an object next, according to its lifecycle policy. */
+export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): DetailAction {
+  if (isInstalled(plan)) return steadyAction(view);
+  const action = previewAction(view) ?? "conflict";
+  return action === "delete" ? "noop" : action;
+}
+
+/** Adoption is for the first write only: what somebody took from an installed plan is theirs. */
+function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView): DetailAction {
+  if (/^(?:unowned|ownedByOther)$/.test(ownership.kind)) return "conflict";
+  if (blockedBy !== undefined) return "deferred";
+  if (ownership.kind === "inherited") return "takeover";
+  if (ownership.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
+  const isLeft = member.lifecycle.revert === "Off" || live?.metadata.deletionTimestamp !== undefined;
+  return !isLeft && hasDrifted(drift) ? "update" : "noop";
+}

@@ -1,0 +1,89 @@
+import type { InstallPlan } from "@quartermaster/api";
+import { stalled, type System, waiting, type Why } from "@quartermaster/runtime";
+
+import type { PlanMemory, WriteFailure } from "../plan-memory.ts";
+import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs, turnTo } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
+import { recheckMs } from "../wake-index.ts";
+import { rollBack } from "./roll-back.ts";
+
+/** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */
+export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
+  const retreat = rollBack(seen, now, why);
+  if (retreat !== undefined) return retreat;
+  const { plan } = seen;
+  const { maxAttempts, initialSeconds } = plan.spec.retry;
+  const isLast = maxAttempts > 0 && attemptOf(plan) >= maxAttempts;
+  const isNews = plan.status?.phase !== "Failed";
+  if (isLast) return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why) });
+  if (isNews || seen.retryInMs > 0) {
+    const delayMs = isNews ? initialSeconds * 1000 : seen.retryInMs;
+    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, delayMs) });
+  }
+  return nextAttempt(seen, now);
+}
+
+/** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried at once. */
+export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): PlanVerdict {
+  const why = because(failure.reason, failure.message);
+  if (isWorthAnotherTry(failure, seen))
+    return answer(seen, now, {
+      phase: "Failed",
+      message: why.message,
+      actions: [{ kind: "forgetWriteFailures", plan: seen.plan }],
+      isInterim: true,
+      outcome: stalled(why, recheckMs),
+    });
+  const verdict = tryAgainLater(seen, now, why);
+  const { outcome } = verdict;
+  if (outcome.kind !== "stalled" || !permissionsJustChanged(failure, seen)) return verdict;
+  return { ...verdict, outcome: { ...outcome, retryAfterMs: recheckMs } };
+}
+
+function nextAttempt(seen: Seen, now: Date): PlanVerdict {
+  const { plan } = seen;
+  const attempt = attemptOf(plan) + 1;
+  const [first] = plan.spec.stages;
+  const why = because(reasons.applying, "Starting a new attempt.");
+  return answer(seen, now, {
+    phase: "Applying",
+    message: why.message,
+    actions: [{ kind: "forgetWriteFailures", plan }],
+    progress: { attempt, ...turnTo(first, now) },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+/** Permissions have just changed, and their lack was the failure. */
+export function permissionsJustChanged(
+  { kind }: WriteFailure,
+  { recentlyChanged = [] }: Pick<Seen, "recentlyChanged">,
+): boolean {
+  return kind === "forbidden" && recentlyChanged.includes("permissions");
+}
+
+/** The same, and it was not tried just now. */
+export function isWorthAnotherTry(
+  failure: WriteFailure,
+  seen: Pick<Seen, "recentlyChanged" | "nowMs">,
+): boolean {
+  return permissionsJustChanged(failure, seen) && seen.nowMs - failure.triedAtMs >= recheckMs;
+}
+
+/** How long the present stage has been worked on in this attempt. */
+export function stageElapsedMs(plan: InstallPlan, memory: PlanMemory, system: System): number {
+  if (!hasStarted(plan) || isInstalled(plan)) return 0;
+  const matter = `stage/${attemptOf(plan)}/${stageIndexOf(plan)}`;
+  return memory.elapsedMs(matter, system.monotonicMs(), stageLastedMs(plan, system.wallMs()));
+}
+
+/** How long until a failed attempt is followed by the next; 0 when it is due. */
+export function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number): number {
+  if (plan.status?.phase !== "Failed") return 0;
+  const { initialSeconds, maxSeconds } = plan.spec.retry;
+  const attempt = attemptOf(plan);
+  const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
+  return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
+}

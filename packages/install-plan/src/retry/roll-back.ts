@@ -1,0 +1,53 @@
+import { stalled, waiting, type Why } from "@quartermaster/runtime";
+
+import { removals } from "../inventory/protection.ts";
+import { isRolledBack } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
+
+/**
+ * The plan has failed and is configured to hand back what it took over. It says so in its status: its predecessors see that, and take
+ * their objects over again. Undefined where the plan holds on.
+ */
+export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | undefined {
+  const { plan, replacement } = seen;
+  const isWanted = plan.spec.replaces?.onFailure === "Rollback";
+  const isPossible = replacement.predecessors.some(
+    ({ plan: before, state }) => before !== undefined && state === "Releasing",
+  );
+  if (!isWanted || !isPossible) return undefined;
+  const why = because(reasons.rolledBack, `Rolling back to the replaced plans: ${failure.message}`);
+  return answer(seen, now, {
+    phase: "Failed",
+    message: why.message,
+    progress: {
+      replaces: replacement.predecessors.map(({ name, uid, state }) => ({
+        name,
+        uid,
+        state: state === "Gone" ? ("Gone" as const) : ("Pending" as const),
+      })),
+    },
+    outcome: waiting(why, atOnceMs),
+  });
+}
+
+/** What only this plan made goes; the rest is its predecessors' again. A new plan has to be made for another try. */
+export function rolledBack(seen: Seen, now: Date): PlanVerdict | undefined {
+  const { plan, leftovers } = seen;
+  if (!isRolledBack(plan)) return undefined;
+  const actions = removals(
+    leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined),
+    seen,
+  );
+  const message = plan.status?.message ?? "";
+  const why = because(reasons.rolledBack, message);
+  const setback = seen.setbacks.find(({ notBeforeMs }) => notBeforeMs > seen.nowMs);
+  if (setback !== undefined) {
+    const refused = because(setback.reason, setback.message);
+    const outcome = stalled(refused, setback.notBeforeMs - seen.nowMs);
+    return answer(seen, now, { phase: "Failed", message, outcome });
+  }
+  const outcome = actions.length > 0 ? waiting(why, 500) : stalled(why);
+  return answer(seen, now, { phase: "Failed", message, actions, outcome });
+}

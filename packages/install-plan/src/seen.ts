@@ -1,0 +1,124 @@
+import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
+import type { Health, ResourceState } from "@quartermaster/health";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+
+import type { Drift } from "./drift/drift.ts";
+import type { Replacement } from "./handover/replacement.ts";
+import type { Takeover } from "./handover/takeover.ts";
+import type { Identity } from "./identity.ts";
+import type { Issue } from "./issue.ts";
+import type { JobView } from "./jobs/job-view.ts";
+import type { Content } from "./manifest/content.ts";
+import type { Member } from "./member.ts";
+import type { OwnerLabels } from "./ownership/owner-labels.ts";
+import type { Ownership } from "./ownership/ownership.ts";
+import type { Permission } from "./permissions/permission.ts";
+import type { PinnedNamespace, RevertConflict, WriteFailure } from "./plan-memory.ts";
+import type { Transformed } from "./transformations/transformed.ts";
+import type { WakeTrigger } from "./wake-index.ts";
+
+/** Everything that a decision about a plan needs, read at one moment. */
+export interface Seen {
+  readonly plan: InstallPlan;
+  readonly ownerLabels: OwnerLabels;
+  readonly content: Content;
+  readonly members: readonly MemberView[];
+  /** The ResourceManifests that the plan refers to, as far as they are there. */
+  readonly manifests: readonly ResourceManifest[];
+  readonly jobs: readonly JobView[];
+  readonly account: AccountView;
+  /** Kinds of the plan that the operator may not watch. */
+  readonly unwatchable: readonly Kind[];
+  readonly replacement: Replacement;
+  /** What the plan may do to other plans; undefined means no other plans. */
+  readonly takeover?: Takeover;
+  /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
+  readonly preflight?: Preflight;
+  /** What transformations select, where it matters now, and what forbids to take it. */
+  readonly transformed: readonly Transformed[];
+  readonly transformationIssues: readonly Issue[];
+  /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
+  readonly leftovers: readonly Leftover[];
+  /** What the server refused besides writes of members: jobs of stages, deletions. */
+  readonly setbacks: readonly WriteFailure[];
+  /** The namespaces of the objects as they were first seen. */
+  readonly pinnedNamespaces: readonly PinnedNamespace[];
+  /** How long the present stage has been worked on in this attempt. */
+  readonly stageElapsedMs: number;
+  /** How long until a failed attempt is followed by the next; 0 when it is due. */
+  readonly retryInMs: number;
+  readonly nowMs: number;
+  /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
+  readonly recentlyChanged?: readonly WakeTrigger[];
+}
+
+/** One object of the plan with its state in the cluster. */
+export interface MemberView {
+  readonly member: Member;
+  /** Undefined while the kind is not served. */
+  readonly kind?: Kind;
+  readonly live?: KubeObject;
+  readonly ownership: Ownership;
+  readonly drift: Drift;
+  readonly health?: Health;
+  readonly state: ResourceState;
+  readonly failure?: WriteFailure;
+  readonly revertConflict?: RevertConflict;
+  /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
+  readonly isExpired?: true;
+  /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
+  readonly isUnapproved?: true;
+  /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
+  readonly blockedBy?: string;
+}
+
+/** The account that everything is written with. */
+export type AccountView =
+  | { readonly kind: "present"; readonly uid: string }
+  | { readonly kind: "missing" }
+  /** Deleted and made again under the same name: not the one that was vouched for. */
+  | { readonly kind: "replaced"; readonly uid: string }
+  /** The operator may not act as it: the namespace has not opted in. */
+  | { readonly kind: "impersonationDenied"; readonly uid: string }
+  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
+  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
+  /** the author of the plan may no longer act as it. */
+  | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
+
+/** What would be done to an object. */
+export type PreviewAction =
+  | "create"
+  | "update"
+  | "adopt"
+  | "takeover"
+  | "recreate"
+  | "noop"
+  | "delete"
+  | "deferred";
+
+/** What was asked of the server before the first write. */
+export interface Preflight {
+  readonly issues: readonly Issue[];
+  readonly missingPermissions: readonly Permission[];
+  /** Questions that could not be answered just now. */
+  readonly undecided: readonly string[];
+  readonly retryAfterMs: number;
+  /** Uids of the objects that would be adopted. */
+  readonly adopts: readonly string[];
+  /** Objects that would be deleted at the end. */
+  readonly deletes: readonly Identity[];
+  /** For each member in order. */
+  readonly actions: readonly PreviewAction[];
+  readonly digest: string;
+  /** How long the questions have been open. */
+  readonly elapsedMs: number;
+}
+
+/** An object to delete once the plan is installed. */
+export interface Leftover {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  readonly cleanup: "Delete" | "Orphan";
+  /** Holds what others put there, so that it stays; undefined when nothing speaks against deleting it. */
+  readonly protectedBy?: string;
+}

@@ -1,0 +1,61 @@
+import type { ApiError, ErrorClass } from "@quartermaster/runtime";
+
+import { describeIdentity, type Identity } from "./identity.ts";
+import type { WriteFailure } from "./plan-memory.ts";
+import { reasons } from "./reasons.ts";
+
+/** What a write that failed means, and when it may be tried again. */
+export function writeFailureFrom(
+  error: ApiError,
+  { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
+): WriteFailure {
+  const name = describeIdentity(identity);
+  const said = refusalText(error);
+  const lasting = (kind: WriteFailure["kind"], reason: string): WriteFailure => ({
+    kind,
+    reason,
+    message: `${name} was rejected: ${said}`,
+    count,
+    notBeforeMs: nowMs + delayFor(error.class, count),
+    triedAtMs: nowMs,
+  });
+  if (error.class === "forbidden") return lasting("forbidden", reasons.forbidden);
+  if (error.class === "invalid" || error.class === "tooLarge") return lasting("rejected", reasons.rejected);
+  const delayMs = Math.max(error.retryAfterMs ?? 0, delayFor(error.class, count));
+  return {
+    kind: "transient",
+    reason: reasons.retrying,
+    message: `${name}: ${said}`,
+    count,
+    notBeforeMs: nowMs + delayMs,
+    triedAtMs: nowMs,
+  };
+}
+
+const shortestMs = 1_000;
+const longestMs = 60_000;
+
+/** A conflict is settled by the next look at the object; everything else is given time. */
+function delayFor(errorClass: ApiError["class"], count: number): number {
+  if (errorClass === "conflict" && count <= 5) return 50;
+  return Math.min(longestMs, shortestMs * 2 ** Math.min(count - 1, 6));
+}
+
+/**
+ * What the server said about an object, without the verb and path that the client puts before it. Of what it said about a
+ * Secret the transport has already left nothing but fields and reasons.
+ */
+export function refusalText({ message }: ApiError): string {
+  return message.replace(/^[^:]*: \d+ /, "");
+}
+
+/** Whether asking again would bring the same answer until somebody changes something. */
+export function isLasting(errorClass: ErrorClass): boolean {
+  return errorClass === "forbidden" || errorClass === "invalid" || errorClass === "tooLarge";
+}
+
+/** An object created by another client has a name that is reserved for one of ours. */
+export class NameTakenError extends Error {
+  override readonly name = "NameTakenError";
+  readonly code = "nameTaken";
+}
