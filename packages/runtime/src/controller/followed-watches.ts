@@ -187,7 +187,11 @@ export class FollowedWatches {
   }
 }
 
-type Fresh = ReturnType<Followers["begin"]>;
+interface Fresh {
+  readonly follower: ObjectKey;
+  readonly follow: (target: string) => void;
+  readonly end: () => void;
+}
 
 /** Who follows what. A reference counts at once and holds until a later reconcile ends without it. */
 export class Followers {
@@ -206,23 +210,22 @@ export class Followers {
   }
 
   /** A reconcile begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
-  begin(follower: ObjectKey): {
-    readonly follower: ObjectKey;
-    readonly follow: (target: string) => void;
-    readonly end: () => void;
-  } {
-    const fresh = new Set<string>();
+  begin(follower: ObjectKey): Fresh {
+    // Most reconciles follow nothing: for those nothing is made.
+    let fresh: Set<string> | undefined;
     return {
       follower,
       follow: (target) => {
+        fresh ??= new Set();
         fresh.add(target);
         add(this.#followers, target, follower);
         add(this.#targets, follower, target);
       },
       end: () => {
-        for (const target of this.#targets.get(follower) ?? [])
-          if (!fresh.has(target)) this.#drop(target, follower);
-        if (fresh.size === 0) this.#targets.delete(follower);
+        const before = this.#targets.get(follower);
+        if (before === undefined) return;
+        for (const target of before) if (fresh?.has(target) !== true) this.#drop(target, follower);
+        if (fresh === undefined) this.#targets.delete(follower);
         else this.#targets.set(follower, fresh);
       },
     };

@@ -1,4 +1,3 @@
-import { refOf } from "../object/kube-object.ts";
 import { unreachable } from "../unreachable.ts";
 import { DueHeap } from "./due-heap.ts";
 import { FairLine } from "./fair-line.ts";
@@ -179,7 +178,7 @@ export class KeyEntry {
 
   constructor(key: string) {
     this.key = key;
-    this.namespace = refOf(key).namespace ?? "";
+    this.namespace = key.slice(0, Math.max(0, key.indexOf("/")));
   }
 
   /** Nothing is left to do for the key. */

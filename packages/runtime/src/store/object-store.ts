@@ -117,7 +117,10 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     this.#unseen?.delete(key);
     const old = this.#delivered(key);
     if (!this.#isNews(key, old, versionOf(object))) return undefined;
-    this.#deliver(key, this.#freeze ? deepFreeze(object) : object);
+    const kept = this.#freeze ? deepFreeze(object) : object;
+    // Most objects have no write of ours above them: then `old` is what is replaced, and nothing has to be looked up again.
+    if (this.#beneath.size === 0) this.#replace(key, old, kept);
+    else this.#deliver(key, kept);
     return old === undefined ? { type: "added", new: object } : { type: "updated", old, new: object };
   }
 
@@ -191,7 +194,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
 
   /** The last that the watch delivered, without our own writes. */
   #delivered(key: ObjectKey): Live<O> | undefined {
-    return this.#beneath.has(key) ? this.#beneath.get(key) : this.#objects.get(key);
+    const isBeneath = this.#beneath.size > 0 && this.#beneath.has(key);
+    return isBeneath ? this.#beneath.get(key) : this.#objects.get(key);
   }
 
   #deliver(
@@ -215,7 +219,10 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   #put(key: ObjectKey, object: Live<O> | undefined): void {
-    const old = this.#objects.get(key);
+    this.#replace(key, this.#objects.get(key), object);
+  }
+
+  #replace(key: ObjectKey, old: Live<O> | undefined, object: Live<O> | undefined): void {
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);
     this.#indexes.move(key, old, object);

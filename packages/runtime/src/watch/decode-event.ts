@@ -118,17 +118,21 @@ const backslash = 0x5c;
 
 /** Whether the place is directly within `object.metadata`: a custom resource may have a field of that name elsewhere. */
 function isInMetadata(text: string, place: number): boolean {
-  const path = ["", "", ""];
+  // Where the last keys of the first two levels begin. Cutting them out as strings would be most of the work.
+  let outer = 0;
+  let inner = 0;
   let depth = 0;
   for (let at = 0; at < place; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) {
       const end = endOfString(text, at);
-      if (depth <= 2 && text.charCodeAt(end + 1) === colon) path[depth] = text.slice(at + 1, end);
+      const isKey = depth <= 2 && text.charCodeAt(end + 1) === colon;
+      if (isKey && depth === 1) outer = at;
+      if (isKey && depth === 2) inner = at;
       at = end;
     } else depth += step(code);
   }
-  return depth === 3 && path[1] === "object" && path[2] === "metadata";
+  return depth === 3 && text.startsWith('"object":', outer) && text.startsWith('"metadata":', inner);
 }
 
 /** Index behind the list whose opening bracket ends at `from`; -1 when the text ends first. */
