@@ -5,8 +5,7 @@ import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { type ClusterConfig, combineSources, fixedSource } from "./cluster-config.ts";
 import { authorityFileSource, readNamed, tokenFileSource } from "./polled-source.ts";
-import { type Kubeconfig, mergeKubeconfigs } from "./read-kubeconfig.ts";
-import { resolveContext } from "./resolve-context.ts";
+import type { Kubeconfig } from "./read-kubeconfig.ts";
 
 /** Which cluster is meant. */
 export interface LoadConfigOptions {
@@ -32,6 +31,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<ClusterCon
   const { system, context, insecureSkipTlsVerify = false } = options;
   const configs = await readAll(options);
   if (configs.length > 0) {
+    const { mergeKubeconfigs } = await import("./read-kubeconfig.ts");
+    const { resolveContext } = await import("./resolve-context.ts");
     const merged = mergeKubeconfigs(configs);
     return await resolveContext(system, merged, { contextName: context, insecureSkipTlsVerify });
   }
@@ -58,7 +59,7 @@ function candidateFiles({ env }: System): readonly string[] {
   return home === undefined || home === "" ? [] : [join(home, ".kube", "config")];
 }
 
-/** The reader of YAML is loaded only for a file that is there: a pod has none, and it is 6 MB. */
+/** What reads kubeconfigs is loaded only for a file that is there: a pod has none, and YAML alone is 6 MB. */
 async function readOne(file: string): Promise<ReadConfig> {
   const { readKubeconfig } = await import("./read-kubeconfig.ts");
   return { file, config: await readKubeconfig(file) };

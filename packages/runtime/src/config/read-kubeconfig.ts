@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 
 import { type Document, parseDocument } from "yaml";
 import * as z from "zod";
-import type { ZodError } from "zod";
 
 import { ConfigError } from "../errors.ts";
 
@@ -182,7 +181,7 @@ function keepFirst<T>(map: Map<string, T>, name: string, entry: T): void {
 }
 
 /** The first fault of a file, or of the part of it under `prefix`, with the path of its field. */
-export function schemaError(file: string, { issues }: ZodError, prefix = ""): ConfigError {
+export function schemaError(file: string, { issues }: z.ZodError, prefix = ""): ConfigError {
   const [issue] = issues;
   const field = pathText(prefix, issue?.path ?? []);
   return new ConfigError(issue?.message ?? "invalid", {

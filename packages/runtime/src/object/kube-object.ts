@@ -1,6 +1,6 @@
 /**
  * An object as the API server returns it: plain JSON, unknown fields included, never edited in place. Numbers that a double
- * cannot hold are `RawNumber`s (see transport/json.ts).
+ * cannot hold are `RawNumber`s (see transport/parse-json.ts).
  */
 export interface KubeObject {
   readonly apiVersion: string;
