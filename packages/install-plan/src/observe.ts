@@ -78,7 +78,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
-    setbacks: [...memory.setbacks.values()],
+    writeFailures: [...memory.writeFailures.values()].filter(({ action }) => action !== "apply"),
     pinnedNamespaces: memory.pinnedNamespaces,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),

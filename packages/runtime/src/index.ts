@@ -93,7 +93,17 @@ export type { MemorySlot } from "./reconcile/memory.ts";
 export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
 export type { ConditionUpdate, CleanUpEnd, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
 export { reasons } from "./reasons.ts";
-export type { Context, ReconcileEvent, ReconcileEvents, Recipe, Tracked } from "./reconcile/recipe.ts";
+export { defineDeletion } from "./reconcile/recipe.ts";
+export type {
+  Context,
+  Decided,
+  Deletion,
+  DeletionDefinition,
+  ReconcileEvent,
+  ReconcileEvents,
+  Recipe,
+  Tracked,
+} from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
 export { run } from "./run/run.ts";

@@ -6,7 +6,7 @@ import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { lifecycle, type Stage } from "./lifecycle.ts";
 import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
 import { type LanesEnd, performLanes } from "./perform-lanes.ts";
-import type { Context, Recipe } from "./recipe.ts";
+import type { Context, Decided, Recipe } from "./recipe.ts";
 import { firstAnswer } from "./rule.ts";
 
 /** What the runner needs besides the recipe. */
@@ -38,7 +38,7 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
       await addFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
     case "deleting": {
-      const end = endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
+      const end = await cleanUp(recipe, object, options);
       if (end.outcome.kind === "settled")
         await removeFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, ...end };
@@ -46,10 +46,38 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
     case "finalized":
       return { stage, outcome: settled() };
     case "active":
-      return { stage, ...(await decideAndPerform(recipe, object, options)) };
+      return {
+        stage,
+        ...(await decideAndPerform(recipe, object, { ...options, decide: deciderOf(recipe) })),
+      };
     default:
       return unreachable(stage);
   }
+}
+
+async function cleanUp<Obj extends KubeObject, Seen, Action>(
+  recipe: Recipe<Obj, Seen, Action>,
+  object: Obj,
+  options: RunnerOptions<Obj>,
+): Promise<LanesEnd> {
+  const { deletion } = recipe;
+  if (deletion === undefined) return endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
+  return await decideAndPerform(recipe, object, { ...options, decide: deletion.decide.bind(deletion) });
+}
+
+type Decide<Obj extends KubeObject, Action> = (
+  obj: Obj,
+  ctx: Context,
+  now: () => Date,
+) => Promise<Decided<Action>>;
+
+function deciderOf<Obj extends KubeObject, Seen, Action>(
+  recipe: Recipe<Obj, Seen, Action>,
+): Decide<Obj, Action> {
+  return async (object, ctx, now) => {
+    const { rule, verdict } = firstAnswer(recipe.rules, await recipe.observe(object, ctx), now());
+    return { rule: rule.name, verdict };
+  };
 }
 
 /** Interim steps follow each other for so long without a word. */
@@ -58,16 +86,16 @@ const silentMs = 3_000;
 async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Obj,
-  { ctx, system, isLatest }: RunnerOptions<Obj>,
+  { ctx, system, isLatest, decide }: RunnerOptions<Obj> & { readonly decide: Decide<Obj, Action> },
 ): Promise<LanesEnd> {
   const silentUntilMs = system.monotonicMs() + silentMs;
   let untold: CleanUpEnd | undefined;
   for (;;) {
-    const seen = await recipe.observe(untold === undefined ? object : withStatus(object, untold), ctx);
-    const { rule, verdict } = firstAnswer(recipe.rules, seen, new Date(system.wallMs()));
+    const current = untold === undefined ? object : withStatus(object, untold);
+    const { rule, verdict } = await decide(current, ctx, () => new Date(system.wallMs()));
     const { isInterim = false } = verdict;
     if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
-    ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
+    ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
     await performAll(recipe, verdict, { ctx, system });
     const { lanes } = verdict;
     if (lanes !== undefined) {
