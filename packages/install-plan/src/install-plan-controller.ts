@@ -39,7 +39,7 @@ import { claimedPlanId, planId } from "./ownership/owner-labels.ts";
 import { perform } from "./perform.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { planConditionTypes } from "./plan-conditions.ts";
-import { PlanMemories } from "./plan-memory.ts";
+import { planMemory } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { rules } from "./rules.ts";
 import type { Seen } from "./seen.ts";
@@ -93,7 +93,6 @@ export function installPlanController({
     discovery,
     requireAuthor,
     observer,
-    memories: new PlanMemories(),
     contents: new ContentReader(),
     wakeIndex: new WakeIndex(),
     plansById: new Map(),
@@ -119,7 +118,6 @@ interface ControllerState {
   readonly discovery: Discovery;
   readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
-  readonly memories: PlanMemories;
   readonly contents: ContentReader;
   readonly wakeIndex: WakeIndex;
   /** Every plan that a reconcile was made for; only those have watches that report their objects. */
@@ -172,7 +170,7 @@ const quietRefusalMs = 4_000;
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
   const { wakeIndex, system } = state;
-  const memory = state.memories.of(plan);
+  const memory = ctx.memory(planMemory);
   try {
     const seen = await observe(plan, ctx, state);
     memory.restart(refusal);
@@ -189,9 +187,8 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: Contro
 }
 
 function forget(plan: InstallPlan, state: ControllerState): void {
-  const { plansById, memories, contents, wakeIndex, orphanRequests } = state;
+  const { plansById, contents, wakeIndex, orphanRequests } = state;
   plansById.delete(planId(plan.metadata));
-  memories.forget(plan);
   contents.forget(plan.metadata.uid ?? "");
   wakeIndex.subscribe(plan.metadata, []);
   orphanRequests.delete(plan.metadata.uid ?? "");

@@ -9,7 +9,7 @@ import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
 import { jobFieldManager, releasePatch } from "./ownership/owner-labels.ts";
 import type { PlanAction } from "./plan-action.ts";
-import type { WriteFailure } from "./plan-memory.ts";
+import { planMemory, type WriteFailure } from "./plan-memory.ts";
 import { verbsOfActions } from "./plan-observer.ts";
 import { progressFields } from "./progress.ts";
 import { reasons } from "./reasons.ts";
@@ -48,13 +48,13 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       await unlessChanged(async () => await dropProgress(action, ctx));
       return;
     case "warn":
-      warn(action, ctx, parts);
+      warn(action, ctx);
       return;
     case "reportStage":
       parts.observer?.stagePassed?.(action.tookMs);
       return;
     case "forgetWriteFailures":
-      parts.memories.of(action.plan).writeFailures.clear();
+      ctx.memory(planMemory).writeFailures.clear();
       return;
     default:
       unreachable(action);
@@ -128,8 +128,8 @@ async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Con
 }
 
 /** One event for all: a bundle may hold hundreds of copies. */
-function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }: ApplyParts): void {
-  const { told } = memories.of(plan);
+function warn({ reason, warnings }: Of<"warn">, ctx: Context): void {
+  const { told } = ctx.memory(planMemory);
   if (warnings.every((warning) => told.has(warning))) return;
   for (const warning of warnings) told.add(warning);
   const rest = warnings.length > warningsTold ? `; and ${warnings.length - warningsTold} more` : "";
@@ -178,7 +178,7 @@ export async function perform(action: PlanAction, ctx: Context, parts: ApplyPart
     await performAction(action, ctx, parts);
     return;
   }
-  const memory = parts.memories.of(action.plan);
+  const memory = ctx.memory(planMemory);
   const key = identityKey(identity);
   const nowMs = parts.system.monotonicMs();
   try {

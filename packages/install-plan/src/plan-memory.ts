@@ -1,4 +1,4 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
@@ -175,19 +175,5 @@ const takeoversAllowed = 2;
 const shortestPauseMs = 10_000;
 const longestPauseMs = 10 * 60_000;
 
-/** The memories of all plans of a process. */
-export class PlanMemories {
-  readonly #byUid = new Map<string, PlanMemory>();
-
-  of({ metadata: { uid = "" } }: KubeObject): PlanMemory {
-    const known = this.#byUid.get(uid);
-    if (known !== undefined) return known;
-    const fresh = new PlanMemory();
-    this.#byUid.set(uid, fresh);
-    return fresh;
-  }
-
-  forget({ metadata: { uid = "" } }: KubeObject): void {
-    this.#byUid.delete(uid);
-  }
-}
+/** What the runtime keeps of each plan, and drops with it. */
+export const planMemory = defineMemory("plan", () => new PlanMemory());

@@ -17,7 +17,7 @@ import { describeIdentity } from "../identity.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
-import type { PlanMemories, PlanMemory, WriteFailure } from "../plan-memory.ts";
+import { type PlanMemory, planMemory, type WriteFailure } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-observer.ts";
 import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
@@ -26,7 +26,6 @@ import { writeFailureFrom } from "../write-failure.ts";
 
 /** What performing needs besides the reconcile. */
 export interface ApplyParts {
-  readonly memories: PlanMemories;
   readonly system: System;
   readonly observer?: PlanObserver;
 }
@@ -37,12 +36,12 @@ type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
 export async function applyMember(
   action: Apply,
   ctx: Context,
-  { memories, system, observer = {} }: ApplyParts,
+  { system, observer = {} }: ApplyParts,
 ): Promise<void> {
   const { view, plan } = action;
   const { kind, member } = view;
   if (kind === undefined) return;
-  const memory = memories.of(plan);
+  const memory = ctx.memory(planMemory);
   const client = asAccount(ctx.client, plan);
   try {
     const { written, isIntrusion } = await write(action, kind, client);

@@ -8,7 +8,7 @@ import { trackKinds } from "../inventory/member-stores.ts";
 import { isOwnJob } from "../jobs/job-view.ts";
 import { manifestNames } from "../manifest/content-reader.ts";
 import type { ObserverParts } from "../observe.ts";
-import type { PlanMemory, WriteFailure } from "../plan-memory.ts";
+import { type PlanMemory, planMemory, type WriteFailure } from "../plan-memory.ts";
 import { deletionLastedMs } from "../progress.ts";
 import type { WakeIndex } from "../wake-index.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
@@ -29,7 +29,7 @@ export async function observeDeletion(
   parts: DeletionParts,
 ): Promise<DeletionSeen> {
   const nowMs = parts.system.monotonicMs();
-  const memory = parts.memories.of(plan);
+  const memory = ctx.memory(planMemory);
   const recentlyChanged = parts.wakeIndex.recentlyChanged(nowMs);
   const base = {
     plan,
