@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How long to look, and how often. */
 export interface EventuallyOptions {
-  /** Default: 30 s. */
+  /** Default: a minute. */
   readonly withinMs?: number;
   /** Default: 50 ms. */
   readonly everyMs?: number;
