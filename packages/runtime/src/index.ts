@@ -110,7 +110,14 @@ export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";
 export { both } from "./telemetry/both.ts";
 export { createLog } from "./telemetry/create-log.ts";
-export type { DomainSeries, HistogramSpec, SeriesSpec } from "./telemetry/domain-series.ts";
+export type {
+  DomainSeries,
+  Figure,
+  HistogramSpec,
+  LabelledSpec,
+  SeriesSpec,
+} from "./telemetry/domain-series.ts";
+export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds.ts";
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
