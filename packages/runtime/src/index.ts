@@ -46,10 +46,10 @@ export type { Controller, ControllerDefinition } from "./controller/define-contr
 export type { Predicate } from "./controller/predicate.ts";
 export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/reconcile-definition.ts";
 export type { Signals } from "./controller/run-signals.ts";
+export { injectBundle } from "./certificates/bundle-target.ts";
+export type { BundleTarget } from "./certificates/bundle-target.ts";
 export { CertificateFiles } from "./certificates/certificate-files.ts";
 export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
-export { injectBundle } from "./certificates/inject-bundle.ts";
-export type { BundleTarget } from "./certificates/inject-bundle.ts";
 export { IssuedCertificates } from "./certificates/issued-certificates.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
 export type { ApiErrorFacts, ErrorClass, ExternalErrorClass, InvalidCause } from "./errors.ts";
