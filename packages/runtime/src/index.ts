@@ -130,4 +130,14 @@ export type {
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
 export type { WebhookRoute } from "./webhook/answer-review.ts";
+export { configurationController } from "./webhook/configuration-controller.ts";
+export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
+export { wantedWhile } from "./webhook/webhook-configuration.ts";
+export type {
+  WantedWhile,
+  WebhookAddress,
+  WebhookConfigurationSpec,
+  WebhookRule,
+  WebhookSpec,
+} from "./webhook/webhook-configuration.ts";
 export { WebhookServer } from "./webhook/webhook-server.ts";

@@ -56,7 +56,8 @@ export async function readCaBundle(
   return caBundleIn(found, key);
 }
 
-const bundleConfigMaps: Kind<BundleConfigMap> = defineKind<BundleConfigMap>({
+/** Where bundles are read. */
+export const bundleConfigMaps: Kind<BundleConfigMap> = defineKind<BundleConfigMap>({
   group: "",
   version: "v1",
   kind: "ConfigMap",
