@@ -96,8 +96,16 @@ export type { Context, ReconcileEvent, ReconcileEvents, Recipe, Tracked } from "
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
 export { run } from "./run/run.ts";
-export type { Domain, DomainHost, DomainPermission } from "./run/domain.ts";
+export type {
+  Domain,
+  DomainHost,
+  DomainPermission,
+  DomainWebhooks,
+  OperatorRole,
+  WebhookStores,
+} from "./run/domain.ts";
 export type { RunOptions } from "./run/run.ts";
+export type { WebhookOptions } from "./run/webhook-role.ts";
 export { timestampOf } from "./reconcile/timestamp.ts";
 export { unreachable } from "./unreachable.ts";
 export type { ReadStore } from "./store/read-store.ts";

@@ -3,13 +3,16 @@ import type { InformerEvent } from "../informers/informer-event.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
 import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import { type BundleConfigMap, bundleConfigMaps, bundleKey } from "./ca-bundle.ts";
 
 /** Where the API server reads whom to trust. */
 export type BundleTarget =
   /** A webhook configuration. */
   | { readonly kind: "mutating" | "validating"; readonly name: string }
   /** A CustomResourceDefinition with a conversion webhook. */
-  | { readonly kind: "conversion"; readonly name: string };
+  | { readonly kind: "conversion"; readonly name: string }
+  /** A ConfigMap with the bundle in `ca.crt`, for those who fill in the others; made when it does not exist. */
+  | { readonly kind: "configMap"; readonly namespace: string; readonly name: string };
 
 /** How to write bundles. */
 export interface BundleWriter {
@@ -19,8 +22,8 @@ export interface BundleWriter {
 }
 
 /**
- * Writes the bundle (PEM) into a webhook configuration or a CRD where it says something else, and nothing but the bundle.
- * A target that does not exist is left alone. True when something was written.
+ * Writes the bundle (PEM) into a target where it says something else, and nothing but the bundle. A webhook configuration or
+ * CRD that does not exist is left alone. True when something was written.
  */
 export async function injectBundle(
   writer: BundleWriter,
@@ -28,6 +31,7 @@ export async function injectBundle(
   bundlePem: string,
 ): Promise<boolean> {
   const caBundle = Buffer.from(bundlePem).toString("base64");
+  if (target.kind === "configMap") return await publishBundle(writer, target, bundlePem);
   return target.kind === "conversion"
     ? await injectIntoDefinition(writer, target.name, caBundle)
     : await injectIntoConfiguration(writer, target, caBundle);
@@ -48,12 +52,14 @@ export function watchBundles({ informers, targets, onChange }: BundleWatchOption
     const handle = stack.use(
       informers.acquire({
         kind: kindOfTarget(target),
+        ...(target.kind === "configMap" ? { namespace: target.namespace } : {}),
         fieldSelector: `metadata.name=${target.name}`,
         projection: bundlesOnly,
       }),
     );
     handle.addHandler((event) => {
-      if (isAboutBundles(event)) onChange(target);
+      const isGone = event.type === "deleted" && target.kind === "configMap";
+      if (isGone || isAboutBundles(event)) onChange(target);
     });
   }
   return stack;
@@ -86,14 +92,19 @@ const bundlesOnly = {
 
 /** The kind that a target is of. */
 function kindOfTarget({ kind }: BundleTarget): Kind {
+  if (kind === "configMap") return bundleConfigMaps;
   return kind === "conversion" ? definitions : configurations[kind];
 }
 
-/** The bundles in a webhook configuration or a CRD, in base64 and in their order; empty where there is none. */
-function bundlesIn(object: WebhookConfiguration & Definition): readonly string[] {
+/** The bundles in a target, as they stand there and in their order; empty where there is none. */
+function bundlesIn(object: WebhookConfiguration & Definition & BundleConfigMap): readonly string[] {
   const conversion = object.spec?.conversion?.webhook?.clientConfig;
   const configs = [...(object.webhooks ?? []).map(({ clientConfig }) => clientConfig), conversion];
-  return configs.flatMap((config) => (config === undefined ? [] : [config.caBundle ?? ""]));
+  const published = object.data?.[bundleKey];
+  return [
+    ...configs.flatMap((config) => (config === undefined ? [] : [config.caBundle ?? ""])),
+    ...(published === undefined ? [] : [published]),
+  ];
 }
 
 interface ClientConfig {
@@ -132,6 +143,27 @@ const definitions = defineKind<Definition>({
   plural: "customresourcedefinitions",
   scope: "Cluster",
 });
+
+async function publishBundle(
+  { client, fieldManager, signal }: BundleWriter,
+  { namespace, name }: Extract<BundleTarget, { kind: "configMap" }>,
+  bundlePem: string,
+): Promise<boolean> {
+  const limits = signal === undefined ? {} : { signal };
+  const found = await client.find(bundleConfigMaps, { namespace, name }, limits);
+  if (found?.data?.[bundleKey] === bundlePem) return false;
+  await client.apply(
+    bundleConfigMaps,
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace, name },
+      data: { [bundleKey]: bundlePem },
+    },
+    { ...limits, fieldManager, force: true },
+  );
+  return true;
+}
 
 async function injectIntoConfiguration(
   { client, fieldManager, signal }: BundleWriter,

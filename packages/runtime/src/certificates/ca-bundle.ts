@@ -23,7 +23,7 @@ export type CaBundle =
   | { readonly kind: "invalid"; readonly message: string };
 
 /** The key under which Kubernetes publishes its own authorities. */
-const defaultKey = "ca.crt";
+export const bundleKey = "ca.crt";
 
 /** Authorities that one bundle may have; the system's own has some 150. */
 const countLimit = 1_000;
@@ -32,7 +32,7 @@ const countLimit = 1_000;
  * The authorities in a ConfigMap, e.g. one that trust-manager, OpenShift or an administrator fills. One certificate that
  * cannot be read or is no authority spoils the whole: trust is not guessed.
  */
-export function caBundleIn(configMap: BundleConfigMap | undefined, key: string = defaultKey): CaBundle {
+export function caBundleIn(configMap: BundleConfigMap | undefined, key: string = bundleKey): CaBundle {
   const text = configMap?.data?.[key];
   if (text === undefined || text.trim() === "") return { kind: "missing" };
   const found = [...new Set(certificatesIn(text))];
@@ -50,7 +50,7 @@ export function caBundleIn(configMap: BundleConfigMap | undefined, key: string =
 export async function readCaBundle(
   client: Pick<Client, "find">,
   configMap: Required<ObjectRef>,
-  { key = defaultKey, signal }: { readonly key?: string; readonly signal?: AbortSignal } = {},
+  { key = bundleKey, signal }: { readonly key?: string; readonly signal?: AbortSignal } = {},
 ): Promise<CaBundle> {
   const found = await client.find(bundleConfigMaps, configMap, signal === undefined ? {} : { signal });
   return caBundleIn(found, key);

@@ -10,7 +10,7 @@ import type { Controller, LaunchedController } from "../controller/define-contro
 import { classify } from "../errors.ts";
 import type { InformerHandle } from "../informers/informer-pool.ts";
 import type { WebhookConfiguration } from "../kinds/index.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 import { unreachable } from "../unreachable.ts";
 import {
   compareConfiguration,
@@ -102,10 +102,9 @@ class ConfigurationKeeper implements LaunchedController {
     return { name: this.name, queued: 0, active: this.#active };
   }
 
-  #watch<H extends Pick<InformerHandle, "addHandler" | "firstResponse"> & AsyncDisposable>(handle: H): H {
+  #watch<O extends KubeObject>(handle: InformerHandle<O>): InformerHandle<O> {
     this.#handles.use(handle);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only what every handle has is used of it
-    this.#watched.push(handle as unknown as InformerHandle);
+    this.#watched.push(handle);
     handle.addHandler(() => {
       this.#wake.abort();
     });

@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+
+import { eventually, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import { expect, test } from "vitest";
+
+import type { Kind } from "../../src/object/kind.ts";
+import type { Log } from "../../src/reconcile/log.ts";
+import type { Domain } from "../../src/run/domain.ts";
+import { run, type RunOptions } from "../../src/run/run.ts";
+import { connect } from "../support/connect.ts";
+import { kubeconfig } from "../support/kubeconfig.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
+import { serveWidgets, type Widget, widgetKind } from "../support/widgets.ts";
+
+/** An operator in this process. */
+class Replica implements AsyncDisposable {
+  readonly #stopping = new AbortController();
+  readonly #fields: Record<string, unknown>[] = [];
+  readonly ended: Promise<void>;
+
+  constructor(options: RunOptions) {
+    const note = (_message: string, fields: object = {}): void => {
+      this.#fields.push({ ...fields });
+    };
+    const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+    this.ended = run({ ...options, port: 0, host: "127.0.0.1", log, signal: this.#stopping.signal });
+  }
+
+  async probe(): Promise<{ readonly status: number; readonly text: string }> {
+    const port = await eventually(() => this.#fields.find((each) => "metricsPort" in each)?.["metricsPort"]);
+    const answer = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.ended;
+  }
+}
+
+/** Refuses ConfigMaps called `refused` and says how many widgets there are. */
+function countingDomain(
+  widgets: Kind<Widget>,
+  { name, namespace }: Record<"name" | "namespace", string>,
+): Domain {
+  return {
+    name: "counting",
+    permissions: [],
+    controllers: () => [],
+    webhooks: () => ({
+      configurations: [
+        {
+          kind: "validating",
+          name,
+          webhooks: [
+            {
+              name: "configmaps.example.org",
+              path: "/count",
+              rules: [
+                { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] },
+              ],
+              namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+              matchConditions: [{ name: "refused", expression: "object.metadata.name == 'refused'" }],
+              failurePolicy: "Fail",
+              sideEffects: "None",
+            },
+          ],
+        },
+      ],
+      routes: ({ store }) => {
+        const seen = store({ kind: widgets, namespace });
+        return [
+          {
+            kind: "admission",
+            path: "/count",
+            decide: () => ({ kind: "deny", message: `there are ${seen.size} widgets` }),
+          },
+        ];
+      },
+    }),
+  };
+}
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+const write = ["get", "list", "watch", "create", "update", "patch"];
+
+test("the webhook role answers with an account of its own, without a lease, and is ready with its stores", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "role");
+  await using folder = await makeTempFolder();
+  await using connected = connect(cluster.admin);
+  const widgets = widgetKind();
+  const account = await makeIdentity(cluster.api, cluster.admin, {
+    namespace: namespace.name,
+    rules: [
+      { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "update"] },
+      { apiGroups: [""], resources: ["configmaps"], verbs: write },
+      { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] },
+    ],
+  });
+  const kubeconfigPath = join(folder.path, "kubeconfig");
+  const caData = Buffer.from(account.caPem).toString("base64");
+  const access = {
+    cluster: { server: account.server, "certificate-authority-data": caData },
+    user: { token: account.token },
+  };
+  await writeFile(kubeconfigPath, JSON.stringify(kubeconfig(access)));
+  const port = await freePort();
+  const name = `r${randomBytes(4).toString("hex")}`;
+  const common = {
+    name: "counter",
+    lease: { namespace: namespace.name },
+    domains: [countingDomain(widgets, { name, namespace: namespace.name })],
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: namespace.name,
+      port,
+      host: "127.0.0.1",
+    },
+  };
+  await using webhook = new Replica({ ...common, roles: ["webhook"], config: { kubeconfigPath } });
+  const unready = await eventually(async (see) => {
+    const { status, text } = see(await webhook.probe());
+    return text.includes("[+]certificate ok\n[+]webhook ok") ? { status, text } : undefined;
+  });
+  expect(unready).toMatchObject({
+    status: 500,
+    text: expect.stringContaining("[-]webhook-stores") as unknown,
+  });
+  await serveWidgets(connected.client, widgets);
+  await eventually(async (see) => see(await webhook.probe()).status === 200, { withinMs: 60_000 });
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace.name}/leases/counter`;
+  expect((await cluster.api.send({ path: leases })).status).toBe(404);
+
+  const roles = ["controllers"] as const;
+  const config = { kubeconfigPath: cluster.kubeconfigPath };
+  const controllers = new Replica({ ...common, roles, config });
+  const path = `/api/v1/namespaces/${namespace.name}/configmaps`;
+  const refused = async (): Promise<string> => {
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "refused" } };
+    return (await cluster.api.send({ method: "POST", path: `${path}?dryRun=All`, body })).body;
+  };
+  await eventually(async (see) => see(await refused()).includes("there are 0 widgets"), { withinMs: 30_000 });
+  expect((await cluster.api.send({ path: leases })).status).toBe(200);
+  await controllers[Symbol.asyncDispose]();
+  // Nobody leads now, and reviews are answered all the same.
+  await connected.client.create(widgets, {
+    apiVersion: `${widgets.group}/v1`,
+    kind: "Widget",
+    metadata: { name: "one", namespace: namespace.name },
+    spec: {},
+  });
+  await eventually(async (see) => see(await refused()).includes("there are 1 widgets"));
+  await cluster.api.send({
+    method: "DELETE",
+    path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${name}`,
+  });
+});
+
+test("one replica can have both roles, and a webhook that cannot listen ends the operator", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "role");
+  await using taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const replica = new Replica({
+    name: "counter",
+    roles: ["controllers", "webhook"],
+    config: { kubeconfigPath: cluster.kubeconfigPath },
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: namespace.name,
+      port,
+      host: "127.0.0.1",
+    },
+  });
+  await expect(replica.ended).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
