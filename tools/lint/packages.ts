@@ -15,7 +15,7 @@ const foundation = ["api", "runtime"];
  */
 export const packages: readonly PackageRule[] = [
   { folder: "packages/runtime", mayImport: [], entries: ["certificates", "kinds", "schema", "testing"] },
-  { folder: "packages/api", mayImport: ["runtime"] },
+  { folder: "packages/api", mayImport: ["runtime"], entries: ["generate"] },
   { folder: "packages/install-plan", mayImport: foundation, entries: ["health", "pack"] },
   { folder: "packages/subscription", mayImport: foundation },
   { folder: "packages/licensing", mayImport: foundation },

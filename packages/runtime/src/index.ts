@@ -95,6 +95,8 @@ export { reasons } from "./reconcile/reasons.ts";
 export type { Context, ReconcileEvent, ReconcileEvents, Recipe, Tracked } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
+export { ownPermissions } from "./run/own-permissions.ts";
+export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";
 export type {
   Domain,

@@ -4,12 +4,20 @@ import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 
-import { eventually, joinSharedCluster, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import {
+  eventually,
+  type Identity,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  type PolicyRule,
+} from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
 import type { Kind } from "../../src/object/kind.ts";
 import type { Log } from "../../src/reconcile/log.ts";
-import type { Domain } from "../../src/run/domain.ts";
+import type { Domain, OperatorRole } from "../../src/run/domain.ts";
+import { type OwnPermission, ownPermissions } from "../../src/run/own-permissions.ts";
 import { run, type RunOptions } from "../../src/run/run.ts";
 import { connect } from "../support/connect.ts";
 import { kubeconfig } from "../support/kubeconfig.ts";
@@ -85,35 +93,42 @@ function countingDomain(
   };
 }
 
+/** A kubeconfig of the account, in a file. */
+async function saveAccess({ server, caPem, token }: Identity, path: string): Promise<string> {
+  const caData = Buffer.from(caPem).toString("base64");
+  const cluster = { server, "certificate-authority-data": caData };
+  await writeFile(path, JSON.stringify(kubeconfig({ cluster, user: { token } })));
+  return path;
+}
+
+/** What the API server takes of it. */
+function ruleOf({ apiGroups, resources, verbs, resourceNames }: OwnPermission): PolicyRule {
+  return { apiGroups, resources, verbs, ...(resourceNames === undefined ? {} : { resourceNames }) };
+}
+
 async function freePort(): Promise<number> {
   await using server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
 
-const write = ["get", "list", "watch", "create", "update", "patch"];
-
-test("the webhook role answers with an account of its own, without a lease, and is ready with its stores", async () => {
+test("both roles work with exactly their own permissions; the webhook takes no lease and is ready with its stores", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "role");
   await using folder = await makeTempFolder();
   await using connected = connect(cluster.admin);
   const widgets = widgetKind();
-  const account = await makeIdentity(cluster.api, cluster.admin, {
-    namespace: namespace.name,
-    rules: [
-      { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "update"] },
-      { apiGroups: [""], resources: ["configmaps"], verbs: write },
-      { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] },
-    ],
-  });
-  const kubeconfigPath = join(folder.path, "kubeconfig");
-  const caData = Buffer.from(account.caPem).toString("base64");
-  const access = {
-    cluster: { server: account.server, "certificate-authority-data": caData },
-    user: { token: account.token },
+  const accessOf = async (role: OperatorRole, rules: readonly PolicyRule[]): Promise<string> => {
+    const own = ownPermissions({ name: "counter", hasWebhooks: true }).filter((each) => each.role === role);
+    const account = await makeIdentity(cluster.api, cluster.admin, {
+      namespace: namespace.name,
+      rules: [...own.filter(({ isNamespaced }) => isNamespaced).map(ruleOf), ...rules],
+      clusterRules: own.filter(({ isNamespaced }) => !isNamespaced).map(ruleOf),
+    });
+    return await saveAccess(account, join(folder.path, role));
   };
-  await writeFile(kubeconfigPath, JSON.stringify(kubeconfig(access)));
+  const reads = { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] };
+  const kubeconfigPath = await accessOf("webhook", [reads]);
   const port = await freePort();
   const name = `r${randomBytes(4).toString("hex")}`;
   const common = {
@@ -142,7 +157,7 @@ test("the webhook role answers with an account of its own, without a lease, and 
   expect((await cluster.api.send({ path: leases })).status).toBe(404);
 
   const roles = ["controllers"] as const;
-  const config = { kubeconfigPath: cluster.kubeconfigPath };
+  const config = { kubeconfigPath: await accessOf("controllers", []) };
   const controllers = new Replica({ ...common, roles, config });
   const path = `/api/v1/namespaces/${namespace.name}/configmaps`;
   const refused = async (): Promise<string> => {
