@@ -12,7 +12,7 @@ const operator = { name: "quartermaster", namespace: "quartermaster" } as const;
  */
 export function permissionFiles(domains: readonly Domain[]): readonly GeneratedFile[] {
   const hasWebhooks = domains.some((domain) => "webhooks" in domain);
-  const own = ownPermissions({ name: operator.name, hasWebhooks });
+  const own = ownPermissions({ ...operator, hasWebhooks });
   const rulesOf = (role: OperatorRole): readonly RbacRule[] => [
     ...domains
       .flatMap(({ permissions }) => permissions)

@@ -109,6 +109,7 @@ test("the webhook's account has what its role needs and nothing of the controlle
     "pods get",
     "events create patch",
     "mutatingwebhookconfigurations validatingwebhookconfigurations get list watch create update delete",
+    "namespaces (quartermaster) get",
   ]);
   expect(controllers["Role quartermaster-leader"]).toEqual([
     "leases get create update",

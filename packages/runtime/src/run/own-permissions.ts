@@ -12,13 +12,24 @@ export interface OwnPermission extends DomainPermission {
 export interface OwnPermissionsOptions {
   /** As `run` is given it. */
   readonly name: string;
+  /** Where it runs. */
+  readonly namespace: string;
   /** Whether a domain has webhooks. */
   readonly hasWebhooks: boolean;
 }
 
 /** What an operator does with its own identity besides its domains, by role. RBAC is generated from it. */
-export function ownPermissions({ name, hasWebhooks }: OwnPermissionsOptions): readonly OwnPermission[] {
-  return [...controllerPermissions, ...(hasWebhooks ? webhookPermissions(`${name}-webhook-ca`) : [])];
+export function ownPermissions({
+  name,
+  namespace,
+  hasWebhooks,
+}: OwnPermissionsOptions): readonly OwnPermission[] {
+  if (!hasWebhooks) return controllerPermissions;
+  return [
+    ...controllerPermissions,
+    ...configurationPermissions(namespace),
+    ...authorityPermissions(`${name}-webhook-ca`),
+  ];
 }
 
 const controllerPermissions: readonly OwnPermission[] = [
@@ -40,10 +51,7 @@ const controllerPermissions: readonly OwnPermission[] = [
   },
 ];
 
-/** RBAC cannot limit a create to a name: that is why it stands apart. */
-function webhookPermissions(authority: string): readonly OwnPermission[] {
-  const named = { isNamespaced: true, apiGroups: [""], resourceNames: [authority] };
-  const made = { isNamespaced: true, apiGroups: [""], verbs: ["create"] };
+function configurationPermissions(namespace: string): readonly OwnPermission[] {
   return [
     {
       role: "controllers",
@@ -54,6 +62,23 @@ function webhookPermissions(authority: string): readonly OwnPermission[] {
       resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
       verbs: ["get", "list", "watch", "create", "update", "delete"],
     },
+    {
+      role: "controllers",
+      isNamespaced: false,
+      reason: "Owner of these configurations, so that they go with the operator's namespace.",
+      apiGroups: [""],
+      resources: ["namespaces"],
+      resourceNames: [namespace],
+      verbs: ["get"],
+    },
+  ];
+}
+
+/** RBAC cannot limit a create to a name: that is why it stands apart. */
+function authorityPermissions(authority: string): readonly OwnPermission[] {
+  const named = { isNamespaced: true, apiGroups: [""], resourceNames: [authority] };
+  const made = { isNamespaced: true, apiGroups: [""], verbs: ["create"] };
+  return [
     {
       ...named,
       role: "controllers",

@@ -9,8 +9,8 @@ import type { ControllerReport, Term } from "../controller/controller-run.ts";
 import type { Controller, LaunchedController } from "../controller/define-controller.ts";
 import { classify } from "../errors.ts";
 import type { InformerHandle } from "../informers/informer-pool.ts";
-import type { WebhookConfiguration } from "../kinds/index.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import { namespaces, type WebhookConfiguration } from "../kinds/index.ts";
+import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
 import { unreachable } from "../unreachable.ts";
 import {
   compareConfiguration,
@@ -19,6 +19,8 @@ import {
   configurationStep,
   type ConfigurationStep,
   desiredConfiguration,
+  ownedByNamespace,
+  waitBeforeWriteMs,
   type WebhookConfigurationSpec,
 } from "./webhook-configuration.ts";
 
@@ -48,7 +50,7 @@ export function configurationController(options: ConfigurationControllerOptions)
 const longestRestMs = 3_600_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 60_000];
 
-/** Where another writer undoes ours again and again, this many writes a minute are enough. */
+/** For each configuration. */
 const writesPerMinute = 5;
 
 class ConfigurationKeeper implements LaunchedController {
@@ -168,10 +170,10 @@ class ConfigurationKeeper implements LaunchedController {
         log.error("a webhook configuration of this name exists and is not ours", { name });
         return;
       case "create":
-        await client.create(kind, wanted, { signal });
+        await client.create(kind, ownedByNamespace(wanted, await this.#namespace(signal)), { signal });
         break;
       case "replace":
-        await client.replace(kind, withVersion(wanted, resourceVersion), { signal });
+        await client.replace(kind, withMetadata(wanted, live?.metadata ?? wanted.metadata), { signal });
         break;
       case "delete":
         await client.delete(kind, { name }, { signal, preconditions: { uid, resourceVersion } });
@@ -181,6 +183,17 @@ class ConfigurationKeeper implements LaunchedController {
     }
     this.#writtenMs.push(this.#host.system.monotonicMs());
     log.info("webhook configuration written", { name, action: step });
+  }
+
+  /** Undefined where we may not see it: the configuration then has to be deleted by hand when the operator goes. */
+  async #namespace(signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { namespace: name } = this.#options.bundle;
+    try {
+      return await this.#host.client.find(namespaces, { name }, { signal, isMetadataOnly: true });
+    } catch (error) {
+      if (classify(error) !== "forbidden") throw error;
+      return undefined;
+    }
   }
 
   #bundle(): CaBundle {
@@ -196,12 +209,12 @@ class ConfigurationKeeper implements LaunchedController {
   }
 
   #waitMs(): number {
-    const nowMs = this.#host.system.monotonicMs();
-    while ((this.#writtenMs[0] ?? nowMs) < nowMs - 60_000) this.#writtenMs.shift();
     const limit = writesPerMinute * this.#options.configurations.length;
-    if (this.#writtenMs.length < limit) return 0;
-    this.#host.log.warn("webhook configurations are changed again and again by somebody else");
-    return Math.max(1, (this.#writtenMs[0] ?? nowMs) + 60_000 - nowMs);
+    const waitMs = waitBeforeWriteMs(this.#writtenMs, { nowMs: this.#host.system.monotonicMs(), limit });
+    this.#writtenMs.splice(0, this.#writtenMs.length - limit);
+    if (waitMs > 0)
+      this.#host.log.warn("webhook configurations are changed again and again by somebody else", { waitMs });
+    return waitMs;
   }
 
   async #rest(restMs: number, taking: AbortSignal): Promise<void> {
@@ -221,6 +234,7 @@ interface Performance {
   readonly signal: AbortSignal;
 }
 
-function withVersion(object: WebhookConfiguration, resourceVersion: string): WebhookConfiguration {
-  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+/** What others wrote beside the webhooks stays: labels, annotations, owner references. */
+function withMetadata(object: WebhookConfiguration, metadata: ObjectMeta): WebhookConfiguration {
+  return { ...object, metadata };
 }

@@ -125,6 +125,17 @@ export function desiredConfiguration(
   };
 }
 
+/** The configuration as it goes with the operator's namespace: an operator that is gone must not block requests. */
+export function ownedByNamespace(
+  configuration: WebhookConfiguration,
+  namespace: KubeObject | undefined,
+): WebhookConfiguration {
+  if (namespace?.metadata.uid === undefined) return configuration;
+  const { name, uid } = namespace.metadata;
+  const ownerReferences = [{ apiVersion: "v1", kind: "Namespace", name, uid }];
+  return { ...configuration, metadata: { ...configuration.metadata, ownerReferences } };
+}
+
 /** How the live object compares to the wanted one. */
 export function compareConfiguration(
   wanted: WebhookConfiguration,
@@ -135,6 +146,19 @@ export function compareConfiguration(
     metadata.labels?.[configurationOwnerLabel];
   if (ownerOf(live) !== ownerOf(wanted)) return "foreign";
   return deepEqual(wanted.webhooks, live.webhooks) ? "asWanted" : "differs";
+}
+
+/**
+ * How long to wait before one more write, given the times of earlier ones in order. Where another writer undoes ours again and
+ * again, `limit` writes a minute are enough.
+ */
+export function waitBeforeWriteMs(
+  writtenMs: readonly number[],
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): number {
+  const recent = writtenMs.filter((atMs) => atMs > nowMs - 60_000);
+  const decisive = recent.at(-limit);
+  return recent.length < limit || decisive === undefined ? 0 : decisive + 60_000 - nowMs;
 }
 
 /** Where configurations of each kind are served. */

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 
@@ -14,15 +16,18 @@ import {
 } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
+import { issueCertificate } from "../../src/certificates/issue-certificate.ts";
 import type { Kind } from "../../src/object/kind.ts";
 import type { Log } from "../../src/reconcile/log.ts";
 import type { Domain, OperatorRole } from "../../src/run/domain.ts";
 import { type OwnPermission, ownPermissions } from "../../src/run/own-permissions.ts";
 import { run, type RunOptions } from "../../src/run/run.ts";
 import { connect } from "../support/connect.ts";
+import { configMaps } from "../support/kinds.ts";
 import { kubeconfig } from "../support/kubeconfig.ts";
+import { makeServing } from "../support/serving.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
-import { serveWidgets, type Widget, widgetKind } from "../support/widgets.ts";
+import { serveWidgets, widgetKind } from "../support/widgets.ts";
 
 /** An operator in this process. */
 class Replica implements AsyncDisposable {
@@ -51,10 +56,7 @@ class Replica implements AsyncDisposable {
 }
 
 /** Refuses ConfigMaps called `refused` and says how many widgets there are. */
-function countingDomain(
-  widgets: Kind<Widget>,
-  { name, namespace }: Record<"name" | "namespace", string>,
-): Domain {
+function countingDomain(widgets: Kind, { name, namespace }: Record<"name" | "namespace", string>): Domain {
   return {
     name: "counting",
     permissions: [],
@@ -119,7 +121,11 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   await using connected = connect(cluster.admin);
   const widgets = widgetKind();
   const accessOf = async (role: OperatorRole, rules: readonly PolicyRule[]): Promise<string> => {
-    const own = ownPermissions({ name: "counter", hasWebhooks: true }).filter((each) => each.role === role);
+    const own = ownPermissions({
+      name: "counter",
+      namespace: namespace.name,
+      hasWebhooks: true,
+    }).filter((each) => each.role === role);
     const account = await makeIdentity(cluster.api, cluster.admin, {
       namespace: namespace.name,
       rules: [...own.filter(({ isNamespaced }) => isNamespaced).map(ruleOf), ...rules],
@@ -175,6 +181,10 @@ test("both roles work with exactly their own permissions; the webhook takes no l
     spec: {},
   });
   await eventually(async (see) => see(await refused()).includes("there are 1 widgets"));
+  // What others need to trust us comes back when somebody deletes it.
+  const published = `${path}/counter-webhook-ca`;
+  expect((await cluster.api.send({ method: "DELETE", path: published })).status).toBe(200);
+  await eventually(async (see) => see(await cluster.api.send({ path: published })).status === 200);
   await cluster.api.send({
     method: "DELETE",
     path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${name}`,
@@ -199,4 +209,53 @@ test("one replica can have both roles, and a webhook that cannot listen ends the
     },
   });
   await expect(replica.ended).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
+
+test("a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
+  using cluster = joinSharedCluster();
+  await using folder = await makeTempFolder();
+  const { authority, certificates } = await makeServing();
+  const pair = certificates.current();
+  const files = { certificatePath: join(folder.path, "tls.crt"), keyPath: join(folder.path, "tls.key") };
+  await writeFile(files.certificatePath, pair?.certificatePem ?? "");
+  await writeFile(files.keyPath, pair?.keyPem ?? "");
+  const port = await freePort();
+  const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
+  const caller = await issueCertificate(authority, {
+    subject: { commonName: "api-server" },
+    usages: ["client"],
+    serial: "03",
+    validity,
+  });
+  await using replica = new Replica({
+    name: "counter",
+    roles: ["webhook"],
+    config: { kubeconfigPath: cluster.kubeconfigPath },
+    domains: [countingDomain(configMaps, { name: "unused", namespace: "default" })],
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: "default",
+      port,
+      host: "127.0.0.1",
+      files,
+      callerAuthoritiesPem: authority.certificatePem,
+    },
+  });
+  await eventually(async (see) => see(await replica.probe()).status === 200);
+  const ask = async (identity: object): Promise<number | undefined> => {
+    const asked = request({
+      host: "127.0.0.1",
+      port,
+      path: "/count",
+      ca: authority.certificatePem,
+      ...identity,
+    });
+    asked.end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  // Reviews are posted; that it says so shows that it listened to us.
+  expect(await ask({ cert: caller.certificatePem, key: caller.keyPem })).toBe(405);
+  await expect(ask({})).rejects.toThrow(/certificate required|hang up|ECONNRESET/i);
 });

@@ -45,7 +45,12 @@ function specOf(name: string, more: Partial<WebhookConfigurationSpec> = {}): Web
 }
 
 interface Configuration {
-  readonly metadata: { readonly uid: string; readonly resourceVersion: string };
+  readonly metadata: {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels: object;
+    readonly ownerReferences?: readonly object[];
+  };
   readonly webhooks?: readonly {
     readonly failurePolicy: string;
     readonly objectSelector: object;
@@ -99,6 +104,7 @@ test("a configuration waits for its bundle, is kept as wanted, and follows each 
   const [first, second] = [await newBundle(), await newBundle()];
   await publish(first);
   const made = await present(cluster, always);
+  expect(made.metadata.ownerReferences).toMatchObject([{ kind: "Namespace", name: namespace.name }]);
   expect(made.webhooks?.[0]?.clientConfig).toEqual({
     url: "https://127.0.0.1:1/things",
     caBundle: Buffer.from(first).toString("base64"),
@@ -128,6 +134,18 @@ test("a configuration waits for its bundle, is kept as wanted, and follows each 
     { withinMs: 10_000 },
   );
   expect(restored.webhooks?.[0]?.objectSelector).toEqual({});
+
+  // A label of others stays; it is ours to decide upon the webhooks only.
+  const labelled = { metadata: { labels: { team: "a" } } };
+  const merge = { contentType: "application/merge-patch+json", method: "PATCH" } as const;
+  await cluster.api.send({ ...merge, path: pathOf(always), body: labelled });
+  await publish(first);
+  await eventually(
+    async () =>
+      (await read(cluster, always))?.webhooks?.[0]?.clientConfig.caBundle ===
+      Buffer.from(first).toString("base64"),
+  );
+  expect((await read(cluster, always))?.metadata.labels).toMatchObject({ team: "a" });
 
   await cluster.api.send({ method: "DELETE", path: pathOf(always) });
   const again = await present(cluster, always);

@@ -7,6 +7,7 @@ import {
   type ConfigurationStep,
   configurationStep,
   desiredConfiguration,
+  waitBeforeWriteMs,
   type WebhookConfigurationSpec,
 } from "../../src/webhook/webhook-configuration.ts";
 
@@ -111,4 +112,19 @@ test("a configuration with our name but not our label is not ours", () => {
   expect(compareConfiguration(wanted, { ...wanted, metadata })).toBe("foreign");
   const other = { ...metadata, labels: { [configurationOwnerLabel]: "elsewhere.quartermaster" } };
   expect(compareConfiguration(wanted, { ...wanted, metadata: other })).toBe("foreign");
+});
+
+test.each([
+  { name: "nothing written yet", written: [], nowMs: 0, want: 0 },
+  { name: "fewer than the limit", written: [1_000, 2_000], nowMs: 3_000, want: 0 },
+  { name: "the limit within a minute", written: [1_000, 2_000, 3_000], nowMs: 4_000, want: 57_000 },
+  {
+    name: "the first of them just over a minute ago",
+    written: [1_000, 2_000, 3_000],
+    nowMs: 61_000,
+    want: 0,
+  },
+  { name: "more than the limit", written: [0, 1_000, 2_000, 3_000], nowMs: 4_000, want: 57_000 },
+])("a fight over a configuration is slowed down: $name", ({ written, nowMs, want }) => {
+  expect(waitBeforeWriteMs(written, { nowMs, limit: 3 })).toBe(want);
 });
