@@ -45,10 +45,10 @@ export type { Controller, ControllerDefinition } from "./controller/define-contr
 export type { Predicate } from "./controller/predicate.ts";
 export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/reconcile-definition.ts";
 export type { Signals } from "./controller/run-signals.ts";
+export { injectBundle } from "./certificates/bundle-target.ts";
+export type { BundleTarget } from "./certificates/bundle-target.ts";
 export { CertificateFiles } from "./certificates/certificate-files.ts";
 export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
-export { injectBundle } from "./certificates/inject-bundle.ts";
-export type { BundleTarget } from "./certificates/inject-bundle.ts";
 export { IssuedCertificates } from "./certificates/issued-certificates.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
 export type { ApiErrorFacts, ErrorClass, ExternalErrorClass, InvalidCause } from "./errors.ts";
@@ -106,9 +106,19 @@ export type {
 } from "./reconcile/recipe.ts";
 export { firstAnswer } from "./reconcile/rule.ts";
 export type { Rule } from "./reconcile/rule.ts";
+export { ownPermissions } from "./run/own-permissions.ts";
+export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";
-export type { Domain, DomainHost, DomainPermission } from "./run/domain.ts";
+export type {
+  Domain,
+  DomainHost,
+  DomainPermission,
+  DomainWebhooks,
+  OperatorRole,
+  WebhookStores,
+} from "./run/domain.ts";
 export type { RunOptions } from "./run/run.ts";
+export type { WebhookOptions } from "./run/webhook-role.ts";
 export { timestampOf } from "./reconcile/timestamp.ts";
 export { unreachable } from "./unreachable.ts";
 export type { ReadStore } from "./store/read-store.ts";
@@ -121,7 +131,14 @@ export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";
 export { both } from "./telemetry/both.ts";
 export { createLog } from "./telemetry/create-log.ts";
-export type { DomainSeries, HistogramSpec, SeriesSpec } from "./telemetry/domain-series.ts";
+export type {
+  DomainSeries,
+  Figure,
+  HistogramSpec,
+  LabelledSpec,
+  SeriesSpec,
+} from "./telemetry/domain-series.ts";
+export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds.ts";
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
@@ -134,4 +151,14 @@ export type {
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
 export type { WebhookRoute } from "./webhook/answer-review.ts";
+export { configurationController } from "./webhook/configuration-controller.ts";
+export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
+export { wantedWhile } from "./webhook/webhook-configuration.ts";
+export type {
+  WantedWhile,
+  WebhookAddress,
+  WebhookConfigurationSpec,
+  WebhookRule,
+  WebhookSpec,
+} from "./webhook/webhook-configuration.ts";
 export { WebhookServer } from "./webhook/webhook-server.ts";
