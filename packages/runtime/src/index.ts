@@ -1,15 +1,19 @@
-export { AccessCache, reviewAccess } from "./access/access-reviews.ts";
+export { AccessCache, reviewAccess } from "./access/review-access.ts";
 export type {
   AccessCacheOptions,
   AccessRequest,
   AccessSubject,
   ReviewOptions,
-} from "./access/access-reviews.ts";
+} from "./access/review-access.ts";
 export { controllerReference, isControlledBy } from "./apply/apply-owned.ts";
 export type { Desired } from "./apply/apply-owned.ts";
-export { fieldsAppliedBy, isApplyOf, managersOf, readManagerEntry } from "./apply/managed-fields.ts";
-export type { FieldSet, ManagerEntry } from "./apply/managed-fields.ts";
-export { unownedPaths } from "./apply/unowned-paths.ts";
+export { fieldsAppliedBy, isApplyOf, managersOf, readManagerEntry, unownedPaths } from "./apply/field-set.ts";
+export type { FieldSet, ManagerEntry } from "./apply/field-set.ts";
+export { CertificateFiles } from "./certificates/certificate-files.ts";
+export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
+export { injectBundle } from "./certificates/bundle-target.ts";
+export type { BundleTarget } from "./certificates/bundle-target.ts";
+export { IssuedCertificates } from "./certificates/issued-certificates.ts";
 export type {
   Applied,
   ApplyOptions,
@@ -33,30 +37,25 @@ export { loadConfig } from "./config/load-config.ts";
 export type { LoadConfigOptions } from "./config/load-config.ts";
 export { mappedFrom } from "./controller/controller-definition.ts";
 export type {
+  ControllerDefinition,
   ControllerOptions,
   MappedOptions,
   MappedSource,
+  Predicate,
   RecipeDefinition,
+  Reconciled,
+  ReconcileDefinition,
   Source,
+  StatusOf,
   WokenRef,
 } from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
-export type { Controller, ControllerDefinition } from "./controller/define-controller.ts";
-export type { Predicate } from "./controller/predicate.ts";
-export type { Reconciled, ReconcileDefinition, StatusOf } from "./controller/reconcile-definition.ts";
+export type { Controller } from "./controller/define-controller.ts";
 export type { Signals } from "./controller/run-signals.ts";
-export { injectBundle } from "./certificates/bundle-target.ts";
-export type { BundleTarget } from "./certificates/bundle-target.ts";
-export { CertificateFiles } from "./certificates/certificate-files.ts";
-export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
-export { IssuedCertificates } from "./certificates/issued-certificates.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
 export type { ApiErrorFacts, ErrorClass, ExternalErrorClass, InvalidCause } from "./errors.ts";
 export type { InformerEvent, InformerHandler } from "./informers/informer-event.ts";
 export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
-export { parseLabelSelector, meetsAll } from "./object/label-selector.ts";
-export type { LabelRequirement } from "./object/label-selector.ts";
-export { printable } from "./object/printable.ts";
 export { LeaseElector } from "./leader/lease-elector.ts";
 export type { FencedElector, LeaseElectorOptions } from "./leader/lease-elector.ts";
 export { alwaysLeader } from "./leader/leader-elector.ts";
@@ -64,12 +63,20 @@ export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry-hooks.ts";
+export {
+  escapePointer,
+  fieldOf,
+  isJsonObject,
+  listOf,
+  pointerKeys,
+  textOf,
+  withoutFields,
+} from "./object/json-object.ts";
+export type { JsonObject } from "./object/json-object.ts";
 export { canonicalJson, digestOf } from "./object/canonical-json.ts";
 export { apiVersionOf, defineKind, groupOf, nameOfKind } from "./object/kind.ts";
 export type { Kind } from "./object/kind.ts";
 export { keyOf, refOf } from "./object/kube-object.ts";
-export { exactNumber, isRawNumber } from "./object/raw-number.ts";
-export type { RawNumber } from "./object/raw-number.ts";
 export type {
   KubeObject,
   Live,
@@ -78,37 +85,37 @@ export type {
   ObjectRef,
   OwnerReference,
 } from "./object/kube-object.ts";
-export { fieldOf, isJsonObject, listOf, textOf, withoutFields } from "./object/json-object.ts";
-export type { JsonObject } from "./object/json-object.ts";
-export { escapePointer, pointerKeys } from "./object/json-pointer.ts";
+export { meetsAll, parseLabelSelector } from "./object/parse-label-selector.ts";
+export type { LabelRequirement } from "./object/parse-label-selector.ts";
 export { patchBetween } from "./object/patch-between.ts";
 export type { JsonPatchOperation } from "./object/patch-between.ts";
-export type { Condition } from "./reconcile/conditions.ts";
-export { mergeLanes } from "./reconcile/lanes.ts";
-export type { LaneEnd } from "./reconcile/lanes.ts";
+export { printable } from "./object/printable.ts";
+export { exactNumber, isRawNumber } from "./object/raw-number.ts";
+export type { RawNumber } from "./object/raw-number.ts";
+export type { Condition } from "./reconcile/condition.ts";
+export { defineMemory } from "./reconcile/define-memory.ts";
+export type { MemorySlot } from "./reconcile/define-memory.ts";
 export { silentLog } from "./reconcile/log.ts";
 export type { Log, LogFields } from "./reconcile/log.ts";
-export { defineMemory } from "./reconcile/memory.ts";
-export type { MemorySlot } from "./reconcile/memory.ts";
 export { held, settled, stalled, waiting } from "./reconcile/outcome.ts";
-export type { ConditionUpdate, CleanUpEnd, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
+export type { CleanUpEnd, ConditionUpdate, Lane, Outcome, Verdict, Why } from "./reconcile/outcome.ts";
+export { mergeLanes } from "./reconcile/perform-lanes.ts";
+export type { LaneEnd } from "./reconcile/perform-lanes.ts";
 export { reasons } from "./reasons.ts";
-export { defineDeletion } from "./reconcile/recipe.ts";
+export { defineDeletion, firstAnswer } from "./reconcile/recipe.ts";
 export type {
   Context,
   Decided,
   Deletion,
   DeletionDefinition,
+  FollowView,
+  Recipe,
   ReconcileEvent,
   ReconcileEvents,
-  Recipe,
+  Rule,
   Tracked,
 } from "./reconcile/recipe.ts";
-export { firstAnswer } from "./reconcile/rule.ts";
-export type { Rule } from "./reconcile/rule.ts";
-export { ownPermissions } from "./run/own-permissions.ts";
-export type { OwnPermission } from "./run/own-permissions.ts";
-export { run } from "./run/run.ts";
+export { timestampOf } from "./reconcile/status-writer.ts";
 export type {
   Domain,
   DomainHost,
@@ -117,18 +124,16 @@ export type {
   OperatorRole,
   WebhookStores,
 } from "./run/domain.ts";
+export { ownPermissions } from "./run/own-permissions.ts";
+export type { OwnPermission } from "./run/own-permissions.ts";
+export { run } from "./run/run.ts";
 export type { RunOptions } from "./run/run.ts";
 export type { WebhookOptions } from "./run/webhook-role.ts";
-export { timestampOf } from "./reconcile/timestamp.ts";
-export { unreachable } from "./unreachable.ts";
-export type { ReadStore } from "./store/read-store.ts";
-export { byLabel, byNamespace, byOwner, defineIndex } from "./store/store-index.ts";
-export type { Index } from "./store/store-index.ts";
+export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
+export type { Index } from "./store/index-set.ts";
+export type { ReadStore } from "./store/object-store.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
-export { parseJson } from "./transport/json.ts";
-export { createTransport } from "./transport/transport.ts";
-export type { Transport, TransportOptions } from "./transport/transport.ts";
 export { both } from "./telemetry/both.ts";
 export { createLog } from "./telemetry/create-log.ts";
 export type {
@@ -142,15 +147,19 @@ export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
+export { parseJson } from "./transport/parse-json.ts";
+export { createTransport } from "./transport/transport.ts";
+export type { Transport, TransportOptions } from "./transport/transport.ts";
+export { unreachable } from "./unreachable.ts";
 export type {
   AdmissionDecision,
   AdmissionRequest,
   AuditAnnotations,
   DecideAdmission,
 } from "./webhook/admission.ts";
+export type { WebhookRoute } from "./webhook/answer-review.ts";
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
-export type { WebhookRoute } from "./webhook/answer-review.ts";
 export { configurationController } from "./webhook/configuration-controller.ts";
 export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
 export { wantedWhile } from "./webhook/webhook-configuration.ts";

@@ -18,6 +18,8 @@ export const reasons = {
   nameTaken: "NameTaken",
   /** What would have to be written is too large to be stored. */
   tooLarge: "TooLarge",
+  /** The controller follows as many objects as it may. */
+  followLimit: "FollowLimitReached",
   /** A fault of the operator. */
   internalError: "InternalError",
   /** Event: an object is nested too deeply to be worked with. */

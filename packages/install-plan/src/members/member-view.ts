@@ -180,7 +180,7 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
 function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
   const home = ctx.store(namespaces).get({ name: namespace });
   if (home === undefined) return `namespace ${namespace} does not exist yet`;
-  const { uid = "", deletionTimestamp } = home.metadata;
+  const { uid, deletionTimestamp } = home.metadata;
   if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
   if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
   if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;

@@ -11,8 +11,7 @@ import {
   type OwnerReference,
 } from "../object/kube-object.ts";
 import { reasons } from "../reasons.ts";
-import { fieldsAppliedBy } from "./managed-fields.ts";
-import { ownsMoreThan, unownedPaths } from "./unowned-paths.ts";
+import { fieldsAppliedBy, ownsMoreThan, unownedPaths } from "./field-set.ts";
 
 /** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */
 export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;
@@ -21,11 +20,11 @@ export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kin
 export interface ApplyParts<O extends KubeObject> {
   readonly client: Client;
   readonly fieldManager: string;
-  readonly owner: KubeObject;
+  readonly owner: Live;
   /** Whether the owner is cluster-scoped: then an object's namespace is its own. */
   readonly isOwnerClusterWide: boolean;
   /** The object as the store has it; undefined when there is none. */
-  readonly live: O | undefined;
+  readonly live: Live<O> | undefined;
   readonly applied: AppliedObjects;
 }
 
@@ -46,12 +45,12 @@ export async function applyOwned<O extends KubeObject>(
   const id = `${nameOfKind(kind)} ${keyOf(wanted.metadata)}`;
   const isOurs = live !== undefined && isControlledBy(live, owner);
   if (live !== undefined && !isOurs) throw nameTaken(kind, live);
-  if (isOurs && isAsApplied(wanted, live, { fieldManager, before: applied.get(id) })) return asLive(live);
+  if (isOurs && isAsApplied(wanted, live, { fieldManager, before: applied.get(id) })) return live;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's typed fields, and the metadata that is ours
   const body = wanted as unknown as Applied<O>;
   const answer = await client.apply(kind, body, { fieldManager, force: isOurs });
   applied.set(id, wanted);
-  return asLive(answer);
+  return answer;
 }
 
 interface Wanted {
@@ -85,11 +84,7 @@ function namespaceOf({ metadata: { namespace } }: KubeObject): Pick<ObjectMeta, 
 }
 
 /** The reference that makes the owner the controller of an object; the garbage collector follows it. */
-export function controllerReference({
-  apiVersion,
-  kind,
-  metadata: { name, uid = "" },
-}: KubeObject): OwnerReference {
+export function controllerReference({ apiVersion, kind, metadata: { name, uid } }: Live): OwnerReference {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
@@ -132,8 +127,3 @@ function nameTaken(kind: Kind, live: KubeObject): ApiError {
 
 /** Repeating the apply does not help: a person has to look. */
 const takenCause = { field: "metadata.name", reason: reasons.nameTaken, message: "has another owner" };
-
-function asLive<O extends KubeObject>(object: O): Live<O> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came from the server
-  return object as Live<O>;
-}

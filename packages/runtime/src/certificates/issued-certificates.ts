@@ -1,9 +1,9 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
-import { finishesWithin } from "../manager/finishes-within.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { finishesWithin } from "../system/finishes-within.ts";
 import type { System } from "../system/system.ts";
 import { type BundleTarget, injectBundle, watchBundles } from "./bundle-target.ts";
 import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";

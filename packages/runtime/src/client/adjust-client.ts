@@ -1,5 +1,5 @@
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
 import type { CallOptions, Client, WriteOptions } from "./client.ts";
 
 /** What is done to every call of a client. */
@@ -15,7 +15,7 @@ export interface Adjustment {
 /** The client with every call adjusted, under whatever identity. */
 export function adjustClient(client: Client, adjustment: Adjustment): Client {
   const { reading = (options) => options, writing, onWritten } = adjustment;
-  const written = <O extends KubeObject>(kind: Kind<O>, object: O, options: Writing = {}): O => {
+  const written = <O extends KubeObject>(kind: Kind<O>, object: Live<O>, options: Writing = {}): Live<O> => {
     if (isObject(options)) onWritten?.(kind, object);
     return object;
   };

@@ -1,6 +1,6 @@
 import type { Impersonation } from "../config/cluster-config.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { JsonPatchOperation } from "../object/patch-between.ts";
 
 /** Every call can be given up and has a deadline. */
@@ -73,34 +73,38 @@ export interface ObjectPage<O> {
  */
 export interface Client {
   /** The object; throws `notFound` when there is none. */
-  get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<O>;
+  get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<Live<O>>;
   /** The object, or undefined when there is none. A kind that is not served throws `notFound` all the same. */
-  find<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<O | undefined>;
+  find<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options?: ReadOptions,
+  ): Promise<Live<O> | undefined>;
   /** All objects, fetched page by page as they are consumed. */
-  list<O extends KubeObject>(kind: Kind<O>, options?: ListOptions): AsyncIterable<O>;
+  list<O extends KubeObject>(kind: Kind<O>, options?: ListOptions): AsyncIterable<Live<O>>;
   /** One page; for those who need its resourceVersion. */
   listPage<O extends KubeObject>(
     kind: Kind<O>,
     options?: ListOptions & { readonly continueToken?: string },
-  ): Promise<ObjectPage<O>>;
-  create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<O>;
+  ): Promise<ObjectPage<Live<O>>>;
+  create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<Live<O>>;
   /** Server-side apply of exactly the fields given; `subresource` e.g. `status`. */
   apply<O extends KubeObject>(
     kind: Kind<O>,
     object: Applied<O>,
     options: ApplyOptions & { readonly subresource?: string },
-  ): Promise<O>;
+  ): Promise<Live<O>>;
   patch<O extends KubeObject>(
     kind: Kind<O>,
     ref: ObjectRef,
     options: WriteOptions & { readonly patch: Patch; readonly subresource?: string },
-  ): Promise<O>;
+  ): Promise<Live<O>>;
   /** Full replacement; conflicts unless the resourceVersion is current. */
   replace<O extends KubeObject>(
     kind: Kind<O>,
     object: O,
     options?: WriteOptions & { readonly subresource?: string },
-  ): Promise<O>;
+  ): Promise<Live<O>>;
   /** Returns once the server has taken the request; the object may linger with finalizers. `notFound` throws. */
   delete<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */

@@ -1,7 +1,10 @@
 import { ApiError } from "../errors.ts";
+import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
+import type { ApiRequest } from "../transport/api-request.ts";
 import { responseTooLarge } from "../transport/failure-error.ts";
 import type { ListOptions, ObjectPage } from "./client.ts";
-import { defaultPageSize, type PageOptions } from "./list-page.ts";
+import { about, collectionPath, limitsOf, metadataOnly, withQuery } from "./requests.ts";
 
 type FetchPage<O> = (options: PageOptions) => Promise<ObjectPage<O>>;
 
@@ -37,4 +40,74 @@ async function fetchFitting<O>(
     if (isTooLarge && options.pageSize > 1) return undefined;
     throw error;
   }
+}
+
+/** What one page asks for. */
+export interface PageOptions extends ListOptions {
+  readonly continueToken?: string;
+}
+
+/** Objects per page by default. */
+const defaultPageSize = 500;
+
+/** GET of one page. */
+export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
+  const { namespace, continueToken, pageSize = defaultPageSize, isMetadataOnly = false } = options;
+  const path = withQuery(collectionPath(kind, namespace), {
+    limit: String(pageSize),
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    // The token carries the version of the list; both at once are refused.
+    ...(continueToken === undefined ? freshness(options) : { continue: continueToken }),
+  });
+  const ref = namespace === undefined ? {} : { namespace };
+  const accept = { accept: `${metadataOnly("PartialObjectMetadataList")},application/json` };
+  return {
+    method: "GET",
+    verb: "list",
+    path,
+    ...about(kind, ref),
+    ...(isMetadataOnly ? accept : {}),
+    ...limitsOf(options),
+  };
+}
+
+/** Without the match rule a limit would turn "at least as new as" into "exactly". */
+function freshness({ resourceVersion }: ListOptions): Readonly<Record<string, string | undefined>> {
+  return resourceVersion === undefined ? {} : { resourceVersion, resourceVersionMatch: "NotOlderThan" };
+}
+
+interface ListAnswer {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly object[] | null;
+}
+
+/** The page in an answer. Items of built-in kinds come without apiVersion and kind: they are filled in. */
+export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): ObjectPage<Live<O>> {
+  const { items, metadata } = listAnswer(kind, answer);
+  const { resourceVersion = "", continue: continueToken = "" } = metadata ?? {};
+  const naming = { apiVersion: apiVersionOf(kind), kind: kind.kind };
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server vouches for the kind of the items
+    items: (items ?? []).map((item) => ("kind" in item ? item : { ...naming, ...item }) as Live<O>),
+    resourceVersion,
+    ...(continueToken === "" ? {} : { continueToken }),
+  };
+}
+
+/** The same page with nothing but metadata: a server that cannot cut objects sends them whole. */
+export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<Live<O>>): ObjectPage<Live<O>> {
+  return { ...page, items: page.items.map((item) => cutObject(kind, item)) };
+}
+
+/** An object without anything but metadata. What the server has cut says `PartialObjectMetadata` of itself. */
+export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: Live<O>): Live<O> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever asks for metadata only uses nothing else
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as Live<O>;
+}
+
+/** Anything else, taken for an empty list, would mean that every object is gone. */
+function listAnswer(kind: Kind, answer: unknown): ListAnswer {
+  if (typeof answer === "object" && answer !== null && Object.hasOwn(answer, "items")) return answer;
+  throw new ApiError(`list ${nameOfKind(kind)}: not a list`, { class: "transient", mayHaveActed: false });
 }

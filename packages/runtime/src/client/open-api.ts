@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { ApiError } from "../errors.ts";
-import { parseJson } from "../transport/json.ts";
+import { parseJson } from "../transport/parse-json.ts";
 import type { CallOptions, Client } from "./client.ts";
 
 const indexSchema = z.object({

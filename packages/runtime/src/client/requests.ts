@@ -1,6 +1,7 @@
+import { ApiError } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
-import type { ApiRequest } from "../transport/request.ts";
+import type { ApiRequest } from "../transport/api-request.ts";
 import type {
   ApplyOptions,
   CallOptions,
@@ -10,10 +11,21 @@ import type {
   ReadOptions,
   WriteOptions,
 } from "./client.ts";
-import { homePath, objectPath, withQuery } from "./paths.ts";
+
+/** One request for each call of the client: what it sends, and whether it may be repeated. */
+export const requests = {
+  get: getRequest,
+  create: createRequest,
+  apply: applyRequest,
+  patch: patchRequest,
+  replace: replaceRequest,
+  delete: deleteRequest,
+  post: postRequest,
+  raw: rawRequest,
+};
 
 /** GET of one object or of a subresource of it. */
-export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
+function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
   const { resourceVersion, subresource, isMetadataOnly = false } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   const accept = answerTo({ isMetadataEnough: isMetadataOnly });
@@ -21,7 +33,7 @@ export function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */
-export function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
+function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): ApiRequest {
   const path = withQuery(homePath(kind, object.metadata.namespace), writeQuery(options));
   return {
     method: "POST",
@@ -42,7 +54,7 @@ interface AppliedObject {
 }
 
 /** Server-side apply. */
-export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
+function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptions>): ApiRequest {
   const { name, namespace } = object.metadata;
   const { onCreated } = options;
   const ref = namespace === undefined ? { name } : { name, namespace };
@@ -61,7 +73,7 @@ export function applyRequest(kind: Kind, object: AppliedObject, options: Sub<App
 }
 
 /** Merge patch or JSON patch. */
-export function patchRequest(
+function patchRequest(
   kind: Kind,
   ref: ObjectRef,
   options: Sub<WriteOptions & { readonly patch: Patch }>,
@@ -81,7 +93,7 @@ export function patchRequest(
 }
 
 /** PUT of a whole object. */
-export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOptions>): ApiRequest {
+function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOptions>): ApiRequest {
   const path = withQuery(objectPath(kind, object.metadata, options.subresource), writeQuery(options));
   return {
     method: "PUT",
@@ -95,7 +107,7 @@ export function replaceRequest(kind: Kind, object: KubeObject, options: Sub<Writ
 }
 
 /** DELETE of exactly the object meant. */
-export function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions): ApiRequest {
+function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions): ApiRequest {
   const { dryRun = false, propagation, gracePeriodSeconds, preconditions } = options;
   const body = {
     apiVersion: "v1",
@@ -116,7 +128,7 @@ export function deleteRequest(kind: Kind, ref: ObjectRef, options: DeleteOptions
 }
 
 /** POST to a subresource. */
-export function postRequest(
+function postRequest(
   kind: Kind,
   ref: ObjectRef,
   options: WriteOptions & { readonly subresource: string; readonly body: unknown },
@@ -132,7 +144,7 @@ export function postRequest(
 }
 
 /** Any request; its path stands for the kind in messages. */
-export function rawRequest({ method, path, body, contentType, ...options }: RawRequest): ApiRequest {
+function rawRequest({ method, path, body, contentType, ...options }: RawRequest): ApiRequest {
   const [kind = ""] = path.split("?", 1);
   return {
     method,
@@ -170,4 +182,47 @@ export function about(kind: Kind, ref: Partial<ObjectRef>): Pick<ApiRequest, "su
 /** When the request must end. */
 export function limitsOf({ signal, timeoutMs }: CallOptions): Pick<ApiRequest, "signal" | "timeoutMs"> {
   return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+}
+
+/** Path of one object or of a subresource of it. Throws `invalid` for a name that would lead elsewhere. */
+export function objectPath(kind: Kind, { name, namespace }: ObjectRef, subresource?: string): string {
+  const tail = subresource === undefined ? [] : subresource.split("/");
+  return [homePath(kind, namespace), ...[name, ...tail].map((part) => segment(kind, part))].join("/");
+}
+
+/** Path of the collection that an object lives in: objects of a namespaced kind need a namespace. */
+function homePath(kind: Kind, namespace: string | undefined): string {
+  if (kind.scope === "Namespaced" && (namespace ?? "") === "") throw invalid(kind, "needs a namespace");
+  return collectionPath(kind, namespace);
+}
+
+/** Path of all objects, of one namespace where one is given. */
+export function collectionPath(kind: Kind, namespace?: string): string {
+  const root = kind.group === "" ? "/api" : `/apis/${segment(kind, kind.group)}`;
+  const isWithin = kind.scope === "Namespaced" && namespace !== undefined && namespace !== "";
+  const scope = isWithin ? `/namespaces/${segment(kind, namespace)}` : "";
+  return `${root}/${segment(kind, kind.version)}${scope}/${segment(kind, kind.plural)}`;
+}
+
+/** Path with a query; parameters that are undefined are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (pairs.length === 0) return path;
+  return `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value ?? "")}`).join("&")}`;
+}
+
+/** The server decodes before it splits, so an encoded slash would still name something else: refused as the server does. */
+function segment(kind: Kind, part: string): string {
+  if (part === "" || part === "." || part === ".." || /[/%]/.test(part) || !part.isWellFormed()) {
+    throw invalid(kind, `cannot be named ${JSON.stringify(part.slice(0, 100))}`);
+  }
+  return encodeURIComponent(part);
+}
+
+function invalid(kind: Kind, problem: string): ApiError {
+  return new ApiError(`${nameOfKind(kind)} ${problem}`, {
+    class: "invalid",
+    reason: "BadName",
+    mayHaveActed: false,
+  });
 }

@@ -3,11 +3,9 @@ import { delimiter, join } from "node:path";
 
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
-import type { ClusterConfig } from "./cluster-config.ts";
-import { inClusterConfig, isInCluster } from "./in-cluster.ts";
-import type { Kubeconfig } from "./kubeconfig.ts";
-import { mergeKubeconfigs } from "./merge-kubeconfigs.ts";
-import { resolveContext } from "./resolve-context.ts";
+import { type ClusterConfig, combineSources, fixedSource } from "./cluster-config.ts";
+import { authorityFileSource, readNamed, tokenFileSource } from "./polled-source.ts";
+import type { Kubeconfig } from "./read-kubeconfig.ts";
 
 /** Which cluster is meant. */
 export interface LoadConfigOptions {
@@ -33,6 +31,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<ClusterCon
   const { system, context, insecureSkipTlsVerify = false } = options;
   const configs = await readAll(options);
   if (configs.length > 0) {
+    const { mergeKubeconfigs } = await import("./read-kubeconfig.ts");
+    const { resolveContext } = await import("./resolve-context.ts");
     const merged = mergeKubeconfigs(configs);
     return await resolveContext(system, merged, { contextName: context, insecureSkipTlsVerify });
   }
@@ -59,7 +59,7 @@ function candidateFiles({ env }: System): readonly string[] {
   return home === undefined || home === "" ? [] : [join(home, ".kube", "config")];
 }
 
-/** The reader of YAML is loaded only for a file that is there: a pod has none, and it is 6 MB. */
+/** What reads kubeconfigs is loaded only for a file that is there: a pod has none, and YAML alone is 6 MB. */
 async function readOne(file: string): Promise<ReadConfig> {
   const { readKubeconfig } = await import("./read-kubeconfig.ts");
   return { file, config: await readKubeconfig(file) };
@@ -72,4 +72,33 @@ async function readIfThere(file: string): Promise<ReadConfig | undefined> {
     if (error instanceof ConfigError && error.code === "configNotFound") return undefined;
     throw error;
   }
+}
+
+const defaultFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Whether this process runs in a pod with the address of its API server. */
+function isInCluster({ env }: System): boolean {
+  return (env["KUBERNETES_SERVICE_HOST"] ?? "") !== "" && (env["KUBERNETES_SERVICE_PORT"] ?? "") !== "";
+}
+
+/** The configuration of a pod: its service account's token, re-read as kubelet renews it, and the cluster's authority. */
+async function inClusterConfig(system: System, folder = defaultFolder): Promise<ClusterConfig> {
+  const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = system.env;
+  const token = tokenFileSource(system, { path: join(folder, "token"), field: "token" });
+  const authorities = authorityFileSource(system, { path: join(folder, "ca.crt"), field: "ca.crt" });
+  await Promise.all([token.refresh(), authorities.refresh()]);
+  const namespace = await namespaceIn(folder);
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    tls: { authorities, insecure: false },
+    credentials: combineSources(token, fixedSource(undefined), (value) => ({ token: value })),
+    namespace: namespace === "" ? "default" : namespace,
+    contextName: "in-cluster",
+  };
+}
+
+/** A projected volume of one's own making need not have the file. */
+async function namespaceIn(folder: string): Promise<string> {
+  const path = join(folder, "namespace");
+  return existsSync(path) ? (await readNamed({ path, field: "namespace" })).trim() : "";
 }

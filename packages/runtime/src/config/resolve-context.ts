@@ -4,22 +4,20 @@ import type { z } from "zod";
 
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
-import type { ClusterConfig, TlsConfig } from "./cluster-config.ts";
-import { authorityFileSource } from "./file-sources.ts";
-import { impersonationOf } from "./impersonation.ts";
+import { type ClusterConfig, fixedSource, type Source, type TlsConfig } from "./cluster-config.ts";
+import { authorityFileSource } from "./polled-source.ts";
 import {
   type ClusterEntry,
   clusterSchema,
   type ContextEntry,
   contextSchema,
+  type Located,
+  type MergedConfig,
+  schemaError,
   type UserEntry,
   userSchema,
-} from "./kubeconfig.ts";
-import type { Located, MergedConfig } from "./merge-kubeconfigs.ts";
-import { decodeData } from "./pem-data.ts";
-import { schemaError } from "./schema-error.ts";
-import { fixedSource, type Source } from "./source.ts";
-import { userCredentials } from "./user-credentials.ts";
+} from "./read-kubeconfig.ts";
+import { decodeData, impersonationOf, userCredentials } from "./user-credentials.ts";
 
 /** What the person asks for beside the files. */
 export interface Wanted {

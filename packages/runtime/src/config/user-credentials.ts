@@ -2,13 +2,16 @@ import { dirname, resolve } from "node:path";
 
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
-import type { Credential } from "./cluster-config.ts";
+import {
+  combineSources,
+  type Credential,
+  fixedSource,
+  type Impersonation,
+  type Source,
+} from "./cluster-config.ts";
 import { type ExecOptions, ExecSource } from "./exec-source.ts";
-import { certificateSource, readNamed, tokenFileSource } from "./file-sources.ts";
-import type { UserEntry } from "./kubeconfig.ts";
-import type { Located } from "./merge-kubeconfigs.ts";
-import { decodeData } from "./pem-data.ts";
-import { combineSources, fixedSource, type Source } from "./source.ts";
+import { certificateSource, readNamed, tokenFileSource } from "./polled-source.ts";
+import type { Located, UserEntry } from "./read-kubeconfig.ts";
 
 /** How a user proves itself, from whatever its entry names. */
 export function userCredentials(
@@ -78,4 +81,30 @@ function pemReader(
   if (path === "") return undefined;
   const file = { path: resolve(dirname(user.file), path), field: `${user.field}.${name}` };
   return async () => await readNamed(file);
+}
+
+/** As whom the user speaks; undefined when as itself. Groups, uid or extra without a user are refused, as by the server. */
+export function impersonationOf({ value, file, field }: Located<UserEntry>): Impersonation | undefined {
+  const { as: user = "" } = value;
+  const rest = restOf(value);
+  if (user !== "") return { user, ...rest };
+  if (Object.keys(rest).length === 0) return undefined;
+  throw new ConfigError("impersonation needs a user", { code: "configInvalid", file, field: `${field}.as` });
+}
+
+function restOf(entry: UserEntry): Omit<Impersonation, "user"> {
+  const { "as-groups": groups, "as-uid": uid = "", "as-user-extra": extra } = entry;
+  return {
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(uid === "" ? {} : { uid }),
+    ...(extra === undefined || extra === null ? {} : { extra }),
+  };
+}
+
+/** Text of a `…-data` field. Throws ConfigError when it is not base64. */
+export function decodeData({ file, field }: Located<unknown>, name: string, data: string): string {
+  const bare = data.replaceAll(/\s/g, "");
+  if (/^[A-Za-z\d+/]+={0,2}$/.test(bare) && bare.length % 4 !== 1)
+    return Buffer.from(bare, "base64").toString("utf8");
+  throw new ConfigError("not base64", { code: "configInvalid", file, field: `${field}.${name}` });
 }

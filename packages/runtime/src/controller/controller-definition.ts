@@ -1,9 +1,11 @@
+import type { InformerEvent } from "../informers/informer-event.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
+import { deepEqual } from "../object/deep-equal.ts";
 import type { Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { RetryLimits } from "../queue/work-queue.ts";
-import type { Recipe } from "../reconcile/recipe.ts";
-import type { Predicate } from "./predicate.ts";
+import { type CleanUpEnd, type Outcome, settled } from "../reconcile/outcome.ts";
+import type { Context, Recipe } from "../reconcile/recipe.ts";
 import type { Signals } from "./run-signals.ts";
 
 /** A kind, or a kind with what of it is wanted: a namespace, a selector, only metadata, a projection. */
@@ -15,7 +17,7 @@ export type WokenRef = ObjectRef & { readonly afterMs?: number };
 /** A kind whose changes concern other objects than those that own them. See `mappedFrom`. */
 export interface MappedSource {
   readonly source: Source;
-  readonly refsOf: (object: KubeObject) => readonly WokenRef[];
+  readonly refsOf: (object: Live) => readonly WokenRef[];
   readonly options: MappedOptions;
 }
 
@@ -41,10 +43,12 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly owns?: readonly Source[];
   /** Kinds whose changes are mapped to our objects. */
   readonly watches?: readonly MappedSource[];
-  /** Kinds whose objects a reconcile may follow one by one; see `Context.follow`. */
+  /** Kinds of which many objects are followed: one watch serves them all (default: one for each object; see `Context.follow`). */
   readonly follows?: readonly Source[];
+  /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
+  readonly followLimit?: number;
   /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
-  readonly tracks?: (object: KubeObject) => readonly ObjectRef[];
+  readonly tracks?: (object: Live) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
   /** Which events of our own kind matter (default: changes of the declaration). */
@@ -66,6 +70,11 @@ export interface RecipeDefinition<Obj extends KubeObject, Seen, Action> extends 
   readonly recipe: Recipe<Obj, Seen, Action>;
 }
 
+/** A controller in one of its two forms. */
+export type ControllerDefinition<Obj extends KubeObject, Seen, Action> =
+  | RecipeDefinition<Obj, Seen, Action>
+  | (ReconcileDefinition<Obj> & ControllerOptions<Obj>);
+
 /**
  * A kind whose objects say which of ours they concern.
  *
@@ -74,7 +83,7 @@ export interface RecipeDefinition<Obj extends KubeObject, Seen, Action> extends 
  */
 export function mappedFrom<O extends KubeObject>(
   source: Source<O>,
-  refsOf: (object: O) => readonly WokenRef[],
+  refsOf: (object: Live<O>) => readonly WokenRef[],
   options: MappedOptions<O> = {},
 ): MappedSource {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the source vouches for the type of what the functions are given
@@ -89,4 +98,90 @@ export function requestOf<O extends KubeObject>(
   const request: InformerRequest<O> = "plural" in source ? { kind: source } : source;
   const isWithin = namespace !== undefined && request.kind.scope === "Namespaced";
   return isWithin ? { namespace, ...request } : request;
+}
+
+/** The status of a kind, as far as a reconcile writes it; conditions and observedGeneration are the runtime's. */
+export type StatusOf<Obj extends KubeObject> = Obj extends { readonly status?: infer Status }
+  ? Partial<Omit<NonNullable<Status>, "conditions" | "observedGeneration">>
+  : object;
+
+/** What a reconcile reports besides the outcome. */
+export interface Reconciled<Obj extends KubeObject> extends Omit<CleanUpEnd, "status"> {
+  readonly status?: StatusOf<Obj>;
+}
+
+/** The short form of a controller, for kinds whose decision is short: one function reads, decides and writes. */
+export interface ReconcileDefinition<Obj extends KubeObject> {
+  /** Brings the world to what the object declares; idempotent. Nothing returned means `settled()`. */
+  readonly reconcile: (
+    object: Live<Obj>,
+    ctx: Context,
+  ) => Promise<Outcome | Reconciled<Obj> | undefined | void>;
+  /** With it, objects get a finalizer before their first reconcile. Objects with an owner reference need none. */
+  readonly cleanUp?: (object: Live<Obj>, ctx: Context) => Promise<Outcome | CleanUpEnd>;
+  /** Name of the finalizer (default: `<group>/<plural>`). */
+  readonly finalizer?: string;
+  /** Types of conditions that it reports besides Ready, Reconciling and Stalled. */
+  readonly conditionTypes?: readonly string[];
+}
+
+/** The short form as a recipe: what would be decided by rules is decided where it is read. */
+export function recipeOf<Obj extends KubeObject>(
+  { reconcile, cleanUp, finalizer, conditionTypes }: ReconcileDefinition<Obj>,
+  defaultFinalizer: string,
+): Recipe<Obj, CleanUpEnd, never> {
+  return {
+    ...(cleanUp === undefined ? {} : { finalizer: finalizer ?? defaultFinalizer }),
+    ...(conditionTypes === undefined ? {} : { conditionTypes }),
+    observe: async (object, ctx) => {
+      const end = (await reconcile(object, ctx)) ?? settled();
+      return "outcome" in end ? end : { outcome: end };
+    },
+    rules: [{ name: "reconcile", answer: (end) => ({ actions: [], ...end }) }],
+    perform: async () => {
+      await Promise.resolve();
+    },
+    cleanUp: async (object, ctx) => (await cleanUp?.(object, ctx)) ?? settled(),
+  };
+}
+
+/** Which events matter. */
+export interface Predicate<O extends KubeObject = KubeObject> {
+  /** False drops the event. */
+  readonly event?: (event: InformerEvent<O>) => boolean;
+  /** An update matters only when what this gives has changed. Creation and deletion always matter. */
+  readonly changed?: (object: Live<O>) => unknown;
+}
+
+/** Whether an event passes. */
+export function passes<O extends KubeObject>(
+  { event: judge, changed }: Predicate<O>,
+  event: InformerEvent<O>,
+): boolean {
+  if (judge !== undefined && !judge(event)) return false;
+  if (event.type !== "updated" || changed === undefined) return true;
+  return !deepEqual(changed(event.old), changed(event.new));
+}
+
+/**
+ * What a controller reacts to on its own kind by default: the spec (by its generation), labels, annotations, finalizers and
+ * the wish to delete. Not the status: that is our own writing. Kinds without generation have no such split.
+ */
+export const declarationChanged: Predicate = {
+  event: (event) =>
+    event.type !== "updated" ||
+    event.new.metadata.generation === undefined ||
+    isDeclaredAnew(event.old, event.new),
+};
+
+/** Scalars first: most events differ in the generation, and then nothing else need be compared. */
+function isDeclaredAnew({ metadata: old }: KubeObject, { metadata: now }: KubeObject): boolean {
+  return (
+    old.generation !== now.generation ||
+    old.uid !== now.uid ||
+    old.deletionTimestamp !== now.deletionTimestamp ||
+    !deepEqual(old.labels, now.labels) ||
+    !deepEqual(old.annotations, now.annotations) ||
+    !deepEqual(old.finalizers, now.finalizers)
+  );
 }

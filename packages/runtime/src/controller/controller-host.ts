@@ -3,7 +3,8 @@ import type { ErrorClass } from "../errors.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { Priority } from "../queue/key-entry.ts";
+import type { Priority } from "../queue/key-queue.ts";
+import type { QueueObserver } from "../queue/work-queue.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { ReconcileEvent } from "../reconcile/recipe.ts";
 import type { System } from "../system/system.ts";
@@ -43,4 +44,15 @@ export interface ControllerObserver {
   queueLatency?(event: { readonly controller: string; readonly durationMs: number }): void;
   workDuration?(event: { readonly controller: string; readonly durationMs: number }): void;
   queueRetried?(event: { readonly controller: string }): void;
+}
+
+/** The queue's counts under the name of its controller. */
+export function queueObserverFor(controller: string, observer: ControllerObserver): QueueObserver {
+  return {
+    queueAdded: () => observer.queueAdded?.({ controller }),
+    queueDepth: (depths) => observer.queueDepth?.({ controller, depths }),
+    queueLatency: (durationMs) => observer.queueLatency?.({ controller, durationMs }),
+    workDuration: (durationMs) => observer.workDuration?.({ controller, durationMs }),
+    queueRetried: () => observer.queueRetried?.({ controller }),
+  };
 }

@@ -2,16 +2,14 @@ import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectRef } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { ReconcileDeadlineError } from "../reconcile/deadline.ts";
+import { ReconcileDeadlineError } from "../reconcile/with-deadline.ts";
 import { unreachable } from "../unreachable.ts";
 import type { RecipeDefinition } from "./controller-definition.ts";
-import type { ControllerHost, ReconcileRecord } from "./controller-host.ts";
-import { queueObserverFor } from "./queue-observer-for.ts";
+import { type ControllerHost, queueObserverFor, type ReconcileRecord } from "./controller-host.ts";
 import { type Next, Reconciler } from "./reconciler.ts";
 import { Reenqueuer } from "./reenqueuer.ts";
-import { ReferenceTracker } from "./reference-tracker.ts";
 import { runSignals, type Signals } from "./run-signals.ts";
-import { defaultResyncMs, runSlowResync } from "./slow-resync.ts";
+import { defaultResyncMs, runSlowResync } from "./run-slow-resync.ts";
 import { SourceSet } from "./source-set.ts";
 
 /** When to work. */
@@ -67,10 +65,9 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       retry,
     });
     this.#sources = new SourceSet(kind, definition, host.pool);
-    const references = new ReferenceTracker();
-    const { tracked, own } = this.#sources;
+    const { followed, own } = this.#sources;
     const storeOf = this.#sources.storeOf.bind(this.#sources);
-    const shared = { name, kind, recipe, host, references, tracked, storeOf };
+    const shared = { name, kind, recipe, host, followed, storeOf };
     this.#reconciler = new Reconciler({ ...shared, deadlineMs, writesStatus, objects: own.store });
     this.#reenqueuer = new Reenqueuer(host.system, (key) => {
       this.#queue.add(key);
@@ -81,7 +78,6 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       enqueue: (key, priority, afterMs = 0) => {
         this.#queue.add(key, { priority, afterMs });
       },
-      references,
       onGone: (object) => {
         this.#reconciler.forget(object);
       },

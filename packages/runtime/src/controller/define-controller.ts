@@ -1,9 +1,8 @@
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { ControllerOptions, RecipeDefinition } from "./controller-definition.ts";
+import { type ControllerDefinition, recipeOf } from "./controller-definition.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { type ControllerReport, ControllerRun, type Term } from "./controller-run.ts";
-import { type ReconcileDefinition, recipeOf } from "./reconcile-definition.ts";
 
 /** A controller as the manager knows it. */
 export interface Controller {
@@ -22,11 +21,6 @@ export interface LaunchedController {
   stop(): Promise<void>;
   report(): ControllerReport;
 }
-
-/** A controller in one of its two forms. */
-export type ControllerDefinition<Obj extends KubeObject, Seen, Action> =
-  | RecipeDefinition<Obj, Seen, Action>
-  | (ReconcileDefinition<Obj> & ControllerOptions<Obj>);
 
 /**
  * A controller: which objects it looks after, and how. The short form has one function that reads, decides and writes; the long

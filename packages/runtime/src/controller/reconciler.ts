@@ -1,22 +1,26 @@
 import { type AppliedObjects, applyOwned } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import { type Kind, nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
-import { ReconcileDeadlineError, type Scope, scopeOf, withDeadline } from "../reconcile/deadline.ts";
-import { fenceClient } from "../reconcile/fence-client.ts";
+import type { Kind } from "../object/kind.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
+import { defineMemory, Memories } from "../reconcile/define-memory.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
-import { defineMemory, Memories } from "../reconcile/memory.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
-import { type ReconcileEnd, runRecipe } from "../reconcile/runner.ts";
+import { type ReconcileEnd, runRecipe } from "../reconcile/run-recipe.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import {
+  fenceClient,
+  ReconcileDeadlineError,
+  type Scope,
+  scopeOf,
+  withDeadline,
+} from "../reconcile/with-deadline.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
-import type { ReferenceTracker } from "./reference-tracker.ts";
-import type { TrackedSources } from "./tracked-sources.ts";
+import { type FollowedWatches, type Following, NotYetKnownError } from "./followed-watches.ts";
 
 /** What the queue is to do with the key now. */
 export type Next =
@@ -38,8 +42,7 @@ export interface ReconcilerSettings<Obj extends KubeObject, Seen, Action> {
   readonly writesStatus: boolean;
   readonly objects: ReadStore<Obj>;
   readonly storeOf: <O extends KubeObject>(kind: Kind<O>) => ReadStore<O>;
-  readonly references: ReferenceTracker;
-  readonly tracked: TrackedSources;
+  readonly followed: FollowedWatches;
 }
 
 /** Runs single reconciles: recipe, deadline, status, log. Never throws. */
@@ -66,43 +69,46 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
       return await this.#conclude(object, end, term);
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
+      // The answer brings the object back; the delay is for a server that gives none.
+      if (error instanceof NotYetKnownError) return { kind: "requeueAfter", delayMs: unansweredMs };
       return await this.#fail(object, error, { log, term });
     }
   }
 
   /** The object is gone for good. */
-  forget({ metadata }: KubeObject): void {
+  forget({ metadata }: Live): void {
     this.#drop(keyOf(metadata));
     this.#statuses.forget(metadata.uid);
     this.#memories.forget(metadata.uid);
   }
 
   #drop(key: ObjectKey): void {
-    this.#settings.references.forget(key);
-    this.#settings.tracked.forget(key);
+    this.#settings.followed.forget(key);
   }
 
-  async #runRecipe(object: Obj, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
-    const { recipe, kind, host, deadlineMs, references, tracked, objects } = this.#settings;
+  async #runRecipe(object: Live<Obj>, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
+    const { recipe, kind, host, deadlineMs, followed, objects } = this.#settings;
     const { system } = host;
-    const isLatest = ({ metadata }: Obj): boolean =>
+    const isLatest = ({ metadata }: Live<Obj>): boolean =>
       objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
-    const following = references.begin(keyOf(object.metadata));
-    const tracking = tracked.begin(keyOf(object.metadata));
+    const following = followed.begin(keyOf(object.metadata));
     const end = await withDeadline(
       async (scope) => {
-        const ctx = this.#context(object, { log, scope, following, tracking });
+        const ctx = this.#context(object, { log, scope, following });
         return await runRecipe(recipe, object, { kind, ctx, system, isLatest });
       },
       { system, limitMs: deadlineMs, outer: term },
     );
     following.end();
-    tracking.end();
     return end;
   }
 
   /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(object: Obj, { stage, failure, ...end }: ReconcileEnd, term: AbortSignal): Promise<Next> {
+  async #conclude(
+    object: Live<Obj>,
+    { stage, failure, ...end }: ReconcileEnd,
+    term: AbortSignal,
+  ): Promise<Next> {
     const { outcome } = end;
     switch (stage) {
       case "needsFinalizer":
@@ -122,7 +128,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   async #fail(
-    object: Obj,
+    object: Live<Obj>,
     error: unknown,
     { log, term }: { readonly log: Log; readonly term: AbortSignal },
   ): Promise<Next> {
@@ -143,7 +149,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   async #writeStatus(
-    object: Obj,
+    object: Live<Obj>,
     { outcome, status: content, conditions: updates = [] }: CleanUpEnd,
     term: AbortSignal,
   ): Promise<void> {
@@ -170,7 +176,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     });
   }
 
-  #context(object: Obj, parts: ReconcileParts): Context {
+  #context(object: Live<Obj>, parts: ReconcileParts): Context {
     const { host, kind, storeOf } = this.#settings;
     // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
     let client: Client | undefined;
@@ -205,28 +211,31 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
           applied: this.#memories.of(object, appliedObjects),
         });
       },
-      track: (request) => parts.tracking.track(request),
-      follow: (target, ref) => {
-        parts.following.follow(nameOfKind(target), keyOf(ref));
-        return storeOf(target).get(ref);
+      track: (request) => parts.following.track(request),
+      follow: (target, ref, view) => {
+        const { namespace } = object.metadata;
+        const isHere = target.scope === "Namespaced" && namespace !== undefined;
+        return parts.following.follow(target, isHere ? { namespace, ...ref } : ref, view);
       },
     };
   }
 
-  #log({ metadata: { generation, name, namespace } }: Obj): Log {
+  #log({ metadata: { generation, name, namespace } }: Live<Obj>): Log {
     const { host, kind, name: controller } = this.#settings;
     const reconcileId = host.system.uuid();
     return host.log.with({ controller, kind: kind.kind, namespace, name, generation, reconcileId });
   }
 }
 
+/** A watch that is not answered by then is asked for again by the next reconcile. */
+const unansweredMs = 30_000;
+
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 interface ReconcileParts {
   readonly log: Log;
   readonly scope: Scope;
-  readonly following: ReturnType<ReferenceTracker["begin"]>;
-  readonly tracking: ReturnType<TrackedSources["begin"]>;
+  readonly following: Following;
 }
 
 function nextAfter(outcome: Outcome): Next {

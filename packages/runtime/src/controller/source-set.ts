@@ -1,30 +1,33 @@
 import { type InformerEvent, objectOf } from "../informers/informer-event.ts";
 import { type InformerHandle, informerId, type InformerPool } from "../informers/informer-pool.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
-import type { Priority } from "../queue/key-entry.ts";
-import type { ReadStore } from "../store/read-store.ts";
-import { type ControllerOptions, requestOf, type Source } from "./controller-definition.ts";
-import { controllingOwner } from "./owner-ref.ts";
-import { declarationChanged, passes, type Predicate } from "./predicate.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import type { Priority } from "../queue/key-queue.ts";
+import type { ReadStore } from "../store/object-store.ts";
+import {
+  type ControllerOptions,
+  declarationChanged,
+  passes,
+  type Predicate,
+  requestOf,
+  type Source,
+} from "./controller-definition.ts";
+import { FollowedWatches } from "./followed-watches.ts";
 import type { Reenqueuer } from "./reenqueuer.ts";
-import type { ReferenceTracker } from "./reference-tracker.ts";
-import { TrackedSources } from "./tracked-sources.ts";
 
 /** Where events lead. */
 export interface SourceWiring<Obj extends KubeObject> {
   readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly reenqueuer: Pick<Reenqueuer, "keep">;
-  readonly references: ReferenceTracker;
   /** An object of the controller's own kind is gone. */
-  readonly onGone: (object: Obj) => void;
+  readonly onGone: (object: Live<Obj>) => void;
 }
 
 /** The informers of one controller. */
 export class SourceSet<Obj extends KubeObject> {
   readonly own: InformerHandle<Obj>;
   /** What reconciles asked for. */
-  readonly tracked: TrackedSources;
+  readonly followed: FollowedWatches;
   readonly #kind: Kind<Obj>;
   readonly #definition: ControllerOptions<Obj>;
   readonly #pool: InformerPool;
@@ -43,10 +46,7 @@ export class SourceSet<Obj extends KubeObject> {
     const owned = owns.map((source) => withManagedFields(source));
     for (const source of [...owned, ...watches.map((watch) => watch.source), ...follows, ...reads])
       this.#acquire(source);
-    this.tracked = new TrackedSources(pool, (event) => {
-      for (const object of statesOf(event))
-        for (const ref of definition.tracks?.(object) ?? []) this.#enqueue?.(keyOf(ref), priorityOf(event));
-    });
+    this.followed = this.#followWith(follows.map((source) => nameOfKind(kindOf(source))));
   }
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
@@ -55,7 +55,7 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   async release(): Promise<void> {
-    await this.tracked.release();
+    await this.followed.release();
     await Promise.all([...this.#handles.values()].map(async (handle) => await handle[Symbol.asyncDispose]()));
   }
 
@@ -69,7 +69,7 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
-  wire({ enqueue, reenqueuer, references, onGone }: SourceWiring<Obj>): void {
+  wire({ enqueue, reenqueuer, onGone }: SourceWiring<Obj>): void {
     const { owns = [], watches = [], follows = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
@@ -90,12 +90,29 @@ export class SourceSet<Obj extends KubeObject> {
       });
     }
     for (const source of follows) {
-      const name = nameOfKind(kindOf(source));
+      const kind = kindOf(source);
       this.#handleOf(source).addHandler((event) => {
         const target = keyOf(objectOf(event).metadata);
-        for (const key of references.followersOf(name, target)) enqueue(key, priorityOf(event));
+        for (const key of this.followed.followersOf(kind, target)) enqueue(key, priorityOf(event));
       });
     }
+  }
+
+  /** Kinds in `follows` have one watch for all their objects; an object of any other kind gets its own. */
+  #followWith(wholeKinds: readonly string[]): FollowedWatches {
+    const { tracks, followLimit = 256 } = this.#definition;
+    return new FollowedWatches({
+      pool: this.#pool,
+      limit: followLimit,
+      storeOf: (kind) => (wholeKinds.includes(nameOfKind(kind)) ? this.storeOf(kind) : undefined),
+      wake: (key, event) => {
+        this.#enqueue?.(key, event === undefined ? "normal" : priorityOf(event));
+      },
+      onTracked: (event) => {
+        for (const object of statesOf(event))
+          for (const ref of tracks?.(object) ?? []) this.#enqueue?.(keyOf(ref), priorityOf(event));
+      },
+    });
   }
 
   #wireOwned(owned: Source, owner: Kind, enqueue: SourceWiring<Obj>["enqueue"]): void {
@@ -143,7 +160,26 @@ function priorityOf({ isInitial }: InformerEvent): Priority {
 }
 
 /** An update may have changed whom the object concerns: both sides have to hear of it. */
-function statesOf(event: InformerEvent): readonly KubeObject[] {
+function statesOf(event: InformerEvent): readonly Live[] {
   if (event.type !== "updated") return [objectOf(event)];
   return [event.old, event.new];
+}
+
+/** The owner of the kind that controls the object; undefined when there is none. Versions of a group are the same kind. */
+export function controllingOwner({ metadata }: KubeObject, kind: Kind): ObjectRef | undefined {
+  const { ownerReferences = [], namespace } = metadata;
+  const owner = ownerReferences.find(
+    (reference) =>
+      reference.controller === true &&
+      reference.kind === kind.kind &&
+      groupOf(reference.apiVersion) === kind.group,
+  );
+  if (owner === undefined) return undefined;
+  const isNamespaced = kind.scope === "Namespaced" && namespace !== undefined;
+  return isNamespaced ? { name: owner.name, namespace } : { name: owner.name };
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? "" : apiVersion.slice(0, slash);
 }

@@ -1,14 +1,14 @@
 import { classify } from "../errors.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
+import { concerns, definitionNames, definitions } from "./definitions.ts";
 import type { InformerHandler } from "./informer-event.ts";
 import { Informer, type InformerObserver, type View } from "./informer.ts";
-import { concerns, definitionNames, definitions } from "./served-kinds.ts";
 
 /** Which objects to have at hand, and how much of each. */
 export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {
@@ -112,9 +112,9 @@ export class InformerPool implements AsyncDisposable {
   }
 
   /** The objects of an informer that somebody holds; empty when nobody does. Starts none. */
-  stored<O extends KubeObject>(request: InformerRequest<O>): readonly O[] {
+  stored<O extends KubeObject>(request: InformerRequest<O>): readonly Live<O>[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
-    return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly O[];
+    return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly Live<O>[];
   }
 
   /** All informers as plain data. */

@@ -1,21 +1,25 @@
 import { classify } from "../errors.ts";
 import { nameOfKind } from "../object/kind.ts";
-import { keyOf, type KubeObject, type ObjectKey } from "../object/kube-object.ts";
-import { type Change, ObjectStore } from "../store/object-store.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import { asLive, keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
+import { mayMatch } from "../object/parse-label-selector.ts";
+import { type Change, ObjectStore, type ReadStore } from "../store/object-store.ts";
 import { StringPool } from "../store/string-pool.ts";
 import type { System } from "../system/system.ts";
 import { Reflector } from "../watch/reflector.ts";
-import type { WatchObserver, WatchSink } from "../watch/watch-sink.ts";
-import { namedAsItsKind, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
+import {
+  namedAsItsKind,
+  type WatchObserver,
+  type WatchSink,
+  type WatchSource,
+  type WatchTarget,
+} from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
 import type { InformerEvent, InformerHandler } from "./informer-event.ts";
-import { mayMatch } from "./matches-selector.ts";
 
 /** How objects are kept. */
 export interface View {
   /** Cuts an object down before it is stored; metadata must stay. The name tells projections of one kind apart. */
-  readonly projection?: { readonly name: string; readonly project: (object: KubeObject) => KubeObject };
+  readonly projection?: { readonly name: string; readonly project: (object: Live) => KubeObject };
   readonly isMetadataOnly?: boolean;
   readonly keepManagedFields?: boolean;
   /** Equal strings share memory. */
@@ -197,7 +201,7 @@ export class Informer {
     const named = view.isMetadataOnly === true ? namedAsItsKind(object, target.kind) : object;
     if (view.projection === undefined) return named;
     try {
-      return view.projection.project(named);
+      return view.projection.project(asLive(named));
     } catch (error) {
       observer.handlerFailed?.({ kind: nameOfKind(target.kind), error });
       return undefined;

@@ -17,8 +17,15 @@ import {
   stepDown,
 } from "./election.ts";
 import type { LeaderElector } from "./leader-elector.ts";
-import { createdLease, type LeaseWriter, releasedLease, renewedLease, takenLease } from "./lease-content.ts";
-import { type Lease, leases } from "./lease.ts";
+import {
+  createdLease,
+  type Lease,
+  leases,
+  type LeaseWriter,
+  releasedLease,
+  renewedLease,
+  takenLease,
+} from "./lease.ts";
 
 /** Hooks for metrics. */
 export interface LeaseObserver {

@@ -1,5 +1,5 @@
 import { defineKind, type Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
+import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 
 /** A lock that the API server keeps: who holds it, and how long without a renewal. */
 export interface Lease extends KubeObject {
@@ -27,6 +27,49 @@ export const leases: Kind<Lease> = defineKind<Lease>({
 });
 
 /** Wall-clock time with microseconds, as leases want it. */
-export function microTime(wallMs: number): string {
+function microTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace("Z", "000Z");
+}
+
+/** What every lease we write says. */
+export interface LeaseWriter {
+  readonly identity: string;
+  readonly leaseMs: number;
+  readonly wallMs: number;
+}
+
+/** A lease that did not exist. */
+export function createdLease({ name, namespace }: ObjectRef, writer: LeaseWriter): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    spec: { ...held(writer), acquireTime: microTime(writer.wallMs), leaseTransitions: 0 },
+  };
+}
+
+/** Somebody else's lease in our hands. */
+export function takenLease(lease: Lease, writer: LeaseWriter): Lease {
+  const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
+  const acquireTime = microTime(writer.wallMs);
+  return { ...lease, spec: { ...lease.spec, ...held(writer), acquireTime, leaseTransitions } };
+}
+
+/** Our own lease once more. */
+export function renewedLease(lease: Lease, writer: LeaseWriter): Lease {
+  return { ...lease, spec: { ...lease.spec, ...held(writer) } };
+}
+
+/** Our lease given back: free for the first who asks, and short for those who only read the duration. */
+export function releasedLease(lease: Lease, { wallMs }: Pick<LeaseWriter, "wallMs">): Lease {
+  const renewTime = microTime(wallMs);
+  return { ...lease, spec: { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime } };
+}
+
+function held({ identity, leaseMs, wallMs }: LeaseWriter): Lease["spec"] {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(leaseMs / 1_000),
+    renewTime: microTime(wallMs),
+  };
 }

@@ -10,7 +10,7 @@ import { InformerPool } from "../informers/informer-pool.ts";
 import { guardWrites } from "../leader/guard-writes.ts";
 import { alwaysLeader, type LeaderElector } from "../leader/leader-elector.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
-import { finishesWithin } from "./finishes-within.ts";
+import { finishesWithin } from "../system/finishes-within.ts";
 import { informerObserverFor, leftOut } from "./informer-observer-for.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { noTelemetry, type Telemetry } from "./telemetry-hooks.ts";

@@ -1,6 +1,5 @@
 import { deepEqual } from "./deep-equal.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
-import { escapePointer } from "./json-pointer.ts";
+import { escapePointer, isJsonObject, type JsonObject } from "./json-object.ts";
 
 /** One operation of RFC 6902. */
 export type JsonPatchOperation =

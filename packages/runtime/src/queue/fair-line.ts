@@ -1,5 +1,3 @@
-import { Fifo } from "./fifo.ts";
-
 /** Somebody in line. */
 interface Waiting {
   /** Whose turn it takes. */
@@ -26,8 +24,8 @@ export class FairLine<T extends Waiting> {
     if (lane === undefined) {
       lane = { namespace, waiting: new Fifo() };
       this.#lanes.set(namespace, lane);
-      this.#turns.push(lane);
     }
+    if (lane.waiting.length === 0) this.#turns.push(lane);
     lane.waiting.push(item);
   }
 
@@ -36,12 +34,48 @@ export class FairLine<T extends Waiting> {
     if (lane === undefined) return undefined;
     const item = lane.waiting.shift();
     if (lane.waiting.length > 0) this.#turns.push(lane);
-    else this.#lanes.delete(lane.namespace);
+    else if (this.#lanes.size > keptLanes) this.#lanes.delete(lane.namespace);
     return item;
   }
 
   clear(): void {
     this.#lanes.clear();
     this.#turns.clear();
+  }
+}
+
+/** Empty lanes of so many namespaces stay: a queue that is drained as fast as it fills would make one for each key. */
+const keptLanes = 256;
+
+/** First in, first out, in constant time; `Array.shift` would move everything up. */
+class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    // What has left must not be kept from the garbage collector until the list is moved up.
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    if (this.#head > 1_024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    if (this.#items.length === 0) return;
+    this.#items = [];
+    this.#head = 0;
   }
 }

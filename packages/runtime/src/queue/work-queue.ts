@@ -1,6 +1,5 @@
 import type { System, Timer } from "../system/system.ts";
-import type { Priority } from "./key-entry.ts";
-import { type AddOptions, KeyQueue } from "./key-queue.ts";
+import { type AddOptions, KeyQueue, type Priority } from "./key-queue.ts";
 
 /** Hooks for metrics. */
 export interface QueueObserver {

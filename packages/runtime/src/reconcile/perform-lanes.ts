@@ -1,8 +1,8 @@
 import { classify } from "../errors.ts";
+import { unreachable } from "../unreachable.ts";
 import { judgeFailure } from "./judge-failure.ts";
-import { type LaneEnd, mergeLanes } from "./lanes.ts";
 import type { Log } from "./log.ts";
-import type { CleanUpEnd, Lane } from "./outcome.ts";
+import type { CleanUpEnd, Lane, Outcome } from "./outcome.ts";
 
 /** How an object of several lanes ended. */
 export interface LanesEnd extends CleanUpEnd {
@@ -57,4 +57,75 @@ async function performLane<Action>(
       ...(conditions === undefined ? {} : { conditions }),
     },
   };
+}
+
+/** How a lane ended: as decided, or with the outcome that its failure was judged to be. */
+export type LaneEnd = Pick<Lane<never>, "outcome" | "status" | "conditions">;
+
+/**
+ * One outcome and one status for an object of several lanes. The most serious outcome counts, the first lane first among equals:
+ * stalled, then waiting, then held, then settled. The next reconcile is due when the first lane asks for one. Fields of the
+ * status and conditions are joined; two lanes that write the same field are a mistake of the domain and throw.
+ */
+export function mergeLanes(lanes: readonly LaneEnd[]): CleanUpEnd {
+  const serious = lanes.toSorted((one, other) => rank(other.outcome) - rank(one.outcome));
+  const outcome = soonest(serious[0]?.outcome ?? { kind: "settled" }, dueInMs(lanes));
+  const written = lanes.filter(({ status }) => status !== undefined);
+  const conditions = lanes.flatMap((lane) => lane.conditions ?? []);
+  assertDistinct([
+    ...written.flatMap(({ status = {} }) => Object.keys(status)),
+    ...conditions.map(({ type }) => `condition ${type}`),
+  ]);
+  return {
+    outcome,
+    ...(written.length === 0
+      ? {}
+      : { status: written.reduce((all, { status }) => ({ ...all, ...status }), {}) }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  };
+}
+
+function rank({ kind }: Outcome): number {
+  return ["settled", "held", "waiting", "stalled"].indexOf(kind);
+}
+
+/** When the first of the lanes wants to look again; undefined when none does. */
+function dueInMs(lanes: readonly LaneEnd[]): number | undefined {
+  const delays = lanes.flatMap(({ outcome }) => delayOf(outcome) ?? []);
+  return delays.length === 0 ? undefined : Math.min(...delays);
+}
+
+function delayOf(outcome: Outcome): number | undefined {
+  switch (outcome.kind) {
+    case "settled":
+      return outcome.recheckAfterMs;
+    case "waiting":
+    case "stalled":
+      return outcome.retryAfterMs;
+    case "held":
+      return undefined;
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function soonest(outcome: Outcome, delayMs: number | undefined): Outcome {
+  if (delayMs === undefined) return outcome;
+  switch (outcome.kind) {
+    case "settled":
+      return { ...outcome, recheckAfterMs: delayMs };
+    case "waiting":
+    case "stalled":
+      return { ...outcome, retryAfterMs: delayMs };
+    case "held":
+      // A held object has no timer of its own; another lane's must not be lost.
+      return { kind: "waiting", why: outcome.why, retryAfterMs: delayMs };
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function assertDistinct(names: readonly string[]): void {
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new TypeError(`two lanes write ${twice}`);
 }

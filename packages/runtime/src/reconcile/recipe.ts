@@ -1,14 +1,14 @@
 import type { Desired } from "../apply/apply-owned.ts";
 import type { Client } from "../client/client.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
+import type { View } from "../informers/informer.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { WatchState } from "../watch/watch-state.ts";
+import type { MemorySlot } from "./define-memory.ts";
 import type { Log } from "./log.ts";
-import type { MemorySlot } from "./memory.ts";
 import type { CleanUpEnd, Outcome, Verdict } from "./outcome.ts";
-import { firstAnswer, type Rule } from "./rule.ts";
 
 /**
  * What a domain gives the runtime for one kind: see everything, decide by rules, perform the actions.
@@ -24,18 +24,18 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** First answer wins: this list is the table of contents. */
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
-  observe(obj: Obj, ctx: Context): Promise<Seen>;
+  observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
   /** Tolerates never having run before, and having run already. With a finalizer, either this or `deletion`. */
-  cleanUp?(obj: Obj, ctx: Context): Promise<Outcome | CleanUpEnd>;
+  cleanUp?(obj: Live<Obj>, ctx: Context): Promise<Outcome | CleanUpEnd>;
   /** The same in steps: what is left is observed, rules decide, `perform` acts. See `defineDeletion`. */
   readonly deletion?: Deletion<Obj, Action>;
 }
 
 /** How an object that is being deleted is cleaned up. The finalizer goes once the verdict is `settled` and its actions are done. */
 export interface Deletion<Obj extends KubeObject, Action> {
-  decide(obj: Obj, ctx: Context, now: () => Date): Promise<Decided<Action>>;
+  decide(obj: Live<Obj>, ctx: Context, now: () => Date): Promise<Decided<Action>>;
 }
 
 /** What the first rule that had an answer said. */
@@ -47,7 +47,7 @@ export interface Decided<Action> {
 /** What `defineDeletion` takes. */
 export interface DeletionDefinition<Obj extends KubeObject, Left, Action> {
   /** Reads what is left of the object. */
-  observe(obj: Obj, ctx: Context): Promise<Left>;
+  observe(obj: Live<Obj>, ctx: Context): Promise<Left>;
   /** First answer wins. */
   readonly rules: readonly Rule<Left, Action>[];
 }
@@ -61,11 +61,16 @@ export interface DeletionDefinition<Obj extends KubeObject, Left, Action> {
 export function defineDeletion<Obj extends KubeObject, Left, Action>(
   definition: DeletionDefinition<Obj, Left, Action>,
 ): Deletion<Obj, Action> {
-  return {
-    decide: async (obj, ctx, now) => {
-      const { rule, verdict } = firstAnswer(definition.rules, await definition.observe(obj, ctx), now());
-      return { rule: rule.name, verdict };
-    },
+  return { decide: decideBy(definition) };
+}
+
+/** Observes, and asks the rules. */
+export function decideBy<Obj extends KubeObject, Seen, Action>(
+  definition: DeletionDefinition<Obj, Seen, Action>,
+): Deletion<Obj, Action>["decide"] {
+  return async (obj, ctx, now) => {
+    const { rule, verdict } = firstAnswer(definition.rules, await definition.observe(obj, ctx), now());
+    return { rule: rule.name, verdict };
   };
 }
 
@@ -79,10 +84,14 @@ export interface Context {
   /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
-   * An object of a kind in `follows`, and notifications of its changes: each brings this object back. Holds until a later reconcile no
-   * longer asks for it. Undefined while there is none; its creation counts as a change.
+   * One object by its name, e.g. a Secret that the spec refers to; each change of it brings the object of this reconcile back. Undefined
+   * while there is none; its creation counts as a change. Holds until a later reconcile no longer asks for it.
+   *
+   * The first call opens a watch of this one object, which all who follow it share; permissions can be limited to it by
+   * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `follows` it reads
+   * the store. Without a namespace, that of the object of this reconcile counts.
    */
-  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef): O | undefined;
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
   /**
    * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile asked for it;
    * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come
@@ -98,6 +107,9 @@ export interface Context {
   /** What the controller remembers of this object; see `defineMemory`. */
   memory<T>(slot: MemorySlot<T>): T;
 }
+
+/** How much of a followed object is kept in memory (default: all of it). Of a kind in `follows`, its source says so. */
+export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 
 /** A share in a watch that a reconcile asked for. */
 export interface Tracked<O extends KubeObject = KubeObject> {
@@ -124,4 +136,24 @@ export interface ReconcileEvent {
   /** What was done, CamelCase, e.g. `CreateService`. */
   readonly action: string;
   readonly note: string;
+}
+
+/** A rule answers for the world it is shown, or passes. It does no I/O and reads no clock. */
+export interface Rule<Seen, Action> {
+  /** For the situation it answers, e.g. `quorumLost`. */
+  readonly name: string;
+  readonly answer: (seen: Seen, now: Date) => Verdict<Action> | undefined;
+}
+
+/** What the first rule that does not pass says. Throws when all pass: the last rule of a recipe must always answer. */
+export function firstAnswer<Seen, Action>(
+  rules: readonly Rule<Seen, Action>[],
+  seen: Seen,
+  now: Date,
+): { readonly rule: Rule<Seen, Action>; readonly verdict: Verdict<Action> } {
+  for (const rule of rules) {
+    const verdict = rule.answer(seen, now);
+    if (verdict !== undefined) return { rule, verdict };
+  }
+  throw new TypeError("no rule answered: the last one must always");
 }

@@ -2,8 +2,10 @@ import type { Applied, Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import { apiVersionOf, type Kind } from "../object/kind.ts";
-import type { KubeObject } from "../object/kube-object.ts";
-import { isStatusCurrent, statusFor, type StatusFacts } from "./status.ts";
+import type { KubeObject, Live, ObjectMeta } from "../object/kube-object.ts";
+import { printableDeep } from "../object/printable.ts";
+import { type Condition, conditionsFor } from "./condition.ts";
+import type { ConditionUpdate, Outcome } from "./outcome.ts";
 
 /** Conflicts in a row after which the whole reconcile is repeated instead. */
 const tries = 5;
@@ -32,7 +34,7 @@ export class StatusWriter<O extends KubeObject> {
   }
 
   /** True when something was written. An object that is gone, or another one by now, needs no status. */
-  async write(client: Client, object: O, wish: StatusWish): Promise<boolean> {
+  async write(client: Client, object: Live<O>, wish: StatusWish): Promise<boolean> {
     let current = object;
     for (let attempt = 1; ; attempt += 1) {
       const wanted = statusFor({ ...wish, object: current });
@@ -52,20 +54,21 @@ export class StatusWriter<O extends KubeObject> {
   }
 
   /** The object is gone. */
-  forget(uid: string | undefined): void {
-    if (uid !== undefined) this.#written.delete(uid);
+  forget(uid: string): void {
+    this.#written.delete(uid);
   }
 
-  #isCurrent(object: O, wanted: object): boolean {
+  #isCurrent(object: Live<O>, wanted: object): boolean {
     if (isStatusCurrent(object, wanted)) return true;
-    const written = this.#written.get(object.metadata.uid ?? "");
+    const written = this.#written.get(object.metadata.uid);
     return (
       written !== undefined && deepEqual(written.wanted, wanted) && deepEqual(written.found, statusIn(object))
     );
   }
 
-  async #apply(client: Client, object: O, wanted: object): Promise<void> {
-    const { name, namespace, uid } = object.metadata;
+  async #apply(client: Client, object: Live<O>, wanted: object): Promise<void> {
+    const { uid } = object.metadata;
+    const { name, namespace }: ObjectMeta = object.metadata;
     // With the uid the server refuses to write to another object that has taken over the name.
     const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
     const body = { apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, metadata, status: wanted };
@@ -75,15 +78,98 @@ export class StatusWriter<O extends KubeObject> {
       force: true,
       subresource: "status",
     });
-    if (uid !== undefined) this.#written.set(uid, { wanted, found: statusIn(applied) });
+    this.#written.set(uid, { wanted, found: statusIn(applied) });
   }
 }
 
 /** What is there now, in the generation that was worked on: who changed the spec meanwhile must not read that it is done. */
-function asOf<O extends KubeObject>({ metadata: { generation } }: O, fresh: O): O {
+function asOf<O extends KubeObject>({ metadata: { generation } }: Live<O>, fresh: Live<O>): Live<O> {
   return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }
 
 function statusIn(object: KubeObject): unknown {
   return "status" in object ? object.status : undefined;
+}
+
+/** What a status is made from. */
+export interface StatusFacts {
+  readonly object: KubeObject;
+  readonly outcome: Outcome;
+  /** What the domain says; undefined keeps what is there. */
+  readonly content: object | undefined;
+  /** What the domain states besides Ready, Reconciling and Stalled. */
+  readonly updates?: readonly ConditionUpdate[];
+  /** The types of conditions that are the domain's; what is not claimed anew stays. */
+  readonly ownTypes?: readonly string[];
+  readonly now: Date;
+}
+
+/** The whole status that the object should have. */
+export function statusFor({ object, outcome, content, now, ...own }: StatusFacts): object {
+  const { generation } = object.metadata;
+  const current = currentStatus(object);
+  const previous = conditionsOf(current);
+  const { updates = [], ownTypes = [] } = own;
+  const kept = previous
+    .filter(({ type }) => ownTypes.includes(type) && !updates.some((update) => update.type === type))
+    .map((condition) =>
+      generation === undefined ? condition : { ...condition, observedGeneration: generation },
+    );
+  const conditions = [
+    ...conditionsFor({
+      outcome,
+      updates,
+      generation,
+      previous,
+      now: timestampOf(now),
+    }),
+    ...kept,
+  ];
+  const {
+    conditions: _conditions,
+    observedGeneration: _generation,
+    ...rest
+  } = content === undefined ? current : readStatus(printableDeep(content));
+  return { ...rest, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
+}
+
+/** Whether the object says already what the status should say. Conditions of other types are not ours to judge. */
+export function isStatusCurrent(object: KubeObject, wanted: object): boolean {
+  const { conditions: _present, ...present } = currentStatus(object);
+  const { conditions: _wanted, ...rest } = readStatus(wanted);
+  if (!deepEqual(present, rest)) return false;
+  const held = conditionsOf(currentStatus(object));
+  return conditionsOf(readStatus(wanted)).every((condition) =>
+    deepEqual(
+      held.find(({ type }) => type === condition.type),
+      condition,
+    ),
+  );
+}
+
+/** A status as far as it has a known shape. */
+type LooseStatus = Readonly<Record<string, unknown>> & {
+  readonly observedGeneration?: unknown;
+  readonly conditions?: unknown;
+};
+
+function currentStatus(object: KubeObject): LooseStatus {
+  return "status" in object ? readStatus(object.status) : {};
+}
+
+function readStatus(status: unknown): LooseStatus {
+  return typeof status === "object" && status !== null && !Array.isArray(status) ? { ...status } : {};
+}
+
+function conditionsOf({ conditions }: LooseStatus): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions.filter(isCondition) : [];
+}
+
+function isCondition(value: unknown): value is Condition {
+  return typeof value === "object" && value !== null && "type" in value && "status" in value;
+}
+
+/** RFC 3339 in whole seconds, as the API server writes times. */
+export function timestampOf(now: Date): string {
+  return now.toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -2,7 +2,7 @@ import type { Controller } from "../controller/define-controller.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { System } from "../system/system.ts";
 import type { DomainSeries } from "../telemetry/domain-series.ts";
 import type { Transport } from "../transport/transport.ts";

@@ -1,18 +1,24 @@
-import { deepFreeze } from "../object/deep-freeze.ts";
-import { keyOf, type KubeObject, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import { deepFreeze } from "../object/deep-equal.ts";
+import {
+  asLive,
+  compareVersions,
+  keyOf,
+  type KubeObject,
+  type Live,
+  newerVersion,
+  type ObjectKey,
+  type ObjectRef,
+} from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
-import { compareVersions, newerVersion } from "../watch/resource-version.ts";
-import { IndexSet } from "./index-set.ts";
-import type { ReadStore } from "./read-store.ts";
-import type { Index } from "./store-index.ts";
+import { type Index, IndexSet } from "./index-set.ts";
 import { Tombstones } from "./tombstones.ts";
 import { VersionWaits } from "./version-waits.ts";
 
 /** What an event of the watch changed. */
-export type Change<O> =
-  | { readonly type: "added"; readonly new: O }
-  | { readonly type: "updated"; readonly old: O; readonly new: O }
-  | { readonly type: "deleted"; readonly old: O };
+export type Change<O extends KubeObject> =
+  | { readonly type: "added"; readonly new: Live<O> }
+  | { readonly type: "updated"; readonly old: Live<O>; readonly new: Live<O> }
+  | { readonly type: "deleted"; readonly old: Live<O> };
 
 /** How a store keeps objects. */
 export interface StoreOptions {
@@ -26,10 +32,10 @@ export interface StoreOptions {
  * Our own writes lie over what the watch delivered until the watch has caught up with them.
  */
 export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
-  readonly #objects = new Map<ObjectKey, O>();
+  readonly #objects = new Map<ObjectKey, Live<O>>();
   readonly #indexes = new IndexSet<O>();
   /** What the watch delivered of objects that a write of ours lies over. */
-  readonly #beneath = new Map<ObjectKey, O | undefined>();
+  readonly #beneath = new Map<ObjectKey, Live<O> | undefined>();
   readonly #tombstones = new Tombstones();
   readonly #waits: VersionWaits;
   readonly #freeze: boolean;
@@ -57,20 +63,20 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return this.#version;
   }
 
-  get(ref: ObjectRef): O | undefined {
+  get(ref: ObjectRef): Live<O> | undefined {
     return this.#objects.get(keyOf(ref));
   }
 
-  getByKey(key: ObjectKey): O | undefined {
+  getByKey(key: ObjectKey): Live<O> | undefined {
     return this.#objects.get(key);
   }
 
-  list(): readonly O[] {
+  list(): readonly Live<O>[] {
     return [...this.#objects.values()];
   }
 
-  listBy(index: Index<O>, value: string): readonly O[] {
-    const found: O[] = [];
+  listBy(index: Index<O>, value: string): readonly Live<O>[] {
+    const found: Live<O>[] = [];
     for (const key of this.#indexes.keys(index, value, this.#objects)) {
       const object = this.#objects.get(key);
       if (object !== undefined) found.push(object);
@@ -105,17 +111,22 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** Takes an object of the watch in; undefined when that is nothing new. */
-  upsert(object: O): Change<O> | undefined {
+  upsert(delivered: O): Change<O> | undefined {
+    const object = asLive(delivered);
     const key = keyOf(object.metadata);
     this.#unseen?.delete(key);
     const old = this.#delivered(key);
     if (!this.#isNews(key, old, versionOf(object))) return undefined;
-    this.#deliver(key, this.#freeze ? deepFreeze(object) : object);
+    const kept = this.#freeze ? deepFreeze(object) : object;
+    // Most objects have no write of ours above them: then `old` is what is replaced, and nothing has to be looked up again.
+    if (this.#beneath.size === 0) this.#replace(key, old, kept);
+    else this.#deliver(key, kept);
     return old === undefined ? { type: "added", new: object } : { type: "updated", old, new: object };
   }
 
   /** Takes an object out; undefined when it is not there, or there anew. The change holds its last state. */
-  remove(object: O): Change<O> | undefined {
+  remove(delivered: O): Change<O> | undefined {
+    const object = asLive(delivered);
     const key = keyOf(object.metadata);
     const old = this.#delivered(key);
     const version = versionOf(object);
@@ -160,7 +171,8 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** Answers with what we have just written until the watch delivers it. */
-  noteWrite(object: O): void {
+  noteWrite(written: O): void {
+    const object = asLive(written);
     const key = keyOf(object.metadata);
     const version = versionOf(object);
     const current = this.#objects.get(key);
@@ -171,7 +183,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     this.#put(key, this.#freeze ? deepFreeze(object) : object);
   }
 
-  #isNews(key: ObjectKey, old: O | undefined, version: string): boolean {
+  #isNews(key: ObjectKey, old: Live<O> | undefined, version: string): boolean {
     if (old !== undefined) {
       const order = compareVersions(version, versionOf(old));
       return order > 0 || (order < 0 && this.#acceptsOlder);
@@ -181,13 +193,14 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   }
 
   /** The last that the watch delivered, without our own writes. */
-  #delivered(key: ObjectKey): O | undefined {
-    return this.#beneath.has(key) ? this.#beneath.get(key) : this.#objects.get(key);
+  #delivered(key: ObjectKey): Live<O> | undefined {
+    const isBeneath = this.#beneath.size > 0 && this.#beneath.has(key);
+    return isBeneath ? this.#beneath.get(key) : this.#objects.get(key);
   }
 
   #deliver(
     key: ObjectKey,
-    object: O | undefined,
+    object: Live<O> | undefined,
     version = object === undefined ? "" : versionOf(object),
   ): void {
     const written = this.#beneath.has(key) ? this.#objects.get(key) : undefined;
@@ -205,8 +218,11 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return old === undefined ? [] : [{ type: "deleted", old }];
   }
 
-  #put(key: ObjectKey, object: O | undefined): void {
-    const old = this.#objects.get(key);
+  #put(key: ObjectKey, object: Live<O> | undefined): void {
+    this.#replace(key, this.#objects.get(key), object);
+  }
+
+  #replace(key: ObjectKey, old: Live<O> | undefined, object: Live<O> | undefined): void {
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);
     this.#indexes.move(key, old, object);
@@ -215,4 +231,24 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
 
 function versionOf({ metadata: { resourceVersion = "0" } }: KubeObject): string {
   return resourceVersion;
+}
+
+/**
+ * Objects of one kind and scope as the watch delivers them, briefly behind the server, our own writes included. Objects are
+ * shared: they must never be edited.
+ */
+export interface ReadStore<O extends KubeObject = KubeObject> {
+  readonly size: number;
+  get(ref: ObjectRef): Live<O> | undefined;
+  getByKey(key: ObjectKey): Live<O> | undefined;
+  /** All objects, in no particular order. */
+  list(): readonly Live<O>[];
+  /** The objects that an index has under a value, in no particular order. */
+  listBy(index: Index<O>, value: string): readonly Live<O>[];
+  /** Whether the first full picture is there. */
+  readonly isSynced: boolean;
+  /** Resolves with the first full picture. Rejects when the signal aborts. */
+  synced(options: { readonly signal: AbortSignal }): Promise<void>;
+  /** Resolves once everything up to the version is in the store. Rejects with a TimeoutError after `timeoutMs`. */
+  atLeast(resourceVersion: string, options: { readonly timeoutMs: number }): Promise<void>;
 }

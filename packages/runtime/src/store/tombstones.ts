@@ -1,5 +1,4 @@
-import type { ObjectKey } from "../object/kube-object.ts";
-import { compareVersions, newerVersion } from "../watch/resource-version.ts";
+import { compareVersions, newerVersion, type ObjectKey } from "../object/kube-object.ts";
 
 /** Enough for what can be under way at once; older ones are folded into one version. */
 const limit = 4_096;

@@ -1,5 +1,6 @@
+import { compareVersions } from "../object/kube-object.ts";
+import { raceLimit } from "../system/finishes-within.ts";
 import type { System } from "../system/system.ts";
-import { compareVersions } from "../watch/resource-version.ts";
 
 interface Wait {
   readonly version: string;
@@ -21,21 +22,19 @@ export class VersionWaits {
   }
 
   async until(version: string, timeoutMs: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
     const wait = {
       version,
       resolve: () => {
         resolve(undefined);
       },
     };
-    const timer = this.#system.setTimer(timeoutMs, () => {
-      reject(new DOMException(`version ${version} was not seen within ${timeoutMs} ms`, "TimeoutError"));
-    });
     this.#waits.add(wait);
     try {
-      await promise;
+      await raceLimit(promise, { system: this.#system, limitMs: timeoutMs }, () => {
+        throw new DOMException(`version ${version} was not seen within ${timeoutMs} ms`, "TimeoutError");
+      });
     } finally {
-      timer.cancel();
       this.#waits.delete(wait);
     }
   }

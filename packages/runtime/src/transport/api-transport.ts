@@ -2,17 +2,21 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { answerError } from "./answer-error.ts";
-import { readAnswer } from "./answer-value.ts";
+import {
+  type ApiRequest,
+  describeRequest,
+  headersOf,
+  impersonationHeaders,
+  serverAddress,
+} from "./api-request.ts";
 import { Connections } from "./connections.ts";
 import { Deadline } from "./deadline.ts";
-import { type Exchange, exchange, type WireRequest } from "./exchange.ts";
+import { type Exchange, exchange, readAnswer, type WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
 import { Identity, type Presented } from "./identity.ts";
-import { impersonationHeaders } from "./impersonation-headers.ts";
-import { stringifyJson } from "./json.ts";
-import { type ApiRequest, describeRequest } from "./request.ts";
-import { retryDelayMs } from "./retry.ts";
-import { openStream } from "./stream.ts";
+import { openStream } from "./open-stream.ts";
+import { stringifyJson } from "./parse-json.ts";
+import { retryDelayMs } from "./retry-delay-ms.ts";
 import type {
   ApiStream,
   Observation,
@@ -21,7 +25,6 @@ import type {
   Transport,
   TransportOptions,
 } from "./transport.ts";
-import { headersOf, serverAddress } from "./wire.ts";
 
 const defaultTimeoutMs = 30_000;
 

@@ -1,6 +1,9 @@
 import type { Dispatcher } from "undici";
 
+import { ApiError } from "../errors.ts";
+import { type ApiRequest, describeRequest } from "./api-request.ts";
 import type { Deadline, EarlyEnd } from "./deadline.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** What came of one request on the wire. */
 export type Exchange = Answer | Failure;
@@ -121,4 +124,31 @@ class Collector implements Dispatcher.DispatchHandler {
 
 function firstOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "string" ? header : header?.[0];
+}
+
+/** The value of a 2xx answer: JSON, or plain text as a string. Anything else did not come from an API server. */
+export function readAnswer(request: ApiRequest, answer: Answer): { readonly value: unknown } | ApiError {
+  if (answer.contentType.startsWith("text/plain")) return { value: answer.text };
+  if (answer.text === "") return { value: undefined };
+  if (!isJson(answer.contentType)) return unexpected(request, answer, "UnexpectedContentType");
+  try {
+    return { value: parseJson(answer.text) };
+  } catch (error) {
+    // Not attached as cause: it quotes the text, and that may be a Secret.
+    if (error instanceof SyntaxError) return unexpected(request, answer, "BrokenJson");
+    throw error;
+  }
+}
+
+function isJson(contentType: string): boolean {
+  return contentType.startsWith("application/json") || contentType.includes("+json");
+}
+
+function unexpected(request: ApiRequest, { status }: Answer, reason: string): ApiError {
+  return new ApiError(`${describeRequest(request)}: ${status} ${reason}`, {
+    class: "transient",
+    status,
+    reason,
+    mayHaveActed: true,
+  });
 }

@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorFacts } from "../errors.ts";
 import { unreachable } from "../unreachable.ts";
+import { type ApiRequest, describeRequest } from "./api-request.ts";
 import { answerLimitBytes, type Failure } from "./exchange.ts";
-import { type ApiRequest, describeRequest } from "./request.ts";
 
 /** The error that a request without a whole answer means. */
 export function failureError(

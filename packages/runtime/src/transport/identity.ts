@@ -1,5 +1,9 @@
-import type { ClusterConfig, Credential } from "../config/cluster-config.ts";
-import { combineSources, type Source } from "../config/source.ts";
+import {
+  type ClusterConfig,
+  combineSources,
+  type Credential,
+  type Source,
+} from "../config/cluster-config.ts";
 import { ConfigError } from "../errors.ts";
 import type { TlsMaterial } from "./connections.ts";
 

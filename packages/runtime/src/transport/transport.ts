@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { System } from "../system/system.ts";
+import type { ApiRequest } from "./api-request.ts";
 import { ApiTransport } from "./api-transport.ts";
-import type { ApiRequest } from "./request.ts";
 
 /** The way to one API server: shared connections, credentials, deadlines, careful retries. */
 export interface Transport extends AsyncDisposable {

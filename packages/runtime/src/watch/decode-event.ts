@@ -1,10 +1,8 @@
 import { ApiError } from "../errors.ts";
+import { isDeeperThan, mayBeDeeperThan } from "../object/is-deeper-than.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import { classOfAnswer } from "../transport/answer-error.ts";
-import { parseJson } from "../transport/json.ts";
-import { statusOf } from "../transport/status.ts";
-import { cutManagedFields } from "./cut-managed-fields.ts";
-import { isDeeperThan, mayBeDeeperThan } from "./depth-limit.ts";
+import { classOfAnswer, statusOf } from "../transport/answer-error.ts";
+import { parseJson } from "../transport/parse-json.ts";
 
 /** One event of a watch, as far as its reader must distinguish them. */
 export type WatchEvent =
@@ -95,4 +93,116 @@ function watchError(status: object, kindName: string): ApiError {
     ...(reason === undefined ? {} : { reason }),
     mayHaveActed: false,
   });
+}
+
+/**
+ * The text of a watch event without its object's `metadata.managedFields`. Cutting before the parse is cheaper than parsing
+ * what is thrown away. Text that is not written as the API server writes it comes back unchanged.
+ */
+export function cutManagedFields(text: string): string {
+  const start = text.indexOf(member);
+  if (start === -1 || !isInMetadata(text, start)) return text;
+  const end = endOfList(text, start + member.length);
+  if (end === -1) return text;
+  if (text.charCodeAt(start - 1) === comma) return text.slice(0, start - 1) + text.slice(end);
+  return text.slice(0, start) + text.slice(text.charCodeAt(end) === comma ? end + 1 : end);
+}
+
+/** Unescaped quotes make it a real key: inside a string they would be escaped. Whose key it is must be found out. */
+const member = '"managedFields":[';
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+
+/** Whether the place is directly within `object.metadata`: a custom resource may have a field of that name elsewhere. */
+function isInMetadata(text: string, place: number): boolean {
+  // Where the last keys of the first two levels begin. Cutting them out as strings would be most of the work.
+  let outer = 0;
+  let inner = 0;
+  let depth = 0;
+  for (let at = 0; at < place; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      const end = endOfString(text, at);
+      const isKey = depth <= 2 && text.charCodeAt(end + 1) === colon;
+      if (isKey && depth === 1) outer = at;
+      if (isKey && depth === 2) inner = at;
+      at = end;
+    } else depth += step(code);
+  }
+  return depth === 3 && text.startsWith('"object":', outer) && text.startsWith('"metadata":', inner);
+}
+
+/** Index behind the list whose opening bracket ends at `from`; -1 when the text ends first. */
+function endOfList(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else depth += step(code);
+    if (depth === 0) return at + 1;
+  }
+  return -1;
+}
+
+/** Index of the quote that closes the string opened at `open`. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    if (!isEscaped(text, at)) return at;
+  }
+  return text.length;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+/** One level down for an opening bracket, one up for a closing one: `[` `{` and `]` `}` differ in these bits only. */
+function step(code: number): number {
+  const folded = code | 0x20;
+  if (folded === 0x7b) return 1;
+  return folded === 0x7d ? -1 : 0;
+}
+
+/** A frame beyond this is no object of a cluster: etcd holds 1.5 MiB, and escaping makes six times that at most. */
+const frameLimitBytes = 32 * 1024 * 1024;
+
+const newline = 10;
+
+/** Cuts a stream of bytes into the lines it is made of, wherever the chunks happen to end: also within a character. */
+export class FrameSplitter {
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+
+  /** The whole frames that this chunk completes, oldest first. Throws a RangeError when one is beyond all measure. */
+  split(chunk: Uint8Array): readonly string[] {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const frames: string[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+      const frame = this.#pendingBytes === 0 ? bytes.toString("utf8", start, end) : this.#join(bytes, end);
+      if (frame !== "") frames.push(frame);
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    return frames;
+  }
+
+  /** Chunks are joined once, when the frame is whole: joining at each chunk would be quadratic. */
+  #join(bytes: Uint8Array, end: number): string {
+    const whole = Buffer.concat([...this.#pending, bytes.subarray(0, end)]);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return whole.toString("utf8");
+  }
+
+  #keep(rest: Uint8Array): void {
+    this.#pendingBytes += rest.length;
+    if (this.#pendingBytes > frameLimitBytes) throw new RangeError("a frame exceeds 32 MiB");
+    this.#pending.push(rest);
+  }
 }

@@ -1,16 +1,20 @@
 import { ApiError } from "../errors.ts";
+import { isDeeperThan } from "../object/is-deeper-than.ts";
 import { type Kind, nameOfKind } from "../object/kind.ts";
+import { compareVersions } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { BackOff } from "./back-off.ts";
-import { decodeEvent, type DecodeOptions, type WatchEvent, withoutManagedFields } from "./decode-event.ts";
-import { isDeeperThan } from "./depth-limit.ts";
-import { FrameSplitter } from "./frame-splitter.ts";
+import {
+  decodeEvent,
+  type DecodeOptions,
+  FrameSplitter,
+  type WatchEvent,
+  withoutManagedFields,
+} from "./decode-event.ts";
 import { IdleGuard } from "./idle-guard.ts";
-import { compareVersions } from "./resource-version.ts";
 import { TurnBudget } from "./turn-budget.ts";
-import type { WatchObserver, WatchSink } from "./watch-sink.ts";
-import type { WatchSource } from "./watch-source.ts";
+import type { WatchObserver, WatchSink, WatchSource } from "./watch-source.ts";
 import { type Ending, endingOf, nextStep, type Step, type WatchState } from "./watch-state.ts";
 
 /** What a reflector is made of. */

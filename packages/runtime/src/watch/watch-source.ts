@@ -1,7 +1,5 @@
-import { listAll } from "../client/list-all.ts";
-import { listRequest, pageOf } from "../client/list-page.ts";
-import { collectionPath, withQuery } from "../client/paths.ts";
-import { metadataOnly } from "../client/requests.ts";
+import { listAll, listRequest, pageOf } from "../client/list-all.ts";
+import { collectionPath, metadataOnly, withQuery } from "../client/requests.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -107,4 +105,29 @@ function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): 
 /** A metadata-only object says `PartialObjectMetadata` of itself; it is still one of its kind. */
 export function namedAsItsKind<O extends KubeObject>(object: O, kind: Kind): O {
   return object.kind === kind.kind ? object : { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
+}
+
+/** Where a reflector puts what it learns. Calls come one after another and must not throw. */
+export interface WatchSink {
+  /** A new full picture begins. `acceptsOlder`: the cluster's history was set back, older versions are the truth now. */
+  beginReplace(options: { readonly acceptsOlder: boolean }): void;
+  /** The object is as given. */
+  upsert(object: KubeObject): void;
+  /** The object is gone; its last state. */
+  remove(object: KubeObject): void;
+  /** The object is there but cannot be worked with. */
+  quarantine(object: KubeObject): void;
+  /** The picture is complete and shows this version; what was not delivered is gone. */
+  endReplace(resourceVersion: string): void;
+  /** Everything up to this version has been delivered. */
+  advance(resourceVersion: string): void;
+  /** The kind is not served: there are no objects. */
+  clear(): void;
+}
+
+/** Hooks for metrics. */
+export interface WatchObserver {
+  watchRestarted?(event: { readonly kind: string; readonly why: string }): void;
+  relisted?(event: { readonly kind: string }): void;
+  decodeFailed?(event: { readonly kind: string }): void;
 }

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import type { InvalidCause } from "../errors.ts";
 import type { JsonPatchOperation } from "../object/patch-between.ts";
-import { stringifyJson } from "../transport/json.ts";
+import { stringifyJson } from "../transport/parse-json.ts";
 
 /** The question of an AdmissionReview. `object` and `oldObject` are foreign JSON: unknown fields and strange keys included. */
 export interface AdmissionRequest {

@@ -1,8 +1,8 @@
-import { parseJson, stringifyJson } from "../transport/json.ts";
+import { isTextDeeperThan } from "../object/is-deeper-than.ts";
+import { parseJson, stringifyJson } from "../transport/parse-json.ts";
 import { unreachable } from "../unreachable.ts";
 import { admissionAnswer, type DecideAdmission, readAdmission } from "./admission.ts";
 import { conversionAnswer, type ConvertObject, readConversion } from "./conversion.ts";
-import { isTooDeep } from "./is-too-deep.ts";
 
 /** Who answers reviews that come to a path. The path is the webhook's name in metrics. */
 export type WebhookRoute =
@@ -21,7 +21,7 @@ const depthLimit = 100;
 
 /** Answers a review. Throws what the route throws. */
 export async function answerReview(route: WebhookRoute, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
-  if (isTooDeep(bytes, depthLimit)) return refusal(400, "the review is nested too deeply");
+  if (isTextDeeperThan(bytes, depthLimit)) return refusal(400, "the review is nested too deeply");
   const review = parsed(bytes);
   if (review === undefined) return refusal(400, "the review is not JSON");
   const answer = await answerOf(route, review.value, signal);

@@ -4,7 +4,7 @@ import type { WebhookConfiguration } from "../kinds/index.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { ReadStore } from "../store/read-store.ts";
+import type { ReadStore } from "../store/object-store.ts";
 
 /** A webhook configuration that a domain wants. It is created whole and deleted whole: an empty one never exists. */
 export interface WebhookConfigurationSpec {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../src/object/kind.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { rawNumber } from "../../src/object/raw-number.ts";
-import { parseJson, stringifyJson } from "../../src/transport/json.ts";
+import { parseJson, stringifyJson } from "../../src/transport/parse-json.ts";
 import { type LocalCluster, startTestCluster } from "../support/cluster.ts";
 import { connect, type Connected } from "../support/connect.ts";
 import { configMaps, customResourceDefinitions, secrets, type Thing } from "../support/kinds.ts";

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { defineKind } from "../../src/object/kind.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
+import { startExample } from "../support/start-example.ts";
 import { conditionOf, type Widget } from "../support/widgets.ts";
 
 const root = join(import.meta.dirname, "../../../..");
@@ -21,21 +21,6 @@ const copies = defineKind<Widget>({
   plural: "copies",
   scope: "Namespaced",
 });
-
-/** The example as a user would run it; disposing of it kills it if it still runs. */
-function startExample(kubeconfigPath: string): ChildProcess & AsyncDisposable {
-  const child = spawn(process.execPath, [join(folder, "main.ts")], {
-    env: { ...process.env, KUBECONFIG: kubeconfigPath, METRICS_PORT: "0" },
-    stdio: "inherit",
-  });
-  return Object.assign(child, {
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    },
-  });
-}
 
 describe("the example in the README", () => {
   test("is the file that is tested, of at most 30 lines", () => {
@@ -57,7 +42,7 @@ describe("the example in the README", () => {
       definition,
     );
     // Started at once: the kind may not be served yet.
-    await using example = startExample(cluster.kubeconfigPath);
+    await using example = startExample("copy-controller", { KUBECONFIG: cluster.kubeconfigPath });
     const copy = (text: string): Widget => ({
       apiVersion: "example.org/v1",
       kind: "Copy",

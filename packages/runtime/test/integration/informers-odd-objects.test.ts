@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { defineController } from "../../src/controller/define-controller.ts";
 import { eventKind } from "../../src/events/event-object.ts";
 import { alwaysLeader, type LeaderElector } from "../../src/leader/leader-elector.ts";
-import { parseJson } from "../../src/transport/json.ts";
+import { parseJson } from "../../src/transport/parse-json.ts";
 import { configMaps } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
 import { aWidget, conditionOf, type Widget } from "../support/widgets.ts";

@@ -5,7 +5,7 @@ import { defineController } from "../../src/controller/define-controller.ts";
 import { type Outcome, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
-import { parseJson } from "../../src/transport/json.ts";
+import { parseJson } from "../../src/transport/parse-json.ts";
 import { copyRecipe } from "../support/copy-recipe.ts";
 import { configMaps } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";

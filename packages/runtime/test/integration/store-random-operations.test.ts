@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import type { Client } from "../../src/client/client.ts";
 import { InformerPool } from "../../src/informers/informer-pool.ts";
-import { byLabel } from "../../src/store/store-index.ts";
+import { byLabel } from "../../src/store/index-set.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
@@ -58,8 +58,8 @@ test("[runtime/RT-32] after random operations with watches cut every second the 
   const handle = pool.acquire({ kind: configMaps, namespace });
   handle.addHandler((event) => {
     if (event.type !== "updated") return;
-    const { resourceVersion: after = "" } = event.new.metadata;
-    const { resourceVersion: before = "" } = event.old.metadata;
+    const { resourceVersion: after } = event.new.metadata;
+    const { resourceVersion: before } = event.old.metadata;
     if (BigInt(after) <= BigInt(before)) backwards.push(event.new.metadata.name);
   });
   const endMs = performance.now() + durationMs;

@@ -1,7 +1,11 @@
 import type { Client } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/create-client.ts";
-import type { ClusterConfig, Credential } from "../../src/config/cluster-config.ts";
-import { fixedSource, type Source } from "../../src/config/source.ts";
+import {
+  type ClusterConfig,
+  type Credential,
+  fixedSource,
+  type Source,
+} from "../../src/config/cluster-config.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import type { System } from "../../src/system/system.ts";
 import { createTransport, type Observation, type Transport } from "../../src/transport/transport.ts";

@@ -33,9 +33,11 @@ export interface Registration {
   /** Only objects in this namespace are asked about. */
   readonly namespace: string;
   readonly timeoutSeconds?: number;
+  /** (default: ConfigMaps) */
+  readonly resource?: { readonly group: string; readonly plural: string };
 }
 
-/** A webhook configuration for ConfigMaps that fails closed. */
+/** A webhook configuration that fails closed. */
 export function registrationOf({
   name,
   kind,
@@ -44,6 +46,7 @@ export function registrationOf({
   caPem,
   namespace,
   timeoutSeconds = 10,
+  resource = { group: "", plural: "configmaps" },
 }: Registration): object {
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
@@ -58,10 +61,10 @@ export function registrationOf({
         },
         rules: [
           {
-            apiGroups: [""],
+            apiGroups: [resource.group],
             apiVersions: ["v1"],
             operations: ["CREATE", "UPDATE"],
-            resources: ["configmaps"],
+            resources: [resource.plural],
           },
         ],
         namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },

@@ -5,7 +5,7 @@ import { eventually } from "@quartermaster/testkit";
 import type { Client } from "../../src/client/client.ts";
 import { defineKind, type Kind } from "../../src/object/kind.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
-import type { Condition } from "../../src/reconcile/conditions.ts";
+import type { Condition } from "../../src/reconcile/condition.ts";
 import { customResourceDefinitions } from "./kinds.ts";
 
 /** The kind that controllers of these tests look after. */

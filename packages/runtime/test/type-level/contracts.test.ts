@@ -1,5 +1,15 @@
 // Checked by tsc: each expected error below is a promise of the public API. An error that no longer comes fails the check.
-import type { Applied, Client, Kind, KubeObject, Outcome, Recipe, Rule, Verdict } from "../../src/index.ts";
+import type {
+  Applied,
+  Client,
+  Kind,
+  KubeObject,
+  Outcome,
+  ReadStore,
+  Recipe,
+  Rule,
+  Verdict,
+} from "../../src/index.ts";
 import { defineController, defineKind, settled, stalled, unreachable, waiting } from "../../src/index.ts";
 
 interface Copy extends KubeObject {
@@ -31,6 +41,16 @@ export async function applies(client: Client): Promise<void> {
   await client.apply(copies, { ...names, spec: { text: 1 } }, options);
   // @ts-expect-error -- force is never implied
   await client.apply(copies, { ...names, spec: {} }, { fieldManager: "test" });
+}
+
+/** What the server sent has an identity; what is sent to it need not have one. */
+export async function identities(client: Client, store: ReadStore<Copy>): Promise<readonly string[]> {
+  const made = await client.create(copies, { ...names, spec: { text: "a" } });
+  const stored = store.list().map(({ metadata }) => metadata.resourceVersion);
+  const written: Copy = made;
+  // @ts-expect-error -- anybody can write an object without a uid
+  const uid: string = written.metadata.uid;
+  return [uid, made.metadata.uid, made.metadata.namespace, ...stored];
 }
 
 export const withoutName: Applied<Copy> = {

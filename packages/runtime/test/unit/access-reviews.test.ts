@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { AccessCache, type AccessRequest } from "../../src/access/access-reviews.ts";
+import { AccessCache, type AccessRequest } from "../../src/access/review-access.ts";
 import type { Client, RawRequest } from "../../src/client/client.ts";
 
 const request: AccessRequest = { verb: "get", group: "", resource: "secrets", namespace: "ns", name: "one" };

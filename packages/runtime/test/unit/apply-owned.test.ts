@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { applyOwned, type ApplyParts, isAsApplied } from "../../src/apply/apply-owned.ts";
 import type { Client } from "../../src/client/client.ts";
 import { type ConfigMap, configMaps } from "../../src/kinds/core.ts";
+import { asLive } from "../../src/object/kube-object.ts";
 
 const manager = "copies";
 const owner = {
@@ -99,9 +100,9 @@ describe("applyOwned", () => {
     const parts: ApplyParts<ConfigMap> = {
       client,
       fieldManager: manager,
-      owner,
+      owner: asLive(owner),
       isOwnerClusterWide: false,
-      live: found,
+      live: found && asLive(found),
       applied: new Map(),
     };
     await applyOwned(configMaps, { metadata: { name: "one" }, data: { a: "1" } }, parts);

@@ -2,25 +2,25 @@ import { describe, expect, test } from "vitest";
 
 import { isAboutBundles } from "../../src/certificates/bundle-target.ts";
 import type { InformerEvent } from "../../src/informers/informer-event.ts";
-import type { KubeObject } from "../../src/object/kube-object.ts";
+import { asLive, type Live } from "../../src/object/kube-object.ts";
 
-function configuration(...bundles: readonly string[]): KubeObject {
+function configuration(...bundles: readonly string[]): Live {
   const webhooks = bundles.map((caBundle, at) => ({ name: String(at), clientConfig: { caBundle } }));
   const parts = {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
     webhooks,
   };
-  return { ...parts, metadata: { name: "x" } };
+  return asLive({ ...parts, metadata: { name: "x" } });
 }
 
-function definition(caBundle: string): KubeObject {
+function definition(caBundle: string): Live {
   const spec = { conversion: { webhook: { clientConfig: { caBundle } } } };
   const parts = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", spec };
-  return { ...parts, metadata: { name: "x" } };
+  return asLive({ ...parts, metadata: { name: "x" } });
 }
 
-function updated(old: KubeObject, now: KubeObject): InformerEvent {
+function updated(old: Live, now: Live): InformerEvent {
   return { type: "updated", isInitial: false, old, new: now };
 }
 

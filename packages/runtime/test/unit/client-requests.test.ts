@@ -1,19 +1,12 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { cutObject, cutPage, listRequest, pageOf } from "../../src/client/list-page.ts";
-import { collectionPath, objectPath } from "../../src/client/paths.ts";
-import {
-  applyRequest,
-  createRequest,
-  deleteRequest,
-  getRequest,
-  patchRequest,
-  rawRequest,
-} from "../../src/client/requests.ts";
+import { cutObject, cutPage, listRequest, pageOf } from "../../src/client/list-all.ts";
+import { collectionPath, objectPath, requests } from "../../src/client/requests.ts";
 import { defineKind } from "../../src/object/kind.ts";
-import { impersonationHeaders } from "../../src/transport/impersonation-headers.ts";
-import { parseJson } from "../../src/transport/json.ts";
+import { asLive } from "../../src/object/kube-object.ts";
+import { impersonationHeaders } from "../../src/transport/api-request.ts";
+import { parseJson } from "../../src/transport/parse-json.ts";
 import { configMaps, namespaces } from "../support/kinds.ts";
 
 const deployments = defineKind({
@@ -73,7 +66,7 @@ describe("paths", () => {
   test("a namespaced object without a namespace is refused", () => {
     expect(() => objectPath(configMaps, { name: "a" })).toThrow(/needs a namespace/);
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
-    expect(() => createRequest(configMaps, object, {})).toThrow(/needs a namespace/);
+    expect(() => requests.create(configMaps, object, {})).toThrow(/needs a namespace/);
   });
 });
 
@@ -82,19 +75,19 @@ describe("requests", () => {
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: ref };
 
   test("reads are quorum reads unless a version is named", () => {
-    expect(getRequest(configMaps, ref, {}).path).toBe("/api/v1/namespaces/n/configmaps/a");
-    expect(getRequest(configMaps, ref, { resourceVersion: "0" }).path).toMatch(/\?resourceVersion=0$/);
+    expect(requests.get(configMaps, ref, {}).path).toBe("/api/v1/namespaces/n/configmaps/a");
+    expect(requests.get(configMaps, ref, { resourceVersion: "0" }).path).toMatch(/\?resourceVersion=0$/);
   });
 
   test("an apply is strict, names its manager and forces only when told", () => {
-    const gentle = applyRequest(configMaps, object, { fieldManager: "me & you", force: false });
+    const gentle = requests.apply(configMaps, object, { fieldManager: "me & you", force: false });
     expect(gentle).toMatchObject({
       method: "PATCH",
       contentType: "application/apply-patch+yaml",
       body: object,
     });
     expect(gentle.path).toMatch(/\/a\?fieldValidation=Strict&fieldManager=me%20%26%20you$/);
-    const forced = applyRequest(configMaps, object, {
+    const forced = requests.apply(configMaps, object, {
       fieldManager: "m",
       force: true,
       dryRun: true,
@@ -105,12 +98,12 @@ describe("requests", () => {
 
   test("patches say how they are meant", () => {
     const operations = [{ op: "remove", path: "/data" }] as const;
-    expect(patchRequest(configMaps, ref, { patch: { kind: "json", operations } })).toMatchObject({
+    expect(requests.patch(configMaps, ref, { patch: { kind: "json", operations } })).toMatchObject({
       contentType: "application/json-patch+json",
       body: operations,
     });
     expect(
-      patchRequest(configMaps, ref, { patch: { kind: "merge", body: {} }, fieldValidation: "Warn" }),
+      requests.patch(configMaps, ref, { patch: { kind: "merge", body: {} }, fieldValidation: "Warn" }),
     ).toMatchObject({
       contentType: "application/merge-patch+json",
       path: expect.stringContaining("fieldValidation=Warn") as string,
@@ -119,7 +112,7 @@ describe("requests", () => {
 
   test("a delete carries its conditions in the body", () => {
     const preconditions = { uid: "u", resourceVersion: "5" };
-    const { body, method } = deleteRequest(configMaps, ref, {
+    const { body, method } = requests.delete(configMaps, ref, {
       preconditions,
       propagation: "Foreground",
       dryRun: true,
@@ -135,7 +128,7 @@ describe("requests", () => {
   });
 
   test("a raw request is named by its path without the query", () => {
-    expect(rawRequest({ method: "GET", path: "/api?x=y" }).subject).toEqual({ kind: "/api" });
+    expect(requests.raw({ method: "GET", path: "/api?x=y" }).subject).toEqual({ kind: "/api" });
   });
 });
 
@@ -199,7 +192,7 @@ describe("reads of metadata only", () => {
 
   test("ask the server to cut objects, and take them whole where it cannot", () => {
     const options = { isMetadataOnly: true };
-    const get = getRequest(configMaps, { name: "a", namespace: "n" }, options);
+    const get = requests.get(configMaps, { name: "a", namespace: "n" }, options);
     expect(get.accept).toBe("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
     const list = listRequest(configMaps, options);
     expect(list.accept).toBe(
@@ -209,7 +202,7 @@ describe("reads of metadata only", () => {
   });
 
   test("give back nothing else, under the kind that was asked for", () => {
-    expect(cutObject(configMaps, whole)).toEqual(want);
+    expect(cutObject(configMaps, asLive(whole))).toEqual(want);
     const page = pageOf(configMaps, { items: [whole], metadata: { resourceVersion: "7" } });
     expect(cutPage(configMaps, page)).toEqual({ items: [want], resourceVersion: "7" });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { inPortions, runSlowResync } from "../../src/controller/slow-resync.ts";
+import { inPortions, runSlowResync } from "../../src/controller/run-slow-resync.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
 const hourMs = 3_600_000;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { controllingOwner } from "../../src/controller/owner-ref.ts";
-import { declarationChanged, passes } from "../../src/controller/predicate.ts";
-import { ReferenceTracker } from "../../src/controller/reference-tracker.ts";
+import { declarationChanged, passes } from "../../src/controller/controller-definition.ts";
+import { Followers } from "../../src/controller/followed-watches.ts";
+import { controllingOwner } from "../../src/controller/source-set.ts";
 import { defineKind } from "../../src/object/kind.ts";
-import type { KubeObject, ObjectMeta } from "../../src/object/kube-object.ts";
+import { asLive, type KubeObject, type Live, type ObjectMeta } from "../../src/object/kube-object.ts";
 
-function anObject(metadata: Partial<ObjectMeta>): KubeObject {
-  return { apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } };
+function anObject(metadata: Partial<ObjectMeta>): Live {
+  return asLive({ apiVersion: "v1", kind: "Thing", metadata: { name: "a", ...metadata } });
 }
 
 describe("declarationChanged", () => {
@@ -51,31 +51,34 @@ describe("controllingOwner", () => {
   });
 });
 
-describe("ReferenceTracker", () => {
+describe("Followers", () => {
   test("a reference counts at once and holds until a reconcile ends without it", () => {
-    const tracker = new ReferenceTracker();
+    const unfollowed: string[] = [];
+    const tracker = new Followers((target) => unfollowed.push(target));
     const first = tracker.begin("n/a");
-    first.follow("Secret", "n/s");
-    expect([...tracker.followersOf("Secret", "n/s")]).toEqual(["n/a"]);
+    first.follow("Secret n/s");
+    expect([...tracker.of("Secret n/s")]).toEqual(["n/a"]);
     first.end();
     const second = tracker.begin("n/a");
-    second.follow("Secret", "n/t");
-    expect([...tracker.followersOf("Secret", "n/s")]).toEqual(["n/a"]);
+    second.follow("Secret n/t");
+    expect([...tracker.of("Secret n/s")]).toEqual(["n/a"]);
     second.end();
-    expect([...tracker.followersOf("Secret", "n/s")]).toEqual([]);
-    expect([...tracker.followersOf("Secret", "n/t")]).toEqual(["n/a"]);
+    expect([...tracker.of("Secret n/s")]).toEqual([]);
+    expect([...tracker.of("Secret n/t")]).toEqual(["n/a"]);
     tracker.forget("n/a");
-    expect([...tracker.followersOf("Secret", "n/t")]).toEqual([]);
+    expect([...tracker.of("Secret n/t")]).toEqual([]);
+    expect(unfollowed).toEqual(["Secret n/s", "Secret n/t"]);
   });
 
   test("a reconcile that failed halfway keeps the references it had", () => {
-    const tracker = new ReferenceTracker();
+    const unfollowed: string[] = [];
+    const tracker = new Followers((target) => unfollowed.push(target));
     const first = tracker.begin("n/a");
-    first.follow("Secret", "n/s");
+    first.follow("Secret n/s");
     first.end();
-    tracker.begin("n/a").follow("Secret", "n/t");
-    expect([...tracker.followersOf("Secret", "n/s")]).toEqual(["n/a"]);
+    tracker.begin("n/a").follow("Secret n/t");
+    expect([...tracker.of("Secret n/s")]).toEqual(["n/a"]);
     tracker.begin("n/a").end();
-    expect([...tracker.followersOf("Secret", "n/s"), ...tracker.followersOf("Secret", "n/t")]).toEqual([]);
+    expect([...tracker.of("Secret n/s"), ...tracker.of("Secret n/t")]).toEqual([]);
   });
 });

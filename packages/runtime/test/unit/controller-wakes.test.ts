@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 
 import { Reenqueuer } from "../../src/controller/reenqueuer.ts";
 import { runSignals } from "../../src/controller/run-signals.ts";
+import { asLive } from "../../src/object/kube-object.ts";
+import { defineMemory, Memories } from "../../src/reconcile/define-memory.ts";
 import { silentLog } from "../../src/reconcile/log.ts";
-import { Memories, defineMemory } from "../../src/reconcile/memory.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
 describe("a reenqueuer", () => {
@@ -53,7 +54,7 @@ describe("signals", () => {
 
 describe("the memory of an object", () => {
   const attempts = defineMemory("attempts", () => ({ count: 0 }));
-  const object = (uid: string) => ({ apiVersion: "v1", kind: "Thing", metadata: { name: "a", uid } });
+  const object = (uid: string) => asLive({ apiVersion: "v1", kind: "Thing", metadata: { name: "a", uid } });
 
   test("lasts between reconciles and goes with the object", () => {
     const memories = new Memories();

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 
 import { Informer } from "../../src/informers/informer.ts";
-import { mayMatch } from "../../src/informers/matches-selector.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
+import { mayMatch } from "../../src/object/parse-label-selector.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 import { configMaps } from "../support/kinds.ts";
 import { bookmark, frame, ScriptedSource } from "../support/scripted-source.ts";

@@ -1,13 +1,10 @@
 import { anything, assert, bigInt, json, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { deepEqual } from "../../src/object/deep-equal.ts";
-import { deepFreeze } from "../../src/object/deep-freeze.ts";
-import { depthOf } from "../../src/object/depth-of.ts";
+import { deepEqual, deepFreeze } from "../../src/object/deep-equal.ts";
+import { isDeeperThan, isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import { isRawNumber, rawNumber } from "../../src/object/raw-number.ts";
-import { parseJson, stringifyJson } from "../../src/transport/json.ts";
-import { parseExactly } from "../../src/transport/parse-exactly.ts";
-import { writeDeep } from "../../src/transport/write-deep.ts";
+import { parseExactly, parseJson, stringifyJson, writeDeep } from "../../src/transport/parse-json.ts";
 
 const deepText = (levels: number, inner: string): string => "[".repeat(levels) + inner + "]".repeat(levels);
 
@@ -120,7 +117,9 @@ describe("round trips", () => {
         const value = parseJson(text);
         expect(stringifyJson(value) === text).toBe(true);
         expect(deepEqual(value, deepFreeze(parseJson(text)))).toBe(true);
-        expect(depthOf(value, 100_000)).toBe(levels);
+        const bytes = Buffer.from(text);
+        const isDeeper = [levels - 1, levels].map((limit) => isTextDeeperThan(bytes, limit));
+        expect(isDeeper).toEqual([true, false]);
       }
     });
   }
@@ -199,8 +198,9 @@ describe("comparison, freezing and depth", () => {
   });
 
   test("depth stops beyond the limit", () => {
-    expect(depthOf(1, 5)).toBe(0);
-    expect(depthOf({ a: [1] }, 5)).toBe(2);
-    expect(depthOf(parseJson(deepText(1_000, "")), 100)).toBe(101);
+    expect(isDeeperThan(1, 0)).toBe(false);
+    expect(isDeeperThan({ a: [1] }, 1)).toBe(true);
+    expect(isDeeperThan({ a: [1] }, 2)).toBe(false);
+    expect(isDeeperThan(parseJson(deepText(1_000, "")), 100)).toBe(true);
   });
 });

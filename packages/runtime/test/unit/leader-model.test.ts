@@ -12,8 +12,7 @@ import {
   notSeen,
   stepDown,
 } from "../../src/leader/election.ts";
-import { createdLease, releasedLease, renewedLease, takenLease } from "../../src/leader/lease-content.ts";
-import type { Lease } from "../../src/leader/lease.ts";
+import { createdLease, type Lease, releasedLease, renewedLease, takenLease } from "../../src/leader/lease.ts";
 import { LeaseStore } from "../support/lease-store.ts";
 
 type Answer =

@@ -4,12 +4,12 @@ import { ApiError, type ErrorClass } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { printableDeep } from "../../src/object/printable.ts";
 import { rawNumber } from "../../src/object/raw-number.ts";
-import { conditionsFor } from "../../src/reconcile/conditions.ts";
+import { conditionsFor } from "../../src/reconcile/condition.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
 import { settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
-import { firstAnswer, type Rule } from "../../src/reconcile/rule.ts";
-import { isStatusCurrent, statusFor } from "../../src/reconcile/status.ts";
+import { firstAnswer, type Rule } from "../../src/reconcile/recipe.ts";
+import { isStatusCurrent, statusFor } from "../../src/reconcile/status-writer.ts";
 
 const why = { reason: "Because", message: "Because of it." };
 const now = "2026-01-01T00:00:00Z";

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 
 import { ApiError, ExternalError } from "../../src/errors.ts";
-import { mergeLanes } from "../../src/reconcile/lanes.ts";
 import { silentLog } from "../../src/reconcile/log.ts";
 import { held, type Lane, type Outcome, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
-import { performLanes } from "../../src/reconcile/perform-lanes.ts";
+import { mergeLanes, performLanes } from "../../src/reconcile/perform-lanes.ts";
 
 const why = (reason: string) => ({ reason, message: `${reason}.` });
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 
+import { asLive } from "../../src/object/kube-object.ts";
 import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
 import type { Recipe } from "../../src/reconcile/recipe.ts";
-import { type ReconcileEnd, runRecipe, type RunnerOptions } from "../../src/reconcile/runner.ts";
+import { type ReconcileEnd, type RunnerOptions, runRecipe } from "../../src/reconcile/run-recipe.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };
@@ -39,7 +40,7 @@ async function perform(verdict: Verdict<number>, failing?: number): Promise<Work
     isLatest: () => true,
   } as unknown as RunnerOptions<ConfigMap>;
   try {
-    await runRecipe(recipe, object, options);
+    await runRecipe(recipe, asLive(object), options);
     return { told };
   } catch (failure) {
     return { told, failure };
@@ -111,7 +112,7 @@ async function count({
   const ctx = { signal: new AbortController().signal, log: { debug: () => undefined } };
   const system = { wallMs: () => nowMs, monotonicMs: () => nowMs };
   const options = { kind: configMaps, ctx, system, isLatest: () => isLatest };
-  const end = await runRecipe(recipe, object, options as unknown as RunnerOptions<Counter>);
+  const end = await runRecipe(recipe, asLive(object), options as unknown as RunnerOptions<Counter>);
   return { end, performed };
 }
 

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { keyOf, type KubeObject } from "../../src/object/kube-object.ts";
+import { byLabel, byNamespace, byOwner, defineIndex } from "../../src/store/index-set.ts";
 import { ObjectStore } from "../../src/store/object-store.ts";
-import { byLabel, byNamespace, byOwner, defineIndex } from "../../src/store/store-index.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
 function anObject(name: string, version: number, labels: Readonly<Record<string, string>> = {}): KubeObject {

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { answerError } from "../../src/transport/answer-error.ts";
-import { readAnswer } from "../../src/transport/answer-value.ts";
-import type { Answer } from "../../src/transport/exchange.ts";
-import { type ApiRequest, describeRequest, isSensitive } from "../../src/transport/request.ts";
-import { retryAfterMsOf } from "../../src/transport/retry-after.ts";
-import { readStatus } from "../../src/transport/status.ts";
+import { answerError, readStatus, retryAfterMsOf } from "../../src/transport/answer-error.ts";
+import { type ApiRequest, describeRequest, isSensitive } from "../../src/transport/api-request.ts";
+import { type Answer, readAnswer } from "../../src/transport/exchange.ts";
 
 const request: ApiRequest = {
   method: "PATCH",

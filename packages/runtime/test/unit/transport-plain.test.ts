@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { fixedSource } from "../../src/config/source.ts";
+import { fixedSource } from "../../src/config/cluster-config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { Identity } from "../../src/transport/identity.ts";
 

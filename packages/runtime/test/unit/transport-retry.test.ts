@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 
 import { ApiError, type ApiErrorFacts } from "../../src/errors.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
+import { headersOf, serverAddress } from "../../src/transport/api-request.ts";
 import { Deadline } from "../../src/transport/deadline.ts";
 import { failureError } from "../../src/transport/failure-error.ts";
-import { retryDelayMs } from "../../src/transport/retry.ts";
-import { headersOf, serverAddress } from "../../src/transport/wire.ts";
+import { retryDelayMs } from "../../src/transport/retry-delay-ms.ts";
 
 function error(facts: Partial<ApiErrorFacts> & Pick<ApiErrorFacts, "class">): ApiError {
   return new ApiError("x", { mayHaveActed: false, ...facts });

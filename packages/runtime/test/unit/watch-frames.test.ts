@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { cutManagedFields } from "../../src/watch/cut-managed-fields.ts";
-import { decodeEvent } from "../../src/watch/decode-event.ts";
-import { FrameSplitter } from "../../src/watch/frame-splitter.ts";
-import { compareVersions } from "../../src/watch/resource-version.ts";
+import { compareVersions } from "../../src/object/kube-object.ts";
+import { cutManagedFields, decodeEvent, FrameSplitter } from "../../src/watch/decode-event.ts";
 
 const options = { keepManagedFields: false, kindName: "Thing" };
 

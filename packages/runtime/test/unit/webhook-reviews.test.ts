@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 
+import { isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { readAdmission } from "../../src/webhook/admission.ts";
 import { answerReview, type WebhookRoute } from "../../src/webhook/answer-review.ts";
 import { answerWithinMs, callerTimeoutMs } from "../../src/webhook/caller-deadline.ts";
 import { ConversionError, convertOverHub } from "../../src/webhook/conversion.ts";
-import { isTooDeep } from "../../src/webhook/is-too-deep.ts";
 
 const { signal } = new AbortController();
 const request = {
@@ -96,7 +96,7 @@ describe("the depth of JSON text", () => {
     { name: "levels that were closed do not count", text: "[[],[],[],[],[]]", want: false },
     { name: "an unfinished string", text: '"\\', want: false },
   ])("[runtime/RT-23] $name", ({ text, want }) => {
-    expect(isTooDeep(Buffer.from(text), 3)).toBe(want);
+    expect(isTextDeeperThan(Buffer.from(text), 3)).toBe(want);
   });
 });
 

@@ -1,0 +1,257 @@
+import { ApiError, ExternalError } from "../errors.ts";
+import type { InformerEvent } from "../informers/informer-event.ts";
+import {
+  type InformerHandle,
+  informerId,
+  type InformerPool,
+  type InformerRequest,
+} from "../informers/informer-pool.ts";
+import { type Kind, nameOfKind } from "../object/kind.ts";
+import { keyOf, type KubeObject, type Live, type ObjectKey, type ObjectRef } from "../object/kube-object.ts";
+import { reasons } from "../reasons.ts";
+import type { FollowView, Tracked } from "../reconcile/recipe.ts";
+import type { ReadStore } from "../store/object-store.ts";
+
+/** What the watches of a controller's reconciles are made of. */
+export interface FollowedWatchesOptions {
+  readonly pool: InformerPool;
+  /** Objects that are followed with a watch of their own; beyond it `follow` throws. */
+  readonly limit: number;
+  /** The store of a kind that the controller follows with one watch for all its objects; undefined for other kinds. */
+  readonly storeOf: (kind: Kind) => ReadStore | undefined;
+  /** Brings an object back. An event says how urgent that is. */
+  readonly wake: (follower: ObjectKey, event?: InformerEvent) => void;
+  /** A watch of `track` reported this. */
+  readonly onTracked: (event: InformerEvent) => void;
+}
+
+/** What one reconcile follows. Counts at once; what it no longer names is dropped by `end`. */
+export interface Following {
+  /** See `Context.follow`. */
+  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
+  /** See `Context.track`. */
+  track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
+  /** The reconcile ended without an error; after one, everything that it followed before stays. */
+  end(): void;
+}
+
+/** A followed object is not known yet. The reconcile is repeated, without being counted as a failure, when it is. */
+export class NotYetKnownError extends ApiError {
+  constructor(what: string) {
+    super(`watch ${what}: not answered yet`, { class: "transient", mayHaveActed: false });
+  }
+}
+
+interface Watch {
+  readonly handle: InformerHandle;
+  /** Of a single object, which counts against the limit. */
+  readonly isSingle: boolean;
+}
+
+/**
+ * The watches that reconciles asked for. Each is shared by all objects whose last reconcile named it, and ends when there is none
+ * any more.
+ */
+export class FollowedWatches {
+  readonly #options: FollowedWatchesOptions;
+  readonly #followers = new Followers((target) => {
+    this.#close(target);
+  });
+  readonly #watches = new Map<string, Watch>();
+  /** Watches of which the server has said what there is, or that we may not have them. */
+  readonly #answered = new Set<string>();
+  /** Those who wait for a watch to become free. */
+  readonly #refused = new Set<ObjectKey>();
+
+  constructor(options: FollowedWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** A reconcile of the object begins. */
+  begin(follower: ObjectKey): Following {
+    const fresh = this.#followers.begin(follower);
+    return {
+      follow: <O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view: FollowView = {}) => {
+        const store = this.#options.storeOf(kind);
+        if (store !== undefined) fresh.follow(objectId(kind, keyOf(ref)));
+        const found = store === undefined ? this.#single(fresh, { kind, ref, view }) : store.get(ref);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind vouches for the objects' type
+        return found as Live<O> | undefined;
+      },
+      track: <O extends KubeObject>(request: InformerRequest<O>): Tracked<O> => {
+        const { handle } = this.#watch(fresh, request, false);
+        // A reconcile names a kind because it takes it for served: discovery may know before the next event about it.
+        handle.retryNow();
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
+        return handle as unknown as InformerHandle<O>;
+      },
+      end: fresh.end,
+    };
+  }
+
+  /** Those who follow an object of a kind that has one watch for all its objects. */
+  followersOf(kind: Kind, key: ObjectKey): Iterable<ObjectKey> {
+    return this.#followers.of(objectId(kind, key));
+  }
+
+  /** The object is gone. */
+  forget(follower: ObjectKey): void {
+    this.#refused.delete(follower);
+    this.#followers.forget(follower);
+  }
+
+  /** Gives every watch back. */
+  async release(): Promise<void> {
+    const handles = [...this.#watches.values()].map(({ handle }) => handle);
+    this.#watches.clear();
+    await Promise.all(handles.map(async (handle) => await handle[Symbol.asyncDispose]()));
+  }
+
+  /** Throws while nothing is known of the object: absent and not seen yet must not look alike. */
+  #single(
+    fresh: Fresh,
+    { kind, ref, view }: { readonly kind: Kind; readonly ref: ObjectRef; readonly view: FollowView },
+  ): KubeObject | undefined {
+    const { name, namespace } = ref;
+    const scope = kind.scope === "Cluster" || namespace === undefined ? {} : { namespace };
+    const request = { kind, fieldSelector: `metadata.name=${name}`, ...scope, ...view };
+    const { handle } = this.#watch(fresh, request, true);
+    const what = `${nameOfKind(kind)} ${keyOf(ref)}`;
+    if (handle.isForbidden) {
+      handle.retryNow();
+      throw new ApiError(`watch ${what}: forbidden`, { class: "forbidden", mayHaveActed: false });
+    }
+    if (!this.#answered.has(informerId(request))) throw new NotYetKnownError(what);
+    return handle.store.get(kind.scope === "Cluster" ? { name } : ref);
+  }
+
+  #watch(fresh: Fresh, request: InformerRequest, isSingle: boolean): Watch {
+    const id = informerId(request);
+    let watch = this.#watches.get(id);
+    if (watch === undefined) {
+      if (isSingle) this.#assertRoom(fresh.follower);
+      watch = this.#open(id, request, isSingle);
+    }
+    fresh.follow(id);
+    return watch;
+  }
+
+  #assertRoom(follower: ObjectKey): void {
+    const { limit } = this.#options;
+    const singles = [...this.#watches.values()].filter(({ isSingle }) => isSingle).length;
+    if (singles < limit) return;
+    this.#refused.add(follower);
+    const message = `The controller follows ${limit} objects already, which is its limit.`;
+    throw new ExternalError(message, { class: "refused", reason: reasons.followLimit });
+  }
+
+  #open(id: string, request: InformerRequest, isSingle: boolean): Watch {
+    const handle = this.#options.pool.acquire(request);
+    const watch: Watch = { handle, isSingle };
+    this.#watches.set(id, watch);
+    if (!isSingle) {
+      handle.addHandler(this.#options.onTracked);
+      return watch;
+    }
+    handle.addHandler((event) => {
+      this.#wakeAll(id, event);
+    });
+    if (handle.store.isSynced) this.#answered.add(id);
+    void this.#awaitAnswers(id, watch);
+    return watch;
+  }
+
+  /** The first answer may be a refusal; then the one that lifts it counts too. */
+  async #awaitAnswers(id: string, watch: Watch): Promise<void> {
+    const { firstResponse, synced } = watch.handle;
+    for (const answer of [firstResponse, synced]) {
+      await answer;
+      if (this.#watches.get(id) !== watch) return;
+      this.#answered.add(id);
+      this.#wakeAll(id);
+    }
+  }
+
+  #wakeAll(id: string, event?: InformerEvent): void {
+    for (const follower of this.#followers.of(id)) this.#options.wake(follower, event);
+  }
+
+  #close(id: string): void {
+    const watch = this.#watches.get(id);
+    if (watch === undefined) return;
+    this.#watches.delete(id);
+    this.#answered.delete(id);
+    void watch.handle[Symbol.asyncDispose]();
+    for (const follower of this.#refused) this.#options.wake(follower);
+    this.#refused.clear();
+  }
+}
+
+interface Fresh {
+  readonly follower: ObjectKey;
+  readonly follow: (target: string) => void;
+  readonly end: () => void;
+}
+
+/** Who follows what. A reference counts at once and holds until a later reconcile ends without it. */
+export class Followers {
+  readonly #followers = new Map<string, Set<ObjectKey>>();
+  readonly #targets = new Map<ObjectKey, Set<string>>();
+  readonly #onUnfollowed: (target: string) => void;
+
+  /** `onUnfollowed` is called when the last follower of a target is gone. */
+  constructor(onUnfollowed: (target: string) => void) {
+    this.#onUnfollowed = onUnfollowed;
+  }
+
+  /** Those who follow the target. */
+  of(target: string): Iterable<ObjectKey> {
+    return this.#followers.get(target) ?? [];
+  }
+
+  /** A reconcile begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
+  begin(follower: ObjectKey): Fresh {
+    // Most reconciles follow nothing: for those nothing is made.
+    let fresh: Set<string> | undefined;
+    return {
+      follower,
+      follow: (target) => {
+        fresh ??= new Set();
+        fresh.add(target);
+        add(this.#followers, target, follower);
+        add(this.#targets, follower, target);
+      },
+      end: () => {
+        const before = this.#targets.get(follower);
+        if (before === undefined) return;
+        for (const target of before) if (fresh?.has(target) !== true) this.#drop(target, follower);
+        if (fresh === undefined) this.#targets.delete(follower);
+        else this.#targets.set(follower, fresh);
+      },
+    };
+  }
+
+  /** The follower is gone. */
+  forget(follower: ObjectKey): void {
+    for (const target of this.#targets.get(follower) ?? []) this.#drop(target, follower);
+    this.#targets.delete(follower);
+  }
+
+  #drop(target: string, follower: ObjectKey): void {
+    const followers = this.#followers.get(target);
+    followers?.delete(follower);
+    if (followers?.size !== 0) return;
+    this.#followers.delete(target);
+    this.#onUnfollowed(target);
+  }
+}
+
+function add(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const values = sets.get(key);
+  if (values === undefined) sets.set(key, new Set([value]));
+  else values.add(value);
+}
+
+function objectId(kind: Kind, key: ObjectKey): string {
+  return `${nameOfKind(kind)} ${key}`;
+}
