@@ -7,7 +7,7 @@ import { rawNumber } from "../../src/object/raw-number.ts";
 import { conditionsFor } from "../../src/reconcile/conditions.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
-import { settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
+import { held, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
 import { firstAnswer, type Rule } from "../../src/reconcile/rule.ts";
 import { isStatusCurrent, statusFor } from "../../src/reconcile/status.ts";
 
@@ -54,6 +54,10 @@ describe("conditionsFor", () => {
     {
       outcome: waiting(why, 5),
       want: ["Ready=False Because", "Reconciling=True Because", "Stalled=False Progressing"],
+    },
+    {
+      outcome: held(why),
+      want: ["Ready=False Because", "Reconciling=False Because", "Stalled=False Progressing"],
     },
     {
       outcome: stalled(why),

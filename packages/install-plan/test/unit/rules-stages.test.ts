@@ -1,0 +1,164 @@
+import { firstAnswer } from "@quartermaster/runtime";
+import { describe, expect, test } from "vitest";
+
+import { planRules } from "../../src/rules/plan-rules.ts";
+import { dueWrites } from "../../src/rules/write-order.ts";
+import type { MemberView, Seen } from "../../src/world/seen.ts";
+import { aPlan } from "../support/plans.ts";
+import { aSeen, aView } from "../support/seen.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const began = { startedAt: "2026-01-01T00:00:00Z", stage: "s", attempt: 1, phase: "Applying" };
+const rejected = {
+  kind: "rejected",
+  reason: "Rejected",
+  message: "no",
+  count: 1,
+  notBeforeMs: 500,
+  triedAtMs: 0,
+} as const;
+
+/** An object that is to be created. */
+function aNew(
+  name: string,
+  {
+    kind = "ConfigMap",
+    stageIndex = 0,
+    ...more
+  }: Partial<MemberView> & { kind?: string; stageIndex?: number } = {},
+): MemberView {
+  const { live: _live, ...view } = aView(name);
+  const { member } = view;
+  const identity = { ...member.identity, kind };
+  return {
+    ...view,
+    state: "Waiting",
+    ownership: { kind: "absent" },
+    ...more,
+    member: { ...member, identity, stageIndex },
+  } as MemberView;
+}
+
+function applying(
+  more: Partial<Seen>,
+  { spec = {}, status = {} }: { spec?: object; status?: object } = {},
+): Seen {
+  return aSeen(aPlan("p", { spec, status: { ...began, ...status } }), more);
+}
+
+describe("which writes of a stage are due", () => {
+  const stages = [
+    { name: "s", resources: [] },
+    { name: "t", resources: [] },
+  ];
+  const wide = { stages: [{ name: "s", resources: [], concurrency: 4 }] };
+  const leaving = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" },
+  };
+  const rows = [
+    { name: "in the author's order", members: [aNew("a"), aNew("b")], spec: {}, want: ["a", "b"] },
+    {
+      name: "namespaces and CRDs first",
+      members: [aNew("a"), aNew("n", { kind: "Namespace" }), aNew("d", { kind: "CustomResourceDefinition" })],
+      spec: {},
+      want: ["n", "d", "a"],
+    },
+    {
+      name: "none of a later stage",
+      members: [aNew("a"), aNew("b", { stageIndex: 1 })],
+      spec: { stages },
+      want: ["a"],
+    },
+    {
+      name: "one by one, none after one that is blocked",
+      members: [aNew("a"), aNew("b", { blockedBy: "no kind" }), aNew("c")],
+      spec: {},
+      want: ["a"],
+    },
+    {
+      name: "side by side, those that are not blocked",
+      members: [aNew("a"), aNew("b", { blockedBy: "no kind" }), aNew("c")],
+      spec: wide,
+      want: ["a", "c"],
+    },
+    {
+      name: "not what is still being deleted",
+      members: [aNew("a", { ownership: { kind: "inherited" }, live: leaving })],
+      spec: wide,
+      want: [],
+    },
+    { name: "not what was refused", members: [aNew("a", { failure: rejected })], spec: wide, want: [] },
+    {
+      name: "not before a passing failure may be tried again",
+      members: [aNew("a", { failure: { ...rejected, kind: "transient" } })],
+      spec: wide,
+      want: [],
+    },
+    { name: "nothing that is as applied", members: [aView("a")], spec: {}, want: [] },
+  ];
+
+  test.each(rows)("$name", ({ members, spec, want }) => {
+    const { due } = dueWrites(applying({ members }, { spec }), 0);
+    expect(due.map(({ member }) => member.identity.name)).toEqual(want);
+  });
+});
+
+describe("a stage", () => {
+  const waitsFor = (wait: string): object => ({
+    stages: [{ name: "s", resources: [], wait, timeoutSeconds: 10 }],
+  });
+  const members = [aView("c", { state: "InProgress" })];
+  const phaseOf = (given: Seen): unknown => firstAnswer(planRules, given, now).verdict.status;
+
+  test.each([
+    { name: "waits for its objects", wait: "Ready", elapsedMs: 10_000, want: "Applying" },
+    { name: "fails after its time", wait: "Ready", elapsedMs: 10_001, want: "Failed" },
+    { name: "that does not wait is passed", wait: "Applied", elapsedMs: 10_001, want: "Installed" },
+  ])("$name", ({ wait, elapsedMs, want }) => {
+    const given = applying({ members, stageElapsedMs: elapsedMs }, { spec: waitsFor(wait) });
+    expect(phaseOf(given)).toMatchObject({ phase: want });
+  });
+});
+
+describe("after a refused write", () => {
+  const members = [aView("c", { failure: rejected, state: "Failed" })];
+  const rows = [
+    {
+      name: "the failure is reported first",
+      status: {},
+      retryInMs: 0,
+      want: { phase: "Failed", attempt: 1 },
+    },
+    {
+      name: "the next attempt waits for its time",
+      status: { phase: "Failed" },
+      retryInMs: 1,
+      want: { phase: "Failed", attempt: 1 },
+    },
+    {
+      name: "then it begins",
+      status: { phase: "Failed" },
+      retryInMs: 0,
+      want: { phase: "Applying", attempt: 2 },
+    },
+    {
+      name: "the last attempt is not followed by another",
+      status: { phase: "Failed", attempt: 3 },
+      retryInMs: 0,
+      want: { phase: "Failed", attempt: 3 },
+    },
+    {
+      name: "the last but one is",
+      status: { phase: "Failed", attempt: 2 },
+      retryInMs: 0,
+      want: { phase: "Applying", attempt: 3 },
+    },
+  ];
+
+  test.each(rows)("$name", ({ status, retryInMs, want }) => {
+    const given = applying({ members, retryInMs }, { spec: { retry: { maxAttempts: 3 } }, status });
+    expect(firstAnswer(planRules, given, now).verdict.status).toMatchObject(want);
+  });
+});
