@@ -9,9 +9,9 @@ export const planContentMutants: readonly Mutant[] = [
       replace: 'return { kind: "owned" };',
     },
     {
-      name: "an object with a foreign label is ours",
+      name: "an object without labels is ours before the end",
       find: "isInstalled(plan) && !hasLabel && isProven(live)",
-      replace: "isInstalled(plan) && isProven(live)",
+      replace: "!hasLabel && isProven(live)",
     },
     {
       name: "a predecessor's object is foreign",

@@ -4,9 +4,9 @@ import { mutantsOf, type Mutant } from "./mutant.ts";
 export const planRuleMutants: readonly Mutant[] = [
   ...mutantsOf({ topic: "rules", package: "install-plan", level: "unit", tests: ["rules-"] }, [
     {
-      name: "writes before the start",
-      find: "(hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined)",
-      replace: "(!isInstalled(seen.plan) ? rule(seen, now) : undefined)",
+      name: "starts a plan that has started",
+      find: 'if (hasStarted(plan) || account.kind !== "present") return undefined;',
+      replace: 'if (account.kind !== "present") return undefined;',
     },
     {
       name: "repairs a paused plan",

@@ -22,21 +22,15 @@ const rejected = {
 function aNew(
   name: string,
   {
-    kind = "ConfigMap",
+    of = "ConfigMap",
     stageIndex = 0,
     ...more
-  }: Partial<MemberView> & { kind?: string; stageIndex?: number } = {},
+  }: Partial<MemberView> & { of?: string; stageIndex?: number } = {},
 ): MemberView {
   const { live: _live, ...view } = aView(name);
-  const { member } = view;
-  const identity = { ...member.identity, kind };
-  return {
-    ...view,
-    state: "Waiting",
-    ownership: { kind: "absent" },
-    ...more,
-    member: { ...member, identity, stageIndex },
-  } as MemberView;
+  const identity = { ...view.member.identity, kind: of };
+  const member = { ...view.member, identity, stageIndex };
+  return { ...view, state: "Waiting", ownership: { kind: "absent" }, ...more, member };
 }
 
 function applying(
@@ -61,7 +55,7 @@ describe("which writes of a stage are due", () => {
     { name: "in the author's order", members: [aNew("a"), aNew("b")], spec: {}, want: ["a", "b"] },
     {
       name: "namespaces and CRDs first",
-      members: [aNew("a"), aNew("n", { kind: "Namespace" }), aNew("d", { kind: "CustomResourceDefinition" })],
+      members: [aNew("a"), aNew("n", { of: "Namespace" }), aNew("d", { of: "CustomResourceDefinition" })],
       spec: {},
       want: ["n", "d", "a"],
     },

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
@@ -13,10 +12,9 @@ import { startPausableRelay } from "../relay/pausable-relay.ts";
 import type { System } from "../system/system.ts";
 import { destroyCluster } from "./destroy-cluster.ts";
 import type { Guard } from "./guard.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
 import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
-import type { ClusterCore } from "./start-core.ts";
+import { type ClusterCore, kubeconfigIn } from "./start-core.ts";
 
 /** The parts of a cluster that has started. */
 export interface ClusterParts {
@@ -33,14 +31,7 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
   const { plan, binaries, guard, system, notes } = parts;
   const { controlPlane, nodes } = parts.core;
   const { admin } = controlPlane;
-  const kubeconfigPath = writeKubeconfig(join(folder, "kubeconfig"), {
-    server: admin.server,
-    caPem: admin.caPem,
-    user: "admin",
-    credential: { token: admin.token ?? "" },
-  });
-  mkdirSync(join(folder, "bin"), { recursive: true });
-  symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
+  const kubeconfigPath = kubeconfigIn(folder);
   const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
   // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
   const kubectlArguments = [`--kubeconfig=${kubeconfigPath}`, `--cache-dir=${join(folder, "kubectl-cache")}`];

@@ -25,7 +25,7 @@ test(
       const start = async (): Promise<{ readonly built: readonly string[]; readonly readyz: string }> => {
         const built: string[] = [];
         const report = (event: ProgressEvent): void => {
-          if (event.kind === "finished") built.push(event.step.component);
+          if (event.kind === "finished") built.push(event.step.component, ...(event.step.others ?? []));
         };
         await using cluster = await startLocalCluster({ report }, system);
         return { built, readyz: (await cluster.kubectl(["get", "--raw", "/readyz"])).stdout };

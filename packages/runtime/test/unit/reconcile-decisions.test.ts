@@ -203,6 +203,26 @@ describe("statusFor", () => {
     expect(isStatusCurrent(withStatus({ ...wanted, more: 1 }), wanted)).toBe(false);
   });
 
+  test("keeps conditions of the domain that are not stated anew, and drops those of nobody", () => {
+    const condition = { status: "True", reason: "Ok", message: "", lastTransitionTime: now };
+    const before = ["Own", "Stated", "Foreign"].map((type) => ({ type, ...condition }));
+    const stated = { type: "Stated", status: "False", reason: "No", message: "" } as const;
+    const { conditions } = statusFor({
+      ...facts,
+      object: withStatus({ conditions: before }),
+      content: undefined,
+      ownTypes: ["Own", "Stated"],
+      updates: [stated],
+    }) as { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      "Ready=True",
+      "Reconciling=False",
+      "Stalled=False",
+      "Stated=False",
+      "Own=True",
+    ]);
+  });
+
   test("says the same on the next reconcile, so that nothing is written", () => {
     const first = statusFor({ ...facts, content: { nodes: 3 } });
     const written = { ...object, status: first };
