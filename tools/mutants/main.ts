@@ -1,5 +1,5 @@
 /**
- * Changes the code one line at a time and shows which test notices. `--only=<part of a name>` runs some of the mutants,
+ * Changes the code one line at a time and shows which test notices. `--only=<parts of names, with commas>` runs some of the mutants,
  * `--integration` also those that need a control plane. Fails when fewer than 95 % are noticed.
  */
 import { parseArgs } from "node:util";
@@ -14,7 +14,8 @@ const { values } = parseArgs({
 });
 const source = process.cwd();
 const chosen = mutants.filter(
-  ({ name, level }) => name.includes(values.only) && (level === "unit" || values.integration),
+  ({ name, level }) =>
+    values.only.split(",").some((part) => name.includes(part)) && (level === "unit" || values.integration),
 );
 const located = chosen.map((mutant) => ({ name: mutant.name, ...locateMutant(source, mutant) }));
 const faulty = located.flatMap((entry) =>

@@ -1,4 +1,5 @@
 import { handoverMutants } from "./handover-mutants.ts";
+import { integrationMutants } from "./integration-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { planContentMutants } from "./plan-content-mutants.ts";
 import { planRuleMutants } from "./plan-rule-mutants.ts";
@@ -12,4 +13,5 @@ export const mutants: readonly Mutant[] = [
   ...planRuleMutants,
   ...handoverMutants,
   ...planContentMutants,
+  ...integrationMutants,
 ];

@@ -204,6 +204,11 @@ export const planContentMutants: readonly Mutant[] = [
   ]),
   ...mutantsOf({ topic: "jobs", package: "install-plan", level: "unit", tests: ["world-job-view"] }, [
     {
+      name: "a job without a controller never times out",
+      find: "> spec.timeoutSeconds * 1000 + graceMs;",
+      replace: "> spec.timeoutSeconds * 1_000_000 + graceMs;",
+    },
+    {
       name: "a failed job has one try too many",
       find: "if (attempt < allowed) return { attempt: attempt + 1 };",
       replace: "if (attempt <= allowed) return { attempt: attempt + 1 };",

@@ -31,7 +31,7 @@ export async function runTests({ root, level, files, limitMs }: TestRunOptions):
       level,
       "--bail",
       "1",
-      ...(level === "unit" ? ["--testTimeout=20000"] : []),
+
       "--reporter=json",
       `--outputFile=${join(folder, "report.json")}`,
     ];
