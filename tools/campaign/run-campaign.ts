@@ -42,14 +42,12 @@ export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
 }
 
 async function vitest({ file, cases }: Campaign, report: string): Promise<number> {
-  const child = spawn(
-    "vitest",
-    [
-      ...["run", "--project", "integration", `--testTimeout=${testTimeoutMs}`, "-t", cases],
-      ...["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, `/${file}.test.ts`],
-    ],
-    { env: { ...process.env, [campaignVariable]: "1" }, stdio: ["ignore", process.stderr, process.stderr] },
-  );
+  const chosen = ["--project", "integration", "-t", cases, `/${file}.test.ts`];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const child = spawn("vitest", ["run", ...chosen, `--testTimeout=${testTimeoutMs}`, ...reporters], {
+    env: { ...process.env, [campaignVariable]: "1" },
+    stdio: ["ignore", process.stderr, process.stderr],
+  });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   child.once("error", reject).once("exit", (code) => {
     resolve(code ?? 1);

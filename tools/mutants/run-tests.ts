@@ -25,16 +25,8 @@ export interface TestRunOptions {
 export async function runTests({ root, level, files, limitMs }: TestRunOptions): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), "mutants-report-"));
   try {
-    const args = [
-      "run",
-      "--project",
-      level,
-      "--bail",
-      "1",
-
-      "--reporter=json",
-      `--outputFile=${join(folder, "report.json")}`,
-    ];
+    const reporter = ["--reporter=json", `--outputFile=${join(folder, "report.json")}`];
+    const args = ["run", "--project", level, "--bail", "1", ...reporter];
     const code = await exitCode(join(root, "node_modules/.bin/vitest"), [...args, ...files], {
       cwd: root,
       limitMs,
