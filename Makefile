@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench image soak clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench image mutants campaign clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -43,8 +43,11 @@ bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-
 image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image)
 	@npm run --silent image -- $(ARGS)
 
-soak: $(installed) ## run the long tests at full length: 50,000 live events, 60 s of random operations, every crash at every write
-	@npm run --silent soak
+mutants: $(installed) ## change the code line by line and show which test notices; ARGS="--only=queue" runs some, ARGS=--integration more
+	@npm run --silent mutants -- $(ARGS)
+
+campaign: $(installed) ## run the long tests at full length and show a table; ARGS="--only=crowd" runs one of them
+	@npm run --silent campaign -- $(ARGS)
 
 clean: ## remove what builds and tests wrote; caches and node_modules stay
 	@rm -rf .reports .tmp dist packages/*/dist apps/*/dist tools/dist

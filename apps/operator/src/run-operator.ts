@@ -1,6 +1,6 @@
-import { installPlanDomain } from "@quartermaster/install-plan";
-import { createLog, type Domain, type Log, run, type System } from "@quartermaster/runtime";
+import { createLog, type Domain, type Log, run, type RunOptions, type System } from "@quartermaster/runtime";
 
+import { allDomains } from "./all-domains.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 
 /** What the operator runs in. */
@@ -14,20 +14,16 @@ export async function runOperator(
   settings: Settings,
   { system, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
-  const { kubeconfigPath, context, insecureSkipTlsVerify, metricsPort, metricsHost } = settings;
-  const { leaseNamespace, identity, watchNamespace, concurrency } = settings;
+  const { metricsPort, metricsHost, watchNamespace, concurrency, roles, webhook } = settings;
   try {
     await run({
       name: "quartermaster",
       userAgent: "quartermaster-operator",
       domains: domainsOf(settings),
-      config: {
-        insecureSkipTlsVerify,
-        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
-        ...(context === undefined ? {} : { context }),
-      },
-      ...(leaseNamespace === undefined ? {} : { lease: { namespace: leaseNamespace } }),
-      ...(identity === undefined ? {} : { identity }),
+      roles,
+      ...(webhook === undefined ? {} : { webhook }),
+      config: clusterOf(settings),
+      ...leaseOf(settings),
       ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
       concurrency,
       port: metricsPort,
@@ -40,22 +36,49 @@ export async function runOperator(
   }
 }
 
-function domainsOf({ domains, requireAuthor }: Settings): readonly Domain[] {
-  const all = { "install-plan": installPlanDomain({ requireAuthor }) };
-  return domains.map((name) => all[name]);
+function clusterOf({
+  insecureSkipTlsVerify,
+  kubeconfigPath,
+  context,
+}: Settings): RunOptions["config"] & object {
+  return {
+    insecureSkipTlsVerify,
+    ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+    ...(context === undefined ? {} : { context }),
+  };
 }
 
-function isListenError(error: unknown): error is Error & { readonly code: string } {
+function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "lease" | "identity"> {
+  return {
+    ...(leaseNamespace === undefined ? {} : { lease: { namespace: leaseNamespace } }),
+    ...(identity === undefined ? {} : { identity }),
+  };
+}
+
+function domainsOf({ domains, roles, requireAuthor }: Settings): readonly Domain[] {
+  const all = allDomains({ requireAuthor });
+  const chosen = domains.map((name) => all[name]);
+  if (roles.includes("webhook") && !chosen.some((domain) => "webhooks" in domain))
+    throw new SettingsError(`--roles: none of the domains ${domains.join(", ")} has a webhook`);
+  return chosen;
+}
+
+interface ListenError extends Error {
+  readonly code: string;
+  readonly port?: number;
+}
+
+function isListenError(error: unknown): error is ListenError {
   return error instanceof Error && "syscall" in error && error.syscall === "listen" && "code" in error;
 }
 
 /** A port that is taken, or an address that is not ours, is a mistake in the flags. */
-function addressTaken(
-  error: Error & { readonly code: string },
-  { metricsPort, metricsHost = "all addresses" }: Settings,
-): SettingsError {
-  const place = `${metricsHost}, port ${metricsPort} (${error.code})`;
-  return new SettingsError(`--metrics-host, --metrics-port: cannot listen on ${place}; choose another`, {
+function addressTaken(error: ListenError, settings: Settings): SettingsError {
+  const { metricsPort, metricsHost, webhook } = settings;
+  const isWebhook = error.port === webhook?.port && error.port !== metricsPort;
+  const [flags, host] = isWebhook ? ["webhook", webhook?.host] : ["metrics", metricsHost];
+  const place = `${host ?? "all addresses"}, port ${isWebhook ? webhook?.port : metricsPort} (${error.code})`;
+  return new SettingsError(`--${flags}-host, --${flags}-port: cannot listen on ${place}; choose another`, {
     cause: error,
   });
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 
+import type { OperatorRole, WebhookOptions } from "@quartermaster/runtime";
 import { z } from "zod";
 
 /** The operator's settings. docs/reference/operator.md lists flags and environment. */
@@ -21,6 +22,10 @@ export interface Settings {
   readonly identity?: string;
   /** Parts of the suite that run. */
   readonly domains: readonly DomainName[];
+  /** What this replica does. */
+  readonly roles: readonly OperatorRole[];
+  /** How the API server reaches our webhooks; undefined where there are none. */
+  readonly webhook?: WebhookOptions;
   /** Plans worked on at the same time. */
   readonly concurrency: number;
   /** Nothing is done for plans whose author is not recorded. */
@@ -29,6 +34,7 @@ export interface Settings {
 }
 
 const domainNames = ["install-plan"] as const;
+const roleNames = ["controllers", "webhook"] as const;
 
 /** A part of the suite, as `--domains` names it. */
 export type DomainName = (typeof domainNames)[number];
@@ -44,6 +50,10 @@ const options = {
   domains: {
     variable: "QM_DOMAINS",
     about: `parts of the suite that run, separated by commas: ${domainNames.join(", ")} (default: all)`,
+  },
+  roles: {
+    variable: "QM_ROLES",
+    about: `what this replica does, separated by commas: ${roleNames.join(", ")} (default: controllers)`,
   },
   kubeconfig: {
     variable: "QM_KUBECONFIG",
@@ -63,6 +73,20 @@ const options = {
     about: "for /metrics, /healthz and /readyz (default: 8080)",
   },
   "metrics-host": { variable: "QM_METRICS_HOST", about: "address to listen on (default: all)" },
+  "webhook-service": {
+    variable: "QM_WEBHOOK_SERVICE",
+    about: "namespace/name of the Service in front of the webhook; both roles need it",
+  },
+  "webhook-url": {
+    variable: "QM_WEBHOOK_URL",
+    about: "address of a webhook outside the cluster, instead of a Service, e.g. https://10.0.0.1:9443",
+  },
+  "webhook-namespace": {
+    variable: "QM_WEBHOOK_NAMESPACE",
+    about: "namespace of the webhook's certificate authority (default: that of the Service)",
+  },
+  "webhook-port": { variable: "QM_WEBHOOK_PORT", about: "where the webhook listens (default: 9443)" },
+  "webhook-host": { variable: "QM_WEBHOOK_HOST", about: "address where the webhook listens (default: all)" },
   "log-level": { variable: "QM_LOG_LEVEL", about: "debug, info, warn or error (default: info)" },
   "lease-namespace": {
     variable: "QM_LEASE_NAMESPACE",
@@ -90,13 +114,22 @@ const namespaceName = z
   .max(63)
   .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/, "must be the name of a namespace");
 
-const domainList = z
+function listOf<const N extends readonly [string, ...string[]]>(names: N): z.ZodType<N[number][], string> {
+  return z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(z.array(z.enum(names)));
+}
+
+const portNumber = wholeNumber.pipe(z.number().int().min(0).max(65_535));
+
+const serviceName = z
   .string()
-  .transform((text) => text.split(","))
-  .pipe(z.array(z.enum(domainNames)));
+  .regex(/^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/, "must be a namespace and a name, e.g. quartermaster/webhook");
 
 const shape = z.object({
-  domains: domainList.default([...domainNames]),
+  domains: listOf(domainNames).default([...domainNames]),
+  roles: listOf(roleNames).default(["controllers"]),
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
   "insecure-skip-tls-verify": z
@@ -104,8 +137,13 @@ const shape = z.object({
     .default("false")
     .transform((value) => value === "true"),
   "watch-namespace": namespaceName.optional(),
-  "metrics-port": wholeNumber.pipe(z.number().int().min(0).max(65_535)).default(8080),
+  "metrics-port": portNumber.default(8080),
   "metrics-host": z.string().optional(),
+  "webhook-service": serviceName.optional(),
+  "webhook-url": z.url({ protocol: /^https$/ }).optional(),
+  "webhook-namespace": namespaceName.optional(),
+  "webhook-port": portNumber.default(9443),
+  "webhook-host": z.string().optional(),
   "log-level": z.enum(["debug", "info", "warn", "error"]).default("info"),
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
@@ -131,7 +169,14 @@ export function readSettings(
       parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`).join("; "),
     );
   const { data } = parsed;
+  const webhook = webhookOf(data);
+  if (webhook === undefined && data.roles.includes("webhook"))
+    throw new SettingsError(
+      "--roles: webhook needs --webhook-service, or --webhook-url and --webhook-namespace",
+    );
   return {
+    ...(webhook === undefined ? {} : { webhook }),
+    roles: data.roles,
     ...optional("kubeconfigPath", data.kubeconfig),
     ...optional("context", data.context),
     ...optional("watchNamespace", data["watch-namespace"]),
@@ -146,6 +191,21 @@ export function readSettings(
     requireAuthor: data["require-author"],
     isHelpWanted: flags.isHelpWanted,
   };
+}
+
+function webhookOf(data: z.output<typeof shape>): WebhookOptions | undefined {
+  const address = webhookAddress(data);
+  const namespace = data["webhook-namespace"] ?? data["webhook-service"]?.split("/")[0];
+  if (address === undefined || namespace === undefined) return undefined;
+  const host = optional("host", data["webhook-host"]);
+  return { address, namespace, port: data["webhook-port"], ...host };
+}
+
+function webhookAddress(data: z.output<typeof shape>): WebhookOptions["address"] | undefined {
+  const { "webhook-url": url, "webhook-service": service } = data;
+  if (url !== undefined) return { url: url.replace(/\/$/, "") };
+  const [namespace, name] = service?.split("/") ?? [];
+  return namespace === undefined || name === undefined ? undefined : { service: { namespace, name } };
 }
 
 /** A variable that is set to nothing, as manifests do, is not set. */

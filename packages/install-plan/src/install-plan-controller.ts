@@ -2,16 +2,15 @@ import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/
 import {
   ApiError,
   classify,
-  type CleanUpEnd,
   type Context,
   type Controller,
   defineController,
+  defineDeletion,
   type Discovery,
   type Kind,
   mappedFrom,
   type MappedSource,
   type ObjectRef,
-  type Outcome,
   type Recipe,
   type System,
 } from "@quartermaster/runtime";
@@ -30,15 +29,17 @@ import {
   storageClasses,
 } from "@quartermaster/runtime/kinds";
 
-import { cleanUpPlan } from "./deletion/clean-up.ts";
-import { isOrphaning } from "./deletion/decide-deletion.ts";
+import { deletionRules } from "./deletion/deletion-rules.ts";
+import type { DeletionSeen } from "./deletion/deletion-seen.ts";
+import { observeDeletion } from "./deletion/observe-deletion.ts";
+import { isOrphaning } from "./deletion/orphan-request.ts";
 import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
 import { claimedPlanId, planId } from "./ownership/owner-labels.ts";
 import { perform } from "./perform.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { planConditionTypes } from "./plan-conditions.ts";
-import { PlanMemories } from "./plan-memory.ts";
+import { planMemory } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { rules } from "./rules.ts";
 import type { Seen } from "./seen.ts";
@@ -92,10 +93,10 @@ export function installPlanController({
     discovery,
     requireAuthor,
     observer,
-    memories: new PlanMemories(),
     contents: new ContentReader(),
     wakeIndex: new WakeIndex(),
     plansById: new Map(),
+    orphanRequests: new Set(),
   };
   return defineController(installPlan.kind, {
     recipe: planRecipe(state),
@@ -117,15 +118,24 @@ interface ControllerState {
   readonly discovery: Discovery;
   readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
-  readonly memories: PlanMemories;
   readonly contents: ContentReader;
   readonly wakeIndex: WakeIndex;
   /** Every plan that a reconcile was made for; only those have watches that report their objects. */
   readonly plansById: Map<string, ObjectRef>;
+  /** Uids of plans seen with the request to orphan, which the garbage collector may take off before a reconcile reads it. */
+  readonly orphanRequests: Set<string>;
 }
 
 function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanAction> {
   const { system, wakeIndex, plansById } = state;
+  const deletion = defineDeletion<InstallPlan, DeletionSeen, PlanAction>({
+    rules: deletionRules,
+    observe: async (plan, ctx) => {
+      plansById.set(planId(plan.metadata), plan.metadata);
+      wakeIndex.subscribe(plan.metadata, ["permissions", "namespaces"]);
+      return await observeDeletion(plan, ctx, state);
+    },
+  });
   return {
     finalizer,
     conditionTypes: planConditionTypes,
@@ -139,11 +149,12 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
     perform: async (action, ctx) => {
       await perform(action, ctx, state);
     },
-    cleanUp: async (plan, ctx) => {
-      plansById.set(planId(plan.metadata), plan.metadata);
-      const end = await cleanUpPlan(plan, ctx, state);
-      if ("kind" in end && end.kind === "settled") forget(plan, state);
-      return soonIfRefused(end, plan, state);
+    deletion: {
+      decide: async (plan, ctx, now) => {
+        const decided = await deletion.decide(plan, ctx, now);
+        if (decided.verdict.outcome.kind === "settled") forget(plan, state);
+        return decided;
+      },
     },
   };
 }
@@ -159,7 +170,7 @@ const quietRefusalMs = 4_000;
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {
   const { wakeIndex, system } = state;
-  const memory = state.memories.of(plan);
+  const memory = ctx.memory(planMemory);
   try {
     const seen = await observe(plan, ctx, state);
     memory.restart(refusal);
@@ -175,26 +186,20 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: Contro
   }
 }
 
-/** A permission that comes back brings the plan back; the server's own view of permissions follows shortly later. */
-function soonIfRefused(
-  end: Outcome | CleanUpEnd,
-  { metadata }: InstallPlan,
-  { wakeIndex, system }: ControllerState,
-): Outcome | CleanUpEnd {
-  if (!("outcome" in end) || end.outcome.kind !== "stalled") return end;
-  wakeIndex.subscribe(metadata, ["permissions"]);
-  if (!wakeIndex.recentlyChanged(system.monotonicMs()).includes("permissions")) return end;
-  return { ...end, outcome: { ...end.outcome, retryAfterMs: recheckMs } };
-}
-
-function forget(plan: InstallPlan, { plansById, memories, contents, wakeIndex }: ControllerState): void {
+function forget(plan: InstallPlan, state: ControllerState): void {
+  const { plansById, contents, wakeIndex, orphanRequests } = state;
   plansById.delete(planId(plan.metadata));
-  memories.forget(plan);
   contents.forget(plan.metadata.uid ?? "");
   wakeIndex.subscribe(plan.metadata, []);
+  orphanRequests.delete(plan.metadata.uid ?? "");
 }
 
-function planWatches({ system, discovery, wakeIndex, memories }: ControllerState): readonly MappedSource[] {
+function planWatches({
+  system,
+  discovery,
+  wakeIndex,
+  orphanRequests,
+}: ControllerState): readonly MappedSource[] {
   const waitingFor = (trigger: WakeTrigger) => (): readonly ObjectRef[] =>
     wakeIndex.notify(trigger, system.monotonicMs());
   return [
@@ -209,7 +214,7 @@ function planWatches({ system, discovery, wakeIndex, memories }: ControllerState
       installPlan.kind,
       (plan) => {
         const isInOurHands = plan.metadata.finalizers?.includes(finalizer) ?? false;
-        if (isInOurHands && isOrphaning(plan)) memories.of(plan).noteOrphaned();
+        if (isInOurHands && isOrphaning(plan)) orphanRequests.add(plan.metadata.uid ?? "");
         return [];
       },
       { changed: ({ metadata }) => metadata.finalizers },

@@ -16,7 +16,7 @@ import { kindFinder } from "./manifest/read-content.ts";
 import type { Member } from "./member.ts";
 import { observeMembers } from "./members/observe-members.ts";
 import { readServedContent } from "./members/served-content.ts";
-import type { PlanMemories, PlanMemory } from "./plan-memory.ts";
+import { type PlanMemory, planMemory } from "./plan-memory.ts";
 import { askServer } from "./preflight/ask-server.ts";
 import { lackingPermissions } from "./preflight/missing-permissions.ts";
 import { preflightFrom } from "./preflight/preflight.ts";
@@ -34,7 +34,6 @@ import {
 export interface ObserverParts {
   readonly system: System;
   readonly discovery: Discovery;
-  readonly memories: PlanMemories;
   readonly contents: ContentReader;
   /** Nothing is done for plans whose author is not recorded. */
   readonly requireAuthor: boolean;
@@ -42,7 +41,7 @@ export interface ObserverParts {
 
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches do not show. */
 export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
-  const memory = parts.memories.of(plan);
+  const memory = ctx.memory(planMemory);
   memory.recallNamespaces(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
@@ -78,7 +77,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
       (name) =>
         ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
     ),
-    setbacks: [...memory.setbacks.values()],
+    writeFailures: [...memory.writeFailures.values()].filter(({ action }) => action !== "apply"),
     pinnedNamespaces: memory.pinnedNamespaces,
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),

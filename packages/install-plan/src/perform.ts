@@ -9,13 +9,13 @@ import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
 import { jobFieldManager, releasePatch } from "./ownership/owner-labels.ts";
 import type { PlanAction } from "./plan-action.ts";
+import { planMemory, type WriteFailure } from "./plan-memory.ts";
 import { verbsOfActions } from "./plan-observer.ts";
 import { progressFields } from "./progress.ts";
 import { reasons } from "./reasons.ts";
 import { isLasting, NameTakenError, writeFailureFrom } from "./write-failure.ts";
 
-/** Carries out one action. What the server refuses is remembered for the next reconcile; what may pass by itself, too. */
-export async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
+async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {
   await carryOut(action, ctx, parts);
   const verb = verbsOfActions[action.kind];
   if (verb !== undefined) parts.observer?.wrote?.(verb);
@@ -48,14 +48,13 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
       await unlessChanged(async () => await dropProgress(action, ctx));
       return;
     case "warn":
-      warn(action, ctx, parts);
+      warn(action, ctx);
       return;
     case "reportStage":
       parts.observer?.stagePassed?.(action.tookMs);
       return;
     case "forgetWriteFailures":
-      parts.memories.of(action.plan).writeFailures.clear();
-      parts.memories.of(action.plan).setbacks.clear();
+      ctx.memory(planMemory).writeFailures.clear();
       return;
     default:
       unreachable(action);
@@ -129,8 +128,8 @@ async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Con
 }
 
 /** One event for all: a bundle may hold hundreds of copies. */
-function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }: ApplyParts): void {
-  const { told } = memories.of(plan);
+function warn({ reason, warnings }: Of<"warn">, ctx: Context): void {
+  const { told } = ctx.memory(planMemory);
   if (warnings.every((warning) => told.has(warning))) return;
   for (const warning of warnings) told.add(warning);
   const rest = warnings.length > warningsTold ? `; and ${warnings.length - warningsTold} more` : "";
@@ -138,7 +137,7 @@ function warn({ plan, reason, warnings }: Of<"warn">, ctx: Context, { memories }
   ctx.events.record({
     type: "Warning",
     reason,
-    action: "Read",
+    action: reason === "Orphaned" || reason === "Protected" ? "Orphan" : "Read",
     note: note.slice(0, 1000),
   });
 }
@@ -179,26 +178,38 @@ export async function perform(action: PlanAction, ctx: Context, parts: ApplyPart
     await performAction(action, ctx, parts);
     return;
   }
-  const { setbacks } = parts.memories.of(action.plan);
+  const memory = ctx.memory(planMemory);
   const key = identityKey(identity);
+  const nowMs = parts.system.monotonicMs();
   try {
     await performAction(action, ctx, parts);
-    setbacks.delete(key);
+    memory.writeFailures.delete(key);
+    if ("target" in action) memory.noteAsked(action.target.live, nowMs);
   } catch (error) {
-    const count = (setbacks.get(key)?.count ?? 0) + 1;
-    const nowMs = parts.system.monotonicMs();
-    if (error instanceof NameTakenError) {
-      const { message } = error;
-      const [reason, kind] = [reasons.nameTaken, "collision" as const];
-      setbacks.set(key, { kind, reason, message, count, notBeforeMs: nowMs, triedAtMs: nowMs });
-      return;
-    }
-    if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
-    setbacks.set(key, writeFailureFrom(error, { identity, count, nowMs }));
+    const count = (memory.writeFailures.get(key)?.count ?? 0) + 1;
+    memory.writeFailures.set(key, failureOf(error, action, { identity, count, nowMs }));
   }
 }
 
-/** What is written besides the plan's members; those have writeFailures of their own. */
+/** Throws what may pass by itself. */
+function failureOf(
+  error: unknown,
+  action: PlanAction,
+  facts: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
+): WriteFailure {
+  const uid = "target" in action ? action.target.live.metadata.uid : undefined;
+  const tried = { action: action.kind, ...(uid === undefined ? {} : { uid }) };
+  if (error instanceof NameTakenError) {
+    const { count, nowMs } = facts;
+    const { message } = error;
+    const said = { kind: "collision", reason: reasons.nameTaken, message } as const;
+    return { ...tried, ...said, count, notBeforeMs: nowMs, triedAtMs: nowMs };
+  }
+  if (!(error instanceof ApiError) || !isLasting(error.class)) throw error;
+  return { ...writeFailureFrom(error, facts), ...tried };
+}
+
+/** What is written besides the plan's members; applying those notes its failures itself. */
 function objectOf(action: PlanAction): Identity | undefined {
   if (action.kind === "delete" || action.kind === "release") return identityOf(action.target.live);
   if (action.kind !== "createJob" && action.kind !== "deleteJob") return undefined;

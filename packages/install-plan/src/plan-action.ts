@@ -38,7 +38,13 @@ export type PlanAction =
   | {
       readonly kind: "warn";
       readonly plan: InstallPlan;
-      readonly reason: "ContentAdjusted" | "NotReplaced" | "NotForgotten" | "NotPreviewed" | "Protected";
+      readonly reason:
+        | "ContentAdjusted"
+        | "NotReplaced"
+        | "NotForgotten"
+        | "NotPreviewed"
+        | "Orphaned"
+        | "Protected";
       readonly warnings: readonly string[];
     }
   /** Reports to metrics how long a stage took. */

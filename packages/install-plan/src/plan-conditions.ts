@@ -70,7 +70,7 @@ function validated(seen: Seen): ConditionUpdate {
 }
 
 function authorized(seen: Seen): ConditionUpdate {
-  const { account, unwatchable, preflight, plan, members, setbacks } = seen;
+  const { account, unwatchable, preflight, plan, members, writeFailures } = seen;
   const { serviceAccountName } = plan.spec;
   if (account.kind !== "present") {
     const { reason, message } = whyUnusable(account, serviceAccountName);
@@ -87,7 +87,7 @@ function authorized(seen: Seen): ConditionUpdate {
       reasons.permissionsMissing,
       `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
     ]);
-  const refused = [...members.flatMap(({ failure }) => failure ?? []), ...setbacks].find(
+  const refused = [...members.flatMap(({ failure }) => failure ?? []), ...writeFailures].find(
     ({ kind }) => kind === "forbidden",
   );
   if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);

@@ -1,10 +1,15 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
+import type { PlanAction } from "./plan-action.ts";
 
 /** Why the last write of an object did not succeed. */
 export interface WriteFailure {
+  /** What was tried. */
+  readonly action: PlanAction["kind"];
+  /** Which object was to be deleted or released. */
+  readonly uid?: string;
   readonly kind: "transient" | "forbidden" | "rejected" | "collision";
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
@@ -31,17 +36,14 @@ export type DryRun =
  * anew asks again what it does not know.
  */
 export class PlanMemory {
+  /** Of members, of jobs of stages, and of objects that are to go. */
   readonly writeFailures = new Map<IdentityKey, WriteFailure>();
-  /** The same of what is no member: jobs of stages, and objects that are to go. */
-  readonly setbacks = new Map<IdentityKey, WriteFailure>();
   /** Objects without owner labels, read one by one; undefined means that the object does not exist. */
   readonly unlabelledObjects = new Map<IdentityKey, KubeObject | undefined>();
   /** Paths of an object, under its present content, that the server never gave us, e.g. because it drops them. */
   readonly dropped = new Map<IdentityKey, { readonly digest: string; readonly paths: readonly string[] }>();
   /** With the stamp of manifest and live object that they were made for. */
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
-  /** Uids of objects that the account may neither delete nor release, while the plan may leave such behind. */
-  readonly leftBehind = new Set<string>();
   /** Jobs among the plan's objects that have been seen at work. */
   readonly startedJobs = new Set<IdentityKey>();
   /** Warnings that were reported to users. */
@@ -51,15 +53,26 @@ export class PlanMemory {
   readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
   readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
   readonly #pinnedNamespaces = new Map<string, string>();
-  #isOrphaned = false;
+  readonly #asked = new Map<
+    string,
+    { readonly resourceVersion: string | undefined; readonly atMs: number }
+  >();
 
-  /** It was deleted with cascade=orphan; the garbage collector may take that word off again before a reconcile reads it. */
-  get isOrphaned(): boolean {
-    return this.#isOrphaned;
+  /** Uids of objects that the account may neither delete nor release. */
+  get unreleasable(): ReadonlySet<string> {
+    const failures = [...this.writeFailures.values()].filter(({ action }) => action === "release");
+    return new Set(failures.flatMap(({ uid }) => uid ?? []));
   }
 
-  noteOrphaned(): void {
-    this.#isOrphaned = true;
+  /** The object is to be deleted or released, and the server has agreed. */
+  noteAsked({ metadata: { uid = "", resourceVersion } }: KubeObject, atMs: number): void {
+    this.#asked.set(uid, { resourceVersion, atMs });
+  }
+
+  /** Whether that was asked of this very version of the object: its watch is briefly behind. */
+  isAsked({ metadata: { uid = "", resourceVersion } }: KubeObject, nowMs: number): boolean {
+    const asked = this.#asked.get(uid);
+    return asked?.resourceVersion === resourceVersion && nowMs - (asked?.atMs ?? 0) < watchLagMs;
   }
 
   /** Milliseconds since the matter was first asked about, and what it had lasted by then. */
@@ -128,6 +141,9 @@ export class PlanMemory {
   }
 }
 
+/** So long a watch may be behind before we ask again. */
+const watchLagMs = 5_000;
+
 /** A namespace of which only the one with this uid is meant. */
 export interface PinnedNamespace {
   readonly name: string;
@@ -159,19 +175,5 @@ const takeoversAllowed = 2;
 const shortestPauseMs = 10_000;
 const longestPauseMs = 10 * 60_000;
 
-/** The memories of all plans of a process. */
-export class PlanMemories {
-  readonly #byUid = new Map<string, PlanMemory>();
-
-  of({ metadata: { uid = "" } }: KubeObject): PlanMemory {
-    const known = this.#byUid.get(uid);
-    if (known !== undefined) return known;
-    const fresh = new PlanMemory();
-    this.#byUid.set(uid, fresh);
-    return fresh;
-  }
-
-  forget({ metadata: { uid = "" } }: KubeObject): void {
-    this.#byUid.delete(uid);
-  }
-}
+/** What the runtime keeps of each plan, and drops with it. */
+export const planMemory = defineMemory("plan", () => new PlanMemory());

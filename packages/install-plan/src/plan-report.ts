@@ -3,6 +3,7 @@ import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
 import { describeIdentity, identityKey } from "./identity.ts";
 import { jobRecord } from "./jobs/job-view.ts";
+import { memberStates } from "./member-states.ts";
 import { permissionsOf } from "./permissions/permission.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
 import { coveredPreview } from "./preflight/approval.ts";
@@ -59,7 +60,7 @@ export function reportOn(
     message: message.slice(0, 1024),
     attempt: attemptOf(seen.plan),
     counts: countsOf(seen),
-    states: statesOf(seen),
+    states: memberStates(seen),
     details: detailsOf(seen, now),
     jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => jobRecord(job, before.jobs ?? [], now)),
     preview: previewOf(seen) ?? before.preview,
@@ -122,32 +123,6 @@ function countsOf({ members, content }: Seen): NonNullable<PlanStatus["counts"]>
   };
   for (const { state } of members) counts[counters[state]] += 1;
   return counts;
-}
-
-const letters: Readonly<Record<ResourceState, string>> = {
-  Ready: "R",
-  Suspended: "S",
-  InProgress: "P",
-  Failed: "F",
-  Missing: "M",
-  Drifted: "D",
-  Conflict: "C",
-  Terminating: "T",
-  Unknown: "U",
-  Waiting: "-",
-};
-
-/** One letter per object, one text per stage. */
-function statesOf({ plan, members, content }: Seen): readonly string[] {
-  const seen = members.map(({ member, state }) => ({ ...member, letter: letters[state] }));
-  const lost = content.unresolved.map((place) => ({ ...place, letter: letters.Unknown }));
-  const byStage = Map.groupBy([...seen, ...lost], ({ stage }) => stage);
-  return plan.spec.stages.map(({ name }) =>
-    (byStage.get(name) ?? [])
-      .toSorted((one, other) => one.index - other.index)
-      .map(({ letter }) => letter)
-      .join(""),
-  );
 }
 
 const detailLimit = 100;

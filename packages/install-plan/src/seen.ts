@@ -40,7 +40,7 @@ export interface Seen {
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
   /** What the server refused besides writes of members: jobs of stages, deletions. */
-  readonly setbacks: readonly WriteFailure[];
+  readonly writeFailures: readonly WriteFailure[];
   /** The namespaces of the objects as they were first seen. */
   readonly pinnedNamespaces: readonly PinnedNamespace[];
   /** How long the present stage has been worked on in this attempt. */

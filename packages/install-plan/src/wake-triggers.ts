@@ -31,10 +31,10 @@ function lacksForeignPermissions({ account, takeover, unwatchable, content, tran
 }
 
 /** Permissions of the account to write. */
-function lacksPermissions({ preflight, members, setbacks }: Seen): boolean {
+function lacksPermissions({ preflight, members, writeFailures }: Seen): boolean {
   return (
     (preflight?.missingPermissions ?? []).length > 0 ||
-    setbacks.some(({ kind }) => kind === "forbidden") ||
+    writeFailures.some(({ kind }) => kind === "forbidden") ||
     members.some(({ failure }) => failure?.kind === "forbidden")
   );
 }

@@ -8,10 +8,10 @@ import { reasons } from "./reasons.ts";
 export function writeFailureFrom(
   error: ApiError,
   { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
-): WriteFailure {
+): Omit<WriteFailure, "action"> {
   const name = describeIdentity(identity);
   const said = refusalText(error);
-  const lasting = (kind: WriteFailure["kind"], reason: string): WriteFailure => ({
+  const lasting = (kind: WriteFailure["kind"], reason: string): Omit<WriteFailure, "action"> => ({
     kind,
     reason,
     message: `${name} was rejected: ${said}`,

@@ -2,7 +2,7 @@ export { prepareRealNodes } from "./cluster/prepare-real-nodes.ts";
 export { clusterFolderOf, runBeside } from "./cluster/run-beside.ts";
 export type { Companion, RunningCompanion } from "./cluster/run-beside.ts";
 export { startLocalCluster } from "./cluster/start-local-cluster.ts";
-export type { LocalClusterOptions, NodeRequest } from "./cluster/options.ts";
+export type { LocalClusterOptions, NodeRequest, ReadyApi } from "./cluster/options.ts";
 export type {
   ApiServerHandle,
   ComponentUsage,

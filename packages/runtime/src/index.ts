@@ -11,8 +11,8 @@ export { fieldsAppliedBy, isApplyOf, managersOf, readManagerEntry, unownedPaths 
 export type { FieldSet, ManagerEntry } from "./apply/field-set.ts";
 export { CertificateFiles } from "./certificates/certificate-files.ts";
 export type { CertificateSource, CertifiedKey } from "./certificates/certificate-source.ts";
-export { injectBundle } from "./certificates/inject-bundle.ts";
-export type { BundleTarget } from "./certificates/inject-bundle.ts";
+export { injectBundle } from "./certificates/bundle-target.ts";
+export type { BundleTarget } from "./certificates/bundle-target.ts";
 export { IssuedCertificates } from "./certificates/issued-certificates.ts";
 export type {
   Applied,
@@ -102,9 +102,12 @@ export type { CleanUpEnd, ConditionUpdate, Lane, Outcome, Verdict, Why } from ".
 export { mergeLanes } from "./reconcile/perform-lanes.ts";
 export type { LaneEnd } from "./reconcile/perform-lanes.ts";
 export { reasons } from "./reasons.ts";
-export { firstAnswer } from "./reconcile/recipe.ts";
+export { defineDeletion, firstAnswer } from "./reconcile/recipe.ts";
 export type {
   Context,
+  Decided,
+  Deletion,
+  DeletionDefinition,
   FollowView,
   Recipe,
   ReconcileEvent,
@@ -113,9 +116,19 @@ export type {
   Tracked,
 } from "./reconcile/recipe.ts";
 export { timestampOf } from "./reconcile/status-writer.ts";
-export type { Domain, DomainHost, DomainPermission } from "./run/domain.ts";
+export type {
+  Domain,
+  DomainHost,
+  DomainPermission,
+  DomainWebhooks,
+  OperatorRole,
+  WebhookStores,
+} from "./run/domain.ts";
+export { ownPermissions } from "./run/own-permissions.ts";
+export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";
 export type { RunOptions } from "./run/run.ts";
+export type { WebhookOptions } from "./run/webhook-role.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
@@ -123,7 +136,14 @@ export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
 export { both } from "./telemetry/both.ts";
 export { createLog } from "./telemetry/create-log.ts";
-export type { DomainSeries, HistogramSpec, SeriesSpec } from "./telemetry/domain-series.ts";
+export type {
+  DomainSeries,
+  Figure,
+  HistogramSpec,
+  LabelledSpec,
+  SeriesSpec,
+} from "./telemetry/domain-series.ts";
+export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds.ts";
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
@@ -140,4 +160,14 @@ export type {
 export type { WebhookRoute } from "./webhook/answer-review.ts";
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
+export { configurationController } from "./webhook/configuration-controller.ts";
+export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
+export { wantedWhile } from "./webhook/webhook-configuration.ts";
+export type {
+  WantedWhile,
+  WebhookAddress,
+  WebhookConfigurationSpec,
+  WebhookRule,
+  WebhookSpec,
+} from "./webhook/webhook-configuration.ts";
 export { WebhookServer } from "./webhook/webhook-server.ts";

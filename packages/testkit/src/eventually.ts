@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How long to look, and how often. */
 export interface EventuallyOptions {
-  /** Default: 30 s. */
+  /** Default: a minute. */
   readonly withinMs?: number;
   /** Default: 50 ms. */
   readonly everyMs?: number;
@@ -17,7 +17,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   probe: (see: <S>(state: S) => S) => Promise<T | undefined | false> | T | undefined | false,
-  { withinMs = 30_000, everyMs = 50 }: EventuallyOptions = {},
+  { withinMs = 60_000, everyMs = 50 }: EventuallyOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   let lastSeen: unknown = "nothing";

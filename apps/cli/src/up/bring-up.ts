@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { clusterFolderOf, executeCommand, LocalClusterError, runBeside } from "@quartermaster/local-cluster";
+import {
+  clusterFolderOf,
+  executeCommand,
+  LocalClusterError,
+  type ReadyApi,
+  runBeside,
+  type RunningCompanion,
+} from "@quartermaster/local-cluster";
 
 import type { CommandContext } from "../command.ts";
 import { CliError } from "../errors.ts";
@@ -18,11 +25,43 @@ import { sample, tryNext } from "./try-next.ts";
  * off. The words are those of `local-cluster up`.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
-  const code = await executeCommand(["up", ...words], { out: process.stdout, err: process.stderr });
   const { name, isHelpWanted } = understood(words);
-  if (code !== 0 || isHelpWanted) return code;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  let begun: Promise<PromiseSettledResult<Bootstrapped>> | undefined;
+  const begin = async (api: ReadyApi): Promise<PromiseSettledResult<Bootstrapped>> => {
+    const [outcome] = await Promise.allSettled([bootstrap(api, { ...context, signal })]);
+    return outcome;
+  };
+  // As soon as the API answers: nodes take longer, on a new machine by minutes.
+  const onApiReady = (api: ReadyApi): void => {
+    begun = begin(api);
+  };
+  const code = await executeCommand(["up", ...words], {
+    out: process.stdout,
+    err: process.stderr,
+    onApiReady,
+  });
+  if (code !== 0 || isHelpWanted) {
+    stop.abort();
+    await begun;
+    return code;
+  }
+  const folder = clusterFolderOf(name);
+  const note = (text: string): void => context.terminal.write(text);
+  return await conclude(folder, await (begun ?? begin({ folder, note })), context);
+}
+
+/** Waits for the sample on nodes that are there by now, and reports what went wrong. */
+async function conclude(
+  folder: string,
+  outcome: PromiseSettledResult<Bootstrapped>,
+  context: CommandContext,
+): Promise<ExitCode> {
   try {
-    return await bootstrap(clusterFolderOf(name), context);
+    if (outcome.status === "rejected") throw outcome.reason;
+    if (outcome.value.wasRunning) return exitCode.ok;
+    return await watchSample(folder, outcome.value, context);
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
     context.terminal.note(`error: ${error.message}`);
@@ -30,8 +69,10 @@ export async function bringUp(words: readonly string[], context: CommandContext)
   }
 }
 
-async function bootstrap(folder: string, context: CommandContext): Promise<ExitCode> {
-  const { terminal } = context;
+type Bootstrapped = Pick<RunningCompanion, "wasRunning" | "logPath">;
+
+/** Everything that the API alone allows: definitions, permissions, the operator, the sample plan. */
+async function bootstrap({ folder, note }: ReadyApi, context: CommandContext): Promise<Bootstrapped> {
   const kubectl = kubectlIn(folder);
   // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyFolders(kubectl, ["crd", "rbac"]);
@@ -43,11 +84,20 @@ async function bootstrap(folder: string, context: CommandContext): Promise<ExitC
     args: operatorArguments(kubeconfigPath),
   });
   if (operator.wasRunning) {
-    terminal.write("The operator is running already.");
-    return exitCode.ok;
+    note("The operator is running already.");
+    return operator;
   }
-  terminal.write(`The operator runs; its log is ${operator.logPath}\n`);
+  note(`The operator runs; its log is ${operator.logPath}`);
   await applySample(kubectl, context);
+  note(`Plan ${sample.plan} is applied.`);
+  return operator;
+}
+
+async function watchSample(
+  folder: string,
+  operator: Bootstrapped,
+  context: CommandContext,
+): Promise<ExitCode> {
   const plan = [sample.plan, "-n", sample.namespace, "--kubeconfig", join(folder, "kubeconfig")];
   const code = await run(
     ["plan", "status", ...plan, "--watch", "--timeout", String(patienceSeconds)],
@@ -57,7 +107,7 @@ async function bootstrap(folder: string, context: CommandContext): Promise<ExitC
     throw new CliError(
       `plan ${sample.plan} is not ready; the operator's log may say why: ${operator.logPath}`,
     );
-  terminal.write(tryNext);
+  context.terminal.write(tryNext);
   return exitCode.ok;
 }
 

@@ -43,6 +43,11 @@ test("an operator on a host installs a plan, shows it in its metrics and ends in
 
 test.each([
   { name: "a flag that does not exist", args: ["--loud"], says: /^quartermaster-operator: .*--loud/ },
+  {
+    name: "a webhook that no domain has",
+    args: ["--roles=webhook", "--webhook-service=a/b"],
+    says: /--roles: .*install-plan/,
+  },
   { name: "a kubeconfig that is not there", args: ["--kubeconfig", "/nowhere"], says: /\/nowhere/ },
 ])("$name is reported in one line, and the exit code is 2", async ({ args, says }) => {
   await using operator = new Operator(args);

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { installPlanDomain } from "@quartermaster/install-plan";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
@@ -63,18 +62,6 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "installplans, resourcemanifests: get, list, watch",
     ...writes,
   ]);
-});
-
-test("the role of the operator is what its domains say, with their reasons, and events", () => {
-  const text = read("config/rbac-limited/operator.yaml");
-  const own = rolesIn("config/rbac-limited/operator.yaml").find(
-    ({ metadata }) => metadata.name === "quartermaster-operator-own",
-  );
-  const wanted = installPlanDomain().permissions;
-  expect(own?.rules?.slice(0, -1)).toEqual(
-    wanted.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
-  );
-  for (const { reason } of wanted) expect(text).toContain(`  # ${reason}\n`);
 });
 
 test("the limited permissions take the place of the default ones, by name", () => {

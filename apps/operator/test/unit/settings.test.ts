@@ -7,6 +7,7 @@ import { describeSettings, readSettings, type Settings, SettingsError } from "..
 
 const defaults: Settings = {
   domains: ["install-plan"],
+  roles: ["controllers"],
   insecureSkipTlsVerify: false,
   metricsPort: 8080,
   logLevel: "info",
@@ -60,6 +61,42 @@ const cases: readonly Case[] = [
     want: defaults,
   },
   { name: "its variable", env: { QM_REQUIRE_AUTHOR: "true" }, want: { ...defaults, requireAuthor: true } },
+  {
+    name: "both roles with a Service",
+    args: ["--roles=controllers,webhook", "--webhook-service", "quartermaster/webhook"],
+    want: {
+      ...defaults,
+      roles: ["controllers", "webhook"],
+      webhook: {
+        address: { service: { namespace: "quartermaster", name: "webhook" } },
+        namespace: "quartermaster",
+        port: 9443,
+      },
+    },
+  },
+  {
+    name: "a webhook outside the cluster",
+    args: ["--webhook-url", "https://10.0.0.1:9444/", "--webhook-port=9444", "--webhook-host=10.0.0.1"],
+    env: { QM_ROLES: "webhook", QM_WEBHOOK_NAMESPACE: "quartermaster" },
+    want: {
+      ...defaults,
+      roles: ["webhook"],
+      webhook: {
+        address: { url: "https://10.0.0.1:9444" },
+        namespace: "quartermaster",
+        port: 9444,
+        host: "10.0.0.1",
+      },
+    },
+  },
+  {
+    name: "controllers that keep the configurations of a webhook elsewhere",
+    env: { QM_WEBHOOK_SERVICE: "a/b" },
+    want: {
+      ...defaults,
+      webhook: { address: { service: { namespace: "a", name: "b" } }, namespace: "a", port: 9443 },
+    },
+  },
   { name: "help", args: ["--help"], want: { ...defaults, isHelpWanted: true } },
   { name: "help in short", args: ["-h"], want: { ...defaults, isHelpWanted: true } },
 ];
@@ -78,6 +115,26 @@ test.each([
     args: ["--watch-namespace", "My Shop"],
     env: { QM_LEASE_NAMESPACE: "a/b" },
     says: /--watch-namespace.*--lease-namespace/,
+  },
+  { name: "a role that does not exist", args: ["--roles=webhooks"], env: {}, says: /--roles/ },
+  { name: "a webhook without an address", args: ["--roles=webhook"], env: {}, says: /--webhook-service/ },
+  {
+    name: "a webhook's address without a namespace",
+    args: ["--roles=webhook", "--webhook-url=https://10.0.0.1"],
+    env: {},
+    says: /--webhook-namespace/,
+  },
+  {
+    name: "a webhook over plain HTTP",
+    args: ["--webhook-url=http://10.0.0.1"],
+    env: {},
+    says: /--webhook-url/,
+  },
+  {
+    name: "a Service without a namespace",
+    args: ["--webhook-service=x"],
+    env: {},
+    says: /--webhook-service/,
   },
   { name: "a variable in fault", args: [], env: { QM_LOG_LEVEL: "loud" }, says: /--log-level/ },
   {

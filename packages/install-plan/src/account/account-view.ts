@@ -16,7 +16,7 @@ export async function readAccount(
   const { status } = plan;
   const found = ctx.follow(serviceAccounts, accountOf(plan));
   if (found === undefined) return { kind: "missing" };
-  const { uid = "" } = found.metadata;
+  const { uid } = found.metadata;
   const pinned = status?.serviceAccountUid;
   if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
   return await vouchedFor(plan, uid, { ctx, requireAuthor });

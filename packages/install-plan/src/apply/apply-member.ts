@@ -17,7 +17,7 @@ import { describeIdentity } from "../identity.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
-import type { PlanMemories, PlanMemory } from "../plan-memory.ts";
+import { type PlanMemory, planMemory, type WriteFailure } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-observer.ts";
 import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
@@ -26,7 +26,6 @@ import { writeFailureFrom } from "../write-failure.ts";
 
 /** What performing needs besides the reconcile. */
 export interface ApplyParts {
-  readonly memories: PlanMemories;
   readonly system: System;
   readonly observer?: PlanObserver;
 }
@@ -37,12 +36,12 @@ type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
 export async function applyMember(
   action: Apply,
   ctx: Context,
-  { memories, system, observer = {} }: ApplyParts,
+  { system, observer = {} }: ApplyParts,
 ): Promise<void> {
   const { view, plan } = action;
   const { kind, member } = view;
   if (kind === undefined) return;
-  const memory = memories.of(plan);
+  const memory = ctx.memory(planMemory);
   const client = asAccount(ctx.client, plan);
   try {
     const { written, isIntrusion } = await write(action, kind, client);
@@ -111,8 +110,9 @@ function mayAdopt({ view: { member } }: Apply, { metadata }: KubeObject): boolea
   return adoption === "Always" || (adoption === "IfUnowned" && !isControlled);
 }
 
-function collision({ view: { member } }: Apply): ReturnType<typeof writeFailureFrom> {
+function collision({ view: { member } }: Apply): WriteFailure {
   return {
+    action: "apply",
     kind: "collision",
     reason: reasons.collision,
     message: `${describeIdentity(member.identity)} was created by another client; adoption: IfUnowned takes it over.`,
@@ -205,10 +205,8 @@ async function noteWriteFailure(
     if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
   }
   const before = memory.writeFailures.get(member.key);
-  memory.writeFailures.set(
-    member.key,
-    writeFailureFrom(error, { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs }),
-  );
+  const facts = { identity: member.identity, count: (before?.count ?? 0) + 1, nowMs };
+  memory.writeFailures.set(member.key, { action: "apply", ...writeFailureFrom(error, facts) });
   ctx.log.info("object not written", {
     object: describeIdentity(member.identity),
     code: errorClass,

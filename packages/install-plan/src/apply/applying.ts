@@ -71,8 +71,8 @@ function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
 
 /** A job of the stage was refused, or the end of what is to go. */
 function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
-  const [setback] = seen.setbacks;
-  return setback === undefined ? undefined : afterRefusal(seen, now, setback);
+  const [failure] = seen.writeFailures;
+  return failure === undefined ? undefined : afterRefusal(seen, now, failure);
 }
 
 /** An object of another owner has taken one of our names since the preflight. When it is deleted, the plan continues. */

@@ -1,9 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, type Discovery, nameOfKind, type System } from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, nameOfKind } from "@quartermaster/runtime";
 
 import { asAccount } from "../account/as-account.ts";
-import { replacementOf } from "../handover/replacement.ts";
-import { siblingsOf } from "../handover/takeover.ts";
+import { authorizedReplacement, siblingsOf } from "../handover/takeover.ts";
 import { inBatches } from "../in-batches.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects, watchFor } from "../inventory/member-stores.ts";
@@ -17,28 +16,30 @@ import {
 } from "../manifest/kind-table.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
 import type { ObserverParts } from "../observe.ts";
-import { deletionRank, type Remaining, turnOf, type Unread } from "./decide-deletion.ts";
+import type { PlanMemory } from "../plan-memory.ts";
+import type { DeletionSeen, Remaining } from "./deletion-seen.ts";
+import { deletionRank, turnOf } from "./deletion-turn.ts";
 
 /** What is left of a plan. */
-export interface Rest {
-  readonly remaining: readonly Remaining[];
-  /** What may be there or not: its API does not answer, and it must not count as gone. */
-  readonly unanswered: readonly Unread[];
+type Rest = Pick<DeletionSeen, "remaining" | "unanswered" | "isPending">;
+
+/** What reading it needs besides the reconcile. */
+export interface RemainingParts extends ObserverParts {
+  readonly memory: PlanMemory;
+  readonly nowMs: number;
+  /** Uids of objects that stay although they have the plan's owner labels. */
+  readonly leftBehind: ReadonlySet<string>;
 }
 
 /** What still has the plan's owner labels, without what a plan after it or before it names. */
-export async function readRemaining(
-  plan: InstallPlan,
-  ctx: Context,
-  parts: ObserverParts & { readonly leftBehind: ReadonlySet<string> },
-): Promise<Rest> {
-  const { discovery, contents, leftBehind } = parts;
+export async function readRemaining(plan: InstallPlan, ctx: Context, parts: RemainingParts): Promise<Rest> {
+  const { discovery, contents, leftBehind, memory, nowMs } = parts;
   const kinds = await readKindTable(discovery, ctx.signal);
   const inventoryFor = async (owner: InstallPlan): Promise<readonly Entry[]> =>
     inventoryOf(owner, await contents.read(owner, ctx, kinds), kinds);
   const { provided } = await contents.read(plan, ctx, kinds);
   const spared = new Set<string>();
-  for (const other of othersInHandover(plan, ctx))
+  for (const other of await othersInHandover(plan, ctx))
     for (const { key } of await inventoryFor(other)) spared.add(key);
   const own = (await inventoryFor(plan))
     .filter(({ key }) => !spared.has(key))
@@ -46,13 +47,22 @@ export async function readRemaining(
       const { apiVersion, kind } = entry.identity;
       return { ...entry, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
     });
-  const silent = await unanswered(own, { ...parts, ctx, kinds });
+  const pictures = watchAll(own, { ...parts, ctx, kinds });
+  if (pictures.isPending) return { remaining: [], unanswered: [], isPending: true };
+  const silent = await unanswered(own, { ctx, kinds, discovery, silentKinds: pictures.silentKinds });
   const audible = own.filter((entry) => !silent.includes(entry));
   const marked = await labelledObjects(audible, plan.metadata, { ctx, kinds });
   const remaining = marked.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
   return {
-    remaining: await withProtection(remaining, { plan, ctx, discovery, staying: leftBehind }),
+    remaining: await withProtection(remaining, {
+      plan,
+      ctx,
+      discovery,
+      staying: leftBehind,
+      isAsked: (live) => memory.isAsked(live, nowMs),
+    }),
     unanswered: silent,
+    isPending: false,
   };
 }
 
@@ -61,17 +71,19 @@ interface Question {
   readonly ctx: Context;
   readonly discovery: ObserverParts["discovery"];
   readonly staying: ReadonlySet<string>;
+  readonly isAsked: (live: Remaining["live"]) => boolean;
 }
 
 /** Looking into namespaces and kinds is dear, so it is done only for those whose turn it is. */
 async function withProtection(
   remaining: readonly Remaining[],
-  { plan, ctx, discovery, staying }: Question,
+  { plan, ctx, discovery, staying, isAsked }: Question,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
   const account = asAccount(ctx.client, plan);
   return await inBatches(remaining, 8, async (entry) => {
-    const isNext = deletionRank(entry) === turn && entry.live.metadata.deletionTimestamp === undefined;
+    const isGoing = entry.live.metadata.deletionTimestamp !== undefined || isAsked(entry.live);
+    const isNext = deletionRank(entry) === turn && !isGoing;
     const protectedBy = isNext
       ? await protectionOf({ entry, live: entry.live, plan, account, staying }, ctx, discovery)
       : undefined;
@@ -80,9 +92,10 @@ async function withProtection(
 }
 
 /** In the middle of a handover: what the other plan names is no longer ours to take away. */
-function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan[] {
+async function othersInHandover(plan: InstallPlan, ctx: Context): Promise<readonly InstallPlan[]> {
   const siblings = siblingsOf(plan, ctx);
-  const { predecessors, successor } = replacementOf(plan, siblings);
+  const { replacement } = await authorizedReplacement(plan, siblings, ctx);
+  const { predecessors, successor } = replacement;
   const found = siblings.planNamed(successor?.name ?? "");
   // Pending: given back after a failure, but perhaps not taken yet.
   const returning = predecessors
@@ -92,11 +105,47 @@ function othersInHandover(plan: InstallPlan, ctx: Context): readonly InstallPlan
   return [...successors, ...returning].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
+/** So long the first picture of a kind may take before its API counts as silent. */
+const answerMs = 5_000;
+
+/**
+ * Watches the kinds of the entries. Pending while a first picture may still come; after that a kind without one is silent: its
+ * objects are not shown, although discovery lists them. Those that we may not watch are another matter.
+ */
+function watchAll(
+  entries: readonly Entry[],
+  {
+    ctx,
+    kinds,
+    discovery,
+    memory,
+    nowMs,
+  }: RemainingParts & { readonly ctx: Context; readonly kinds: KindTable },
+): { readonly isPending: boolean; readonly silentKinds: ReadonlySet<string> } {
+  const reached = new Map<string, TableKind>();
+  for (const { identity } of entries) {
+    const kind = reachableKind(kinds, identity);
+    if (kind !== undefined) reached.set(nameOfKind(kind), kind);
+  }
+  const silentKinds = new Set<string>();
+  let isPending = false;
+  for (const [name, kind] of reached) {
+    const watch = ctx.track(watchFor(kind));
+    const matter = `picture/${name}`;
+    if (watch.store.isSynced || watch.isForbidden) memory.restart(matter);
+    else if (memory.elapsedMs(matter, nowMs) < answerMs) isPending = true;
+    else silentKinds.add(name);
+  }
+  // What discovery reported may be older than the end of a version.
+  if (silentKinds.size > 0) discovery.invalidate();
+  return { isPending, silentKinds };
+}
+
 interface Parts {
   readonly ctx: Context;
   readonly kinds: KindTable;
   readonly discovery: Discovery;
-  readonly system: System;
+  readonly silentKinds: ReadonlySet<string>;
 }
 
 /**
@@ -104,24 +153,25 @@ interface Parts {
  * Those of a kind that is not registered at all are gone.
  */
 async function unanswered<E extends Entry>(entries: readonly E[], parts: Parts): Promise<readonly E[]> {
+  const { kinds, silentKinds } = parts;
   const answers = new Map<string, boolean>();
-  const reached = new Map<string, TableKind>();
   for (const { identity } of entries) {
-    const kind = reachableKind(parts.kinds, identity);
     const name = tableKey(identity.apiVersion, identity.kind);
-    if (kind !== undefined) reached.set(nameOfKind(kind), kind);
-    else if (!answers.has(name)) answers.set(name, await isGone(identity, parts));
+    if (reachableKind(kinds, identity) === undefined && !answers.has(name))
+      answers.set(name, await isGone(identity, parts));
   }
-  const silent = await silentKinds([...reached.values()], parts);
   return entries.filter(({ identity }) => {
-    const kind = reachableKind(parts.kinds, identity);
-    if (kind !== undefined) return silent.has(nameOfKind(kind));
+    const kind = reachableKind(kinds, identity);
+    if (kind !== undefined) return silentKinds.has(nameOfKind(kind));
     return answers.get(tableKey(identity.apiVersion, identity.kind)) !== true;
   });
 }
 
 /** False also when it turns out to be served by now: the next look finds it. */
-async function isGone(identity: Entry["identity"], { ctx, discovery }: Parts): Promise<boolean> {
+async function isGone(
+  identity: Entry["identity"],
+  { ctx, discovery }: Pick<Parts, "ctx" | "discovery">,
+): Promise<boolean> {
   try {
     await discovery.find(identity, { signal: ctx.signal });
     return false;
@@ -130,23 +180,4 @@ async function isGone(identity: Entry["identity"], { ctx, discovery }: Parts): P
     if (errorClass !== "notFound" && errorClass !== "transient") throw error;
     return errorClass === "notFound";
   }
-}
-
-/** So long the first picture of a kind may take before its API counts as silent. */
-const answerMs = 5_000;
-
-/** Kinds whose objects no watch shows, although discovery lists them. Those that we may not watch are another matter. */
-async function silentKinds(
-  kinds: readonly TableKind[],
-  { ctx, discovery, system }: Parts,
-): Promise<ReadonlySet<string>> {
-  const watched = kinds.map((kind) => ({ kind, watch: ctx.track(watchFor(kind)) }));
-  const silent = (): typeof watched =>
-    watched.filter(({ watch }) => !watch.store.isSynced && !watch.isForbidden);
-  if (silent().length === 0) return new Set();
-  const answers = Promise.all(watched.map(async ({ watch }) => await watch.firstResponse));
-  await Promise.race([answers, system.sleep(answerMs, ctx.signal)]);
-  // What discovery reported may be older than the end of a version.
-  if (silent().length > 0) discovery.invalidate();
-  return new Set(silent().map(({ kind }) => nameOfKind(kind)));
 }

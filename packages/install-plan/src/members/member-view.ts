@@ -11,11 +11,12 @@ import {
 import { namespaces } from "@quartermaster/runtime/kinds";
 
 import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
+import type { IdentityKey } from "../identity.ts";
 import type { MemberStores } from "../inventory/member-stores.ts";
 import type { Member } from "../member.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
-import type { PlanMemory } from "../plan-memory.ts";
+import type { PlanMemory, WriteFailure } from "../plan-memory.ts";
 import { hasStarted, isInstalled } from "../progress.ts";
 import type { MemberView } from "../seen.ts";
 
@@ -26,6 +27,8 @@ export interface ViewFacts {
   readonly memory: PlanMemory;
   /** The plan has been installed once: what is absent now is missing, not awaited. */
   readonly isPlanInstalled: boolean;
+  /** Objects that had begun their work when the status was last written. */
+  readonly started: ReadonlySet<IdentityKey>;
   readonly nowMs: number;
   readonly kindOf: (member: Member) => Kind | undefined;
   readonly find: (member: Member) => KubeObject | undefined;
@@ -44,7 +47,7 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
   const ownership = ownershipOf(live, context);
   const own =
     live !== undefined && ownership.kind === "owned" ? judgeOwn(member, live, facts) : { drift: noDrift };
-  const failure = memory.writeFailures.get(member.key);
+  const failure = applyFailureOf(member, memory);
   const isExpired = ownership.kind === "absent" && hasExpired(member, facts);
   if (ownership.kind === "owned" && hasStartTime(live)) memory.startedJobs.add(member.key);
   const hasWriteFailure = failure !== undefined && failure.kind !== "transient";
@@ -61,6 +64,12 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
     ...present("blockedBy", facts.blockedBy(member)),
   };
+}
+
+/** Failures of other writes are reported apart from members. */
+function applyFailureOf({ key }: Member, { writeFailures }: PlanMemory): WriteFailure | undefined {
+  const failure = writeFailures.get(key);
+  return failure?.action === "apply" ? failure : undefined;
 }
 
 function isUnapproved({ kind }: Ownership, live: KubeObject | undefined, { adoptable }: ViewFacts): boolean {
@@ -112,10 +121,10 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
 }
 
 /** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */
-function hasExpired({ key, manifest }: Member, { memory, isPlanInstalled }: ViewFacts): boolean {
+function hasExpired({ key, manifest }: Member, { memory, isPlanInstalled, started }: ViewFacts): boolean {
   if (manifest.kind !== "Job" || groupOf(manifest.apiVersion) !== "batch") return false;
   const ttl = fieldOf(fieldOf(manifest, "spec"), "ttlSecondsAfterFinished");
-  return typeof ttl === "number" && (isPlanInstalled || memory.startedJobs.has(key));
+  return typeof ttl === "number" && (isPlanInstalled || started.has(key) || memory.startedJobs.has(key));
 }
 
 function hasStartTime(live: KubeObject | undefined): boolean {
@@ -171,7 +180,7 @@ export function blockOf({ identity }: Member, facts: BlockFacts): string | undef
 function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
   const home = ctx.store(namespaces).get({ name: namespace });
   if (home === undefined) return `namespace ${namespace} does not exist yet`;
-  const { uid = "", deletionTimestamp } = home.metadata;
+  const { uid, deletionTimestamp } = home.metadata;
   if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
   if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
   if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;

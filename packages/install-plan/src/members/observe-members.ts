@@ -8,6 +8,7 @@ import { inBatches } from "../in-batches.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
+import { startedMembers } from "../member-states.ts";
 import type { Member } from "../member.ts";
 import { type OwnerLabels, planId } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
@@ -49,7 +50,8 @@ export async function observeMembers(question: MembersQuestion, ctx: Context): P
   const context = ownershipContextOf(plan, replacement, ctx);
   const isSuperseded = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
   const base = { plan, isSuperseded, kinds, stores, memory, ctx };
-  const view = viewer({ ...base, context, ownerLabels, nowMs, health });
+  const started = startedMembers(plan, content);
+  const view = viewer({ ...base, started, context, ownerLabels, nowMs, health });
   await lookUpAbsent(content.members, base);
   return { stores, context, ownerLabels, view, members: content.members.map(view) };
 }
@@ -64,6 +66,7 @@ interface ViewerParts {
   readonly plan: InstallPlan;
   /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
   readonly isSuperseded: boolean;
+  readonly started: ViewFacts["started"];
   readonly kinds: KindTable;
   readonly stores: MemberStores;
   readonly context: OwnershipContext;
@@ -75,13 +78,15 @@ interface ViewerParts {
 }
 
 function viewer(parts: ViewerParts): (member: Member) => MemberView {
-  const { plan, isSuperseded, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } = parts;
+  const { plan, isSuperseded, started, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } =
+    parts;
   const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
   const facts: ViewFacts = {
     context,
     ownerLabels,
     memory,
     isPlanInstalled: isInstalled(plan) && !isSuperseded,
+    started,
     nowMs,
     kindOf,
     find: (member) => {

@@ -42,10 +42,10 @@ export function rolledBack(seen: Seen, now: Date): PlanVerdict | undefined {
   );
   const message = plan.status?.message ?? "";
   const why = because(reasons.rolledBack, message);
-  const setback = seen.setbacks.find(({ notBeforeMs }) => notBeforeMs > seen.nowMs);
-  if (setback !== undefined) {
-    const refused = because(setback.reason, setback.message);
-    const outcome = stalled(refused, setback.notBeforeMs - seen.nowMs);
+  const failure = seen.writeFailures.find(({ notBeforeMs }) => notBeforeMs > seen.nowMs);
+  if (failure !== undefined) {
+    const refused = because(failure.reason, failure.message);
+    const outcome = stalled(refused, failure.notBeforeMs - seen.nowMs);
     return answer(seen, now, { phase: "Failed", message, outcome });
   }
   const outcome = actions.length > 0 ? waiting(why, 500) : stalled(why);

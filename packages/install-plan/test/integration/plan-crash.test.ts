@@ -51,9 +51,21 @@ function nthWrite(wanted: number): (request: SeenRequest) => boolean {
   };
 }
 
-/** Each kind of crash in turn; `make soak` tries each at each write. */
-function kindsAt(point: number): readonly (typeof kinds)[number][] {
-  return process.env["QM_SOAK"] === "1" ? kinds : kinds.filter((_, index) => index === point % kinds.length);
+interface Crash {
+  /** Number of the write, from 1. */
+  readonly point: number;
+  readonly kind: (typeof kinds)[number];
+}
+
+/** Every third write, each kind of crash in turn; `make campaign` tries each kind at each write. */
+function crashes(writes: number): readonly Crash[] {
+  const points = Array.from({ length: writes }, (_, index) => index + 1);
+  const all = points.flatMap((point) => kinds.map((kind) => ({ point, kind })));
+  if (process.env["QM_CAMPAIGN"] === "1") return all;
+  return all.filter(({ point, kind }) => {
+    const round = Math.floor(point / kinds.length);
+    return point % kinds.length === 1 && kind === kinds[round % kinds.length];
+  });
 }
 
 interface Ordeal {
@@ -91,11 +103,8 @@ describe("the operator is killed", () => {
       const undisturbed = await install(0, "crash-before");
       expect(undisturbed.end).toMatchObject({ jobs: 1 });
       expect(undisturbed.writes).toBeGreaterThanOrEqual(14);
-      const points = Array.from({ length: undisturbed.writes }, (_, index) => index + 1).flatMap((point) =>
-        kindsAt(point).map((kind) => ({ point, kind })),
-      );
       const ends: Readonly<Record<string, unknown>>[] = [];
-      const open = points.values();
+      const open = crashes(undisturbed.writes).values();
       const worker = async (): Promise<void> => {
         for (const { point, kind } of open) {
           const { end } = await install(point, kind);

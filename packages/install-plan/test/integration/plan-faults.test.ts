@@ -97,7 +97,8 @@ describe("what can go wrong around a plan", () => {
       await bench.operate({ transport: link.transport });
       await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
       await bench.installed("p");
-      for (let round = 0; round < 3; round += 1) {
+      const rounds = process.env["QM_CAMPAIGN"] === "1" ? 3 : 1;
+      for (let round = 0; round < rounds; round += 1) {
         proxy.inject(isWatch, { kind: "watch", transform: closeAfter(300) }, 2);
         proxy.inject(isWatch, expired(), 1);
         proxy.cutConnections();

@@ -2,7 +2,7 @@ import { jobs } from "@quartermaster/runtime/kinds";
 import { aJob, eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
-import { inline } from "../support/manifests.ts";
+import { gated, inline } from "../support/manifests.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 
 test("a Job among a plan's objects that the cluster removes after its time is not run again", async () => {
@@ -28,4 +28,27 @@ test("a Job among a plan's objects that the cluster removes after its time is no
   expect(writes.filter(({ name }) => name === "once")).toEqual([]);
   const { status } = await bench.installed("p");
   expect(status?.counts).toMatchObject({ ready: 1, missing: 0 });
+});
+
+test("a Job that the cluster removes after its time while no operator runs is not run again", async () => {
+  await using bench = await setUpWorkbench({ isOperating: false });
+  const { namespace } = bench;
+  const first = await bench.operate();
+  const { apiVersion, kind, spec } = aJob({ name: "once", outcome: "complete" });
+  const once = {
+    apiVersion,
+    kind,
+    metadata: { name: "once" },
+    spec: { ...spec, ttlSecondsAfterFinished: 5 },
+  };
+  await bench.create(bench.plan("p", [{ name: "s", resources: [inline(once), gated("gate")] }]));
+  await bench.until("p", ({ states = [] }) => states[0]?.startsWith("R") === true);
+  await first.stop();
+  await eventually(async () => (await bench.client.find(jobs, { namespace, name: "once" })) === undefined);
+  const mark = await bench.audit.mark();
+  await bench.operate();
+  await bench.openGate("gate");
+  await bench.installed("p");
+  const writes = await bench.writes(mark);
+  expect(writes.filter(({ name }) => name === "once")).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { coreRule, grant } from "../support/grants.ts";
 import { namespaces, pods } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
 import { removing } from "../support/removing.ts";
+import { reference, store } from "../support/stored.ts";
 import { allPermissions, configMaps, setUpWorkbench } from "../support/workbench.ts";
 
 describe("a plan is deleted and its objects are to stay", () => {
@@ -36,6 +37,27 @@ describe("a plan is deleted and its objects are to stay", () => {
       return false;
     });
     for (const name of ["a", "b"]) {
+      const left = await bench.client.get(configMaps, { namespace: bench.namespace, name });
+      expect(left.metadata.labels ?? {}).toEqual({});
+    }
+  });
+
+  test("[install-plan/110] they stay although the request came and went while no operator ran", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    const first = await bench.operate();
+    const settings = aConfigMap({ name: "settings", data: { a: "1" } });
+    await store(bench, settings);
+    await bench.create(bench.plan("p", [{ name: "s", resources: [reference(settings), configMap("c")] }]));
+    await bench.installed("p");
+    await first.stop();
+    const ref = { namespace: bench.namespace, name: "p" };
+    await bench.client.delete(installPlan.kind, ref, { propagation: "Orphan" });
+    await eventually(
+      async () => !(await bench.read("p")).metadata.finalizers?.some((name) => name === "orphan"),
+    );
+    await bench.operate();
+    await eventually(async () => (await bench.client.find(installPlan.kind, ref)) === undefined);
+    for (const name of ["settings", "c"]) {
       const left = await bench.client.get(configMaps, { namespace: bench.namespace, name });
       expect(left.metadata.labels ?? {}).toEqual({});
     }

@@ -66,7 +66,7 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     transformed: [],
     transformationIssues: [],
     leftovers: [],
-    setbacks: [],
+    writeFailures: [],
     pinnedNamespaces: [],
     stageElapsedMs: 0,
     retryInMs: 0,

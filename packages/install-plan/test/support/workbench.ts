@@ -159,7 +159,7 @@ export async function setUpWorkbench({
       return items.filter(({ regarding }) => regarding.name === name);
     },
     read: async (name) => await client.get(installPlan.kind, { namespace, name }),
-    until: async (name, demand, timeoutMs = 20_000) =>
+    until: async (name, demand, timeoutMs = 60_000) =>
       await eventually(
         async (see) => {
           const found = await client.get(installPlan.kind, { namespace, name });

@@ -15,6 +15,7 @@ const unresolved = [
 ] as const;
 const successor = { name: "b", uid: "uid-b", isDone: false };
 const failure = {
+  action: "apply",
   kind: "rejected",
   reason: "Rejected",
   message: "no",
@@ -243,7 +244,7 @@ const rows: readonly Row[] = [
   },
   {
     rule: "stepRefused",
-    given: applying({ setbacks: [failure] }),
+    given: applying({ writeFailures: [failure] }),
     phase: "Failed",
     actions: [],
   },

@@ -47,3 +47,49 @@ describe("a job that the status calls succeeded", () => {
     expect(views.map(({ state }) => state)).toEqual([want]);
   });
 });
+
+describe("the tries of a job", () => {
+  const rows = [
+    {
+      name: "a first failure is followed by another",
+      record: ["Failed", 1],
+      attempt: 1,
+      want: ["Waiting", 2, 1],
+    },
+    { name: "one more is left", record: ["TimedOut", 2], attempt: 1, want: ["Waiting", 3, 0] },
+    { name: "the last failure is final", record: ["Failed", 3], attempt: 1, want: ["Failed", 3, 0] },
+    { name: "so is a last time-out", record: ["TimedOut", 3], attempt: 1, want: ["TimedOut", 3, 0] },
+    {
+      name: "the next attempt of the plan has its own",
+      record: ["Failed", 3],
+      attempt: 2,
+      want: ["Waiting", 4, 2],
+    },
+  ] as const;
+
+  test.each(rows)("$name", ({ record: [state, tried], attempt, want }) => {
+    const job = { name: "migrate", template: { template: {} }, attempts: 3 };
+    const plan = aPlan("p", {
+      spec: { stages: [{ name: "s", resources: [], jobs: [job] }] },
+      status: { startedAt: at, jobs: [{ ...record, state, attempt: tried }] },
+    });
+    const [view] = jobViews({ plan, planAttempt: attempt, find: () => undefined, elapsedMs: () => 0 });
+    expect([view?.state, view?.attempt, view?.triesLeft]).toEqual(want);
+  });
+});
+
+describe("a Job that is neither complete nor failed", () => {
+  test.each([
+    { elapsedMs: 11_999, want: "Running" },
+    { elapsedMs: 12_000, want: "Running" },
+    { elapsedMs: 12_001, want: "TimedOut" },
+  ])("is $want after $elapsedMs ms of 10 s", ({ elapsedMs, want }) => {
+    const job = { name: "migrate", template: { template: {} }, timeoutSeconds: 10 };
+    const plan = aPlan("p", {
+      spec: { stages: [{ name: "s", resources: [], jobs: [job] }] },
+      status: { startedAt: at },
+    });
+    const [view] = jobViews({ plan, planAttempt: 1, find: () => aLiveJob(), elapsedMs: () => elapsedMs });
+    expect(view?.state).toBe(want);
+  });
+});

@@ -61,6 +61,18 @@ describe("whose an object is", () => {
       want: forged,
     },
     {
+      name: "installed by us, its label taken off by somebody",
+      status: done,
+      live: marked("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
+      want: { kind: "owned" },
+    },
+    {
+      name: "the same while the plan is being installed",
+      status: began,
+      live: marked("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
+      want: { kind: "unowned" },
+    },
+    {
       name: "labels without proof on what a controller owns",
       status: began,
       live: marked("p", [], { ownerReferences: [controller] }),

@@ -41,6 +41,14 @@ describe("who replaces whom", () => {
     expect(replacementOf(a, [a, done]).successor).toEqual({ name: "b", uid: "uid-b", isDone: true });
   });
 
+  test("a successor that was rolled back is none; its objects come back", () => {
+    const a = aPlan("a", { status: began });
+    const back = replacing("b", ["a"], { ...began, replaces: [entry("a", "Pending")] });
+    const { successor, takesOverFrom } = replacementOf(a, [a, back]);
+    expect(successor).toBeUndefined();
+    expect([...takesOverFrom]).toEqual([planId({ namespace: "ns", name: "b", uid: "uid-b" })]);
+  });
+
   test("a successor that leaves before it has finished is none; its objects come back", () => {
     const a = aPlan("a", {
       status: { ...began, replacedBy: { name: "b", uid: "uid-b", state: "InProgress" } },

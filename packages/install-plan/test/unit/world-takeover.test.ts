@@ -180,16 +180,43 @@ describe("claims on a plan", () => {
 });
 
 describe("superseded plans beyond the limit", () => {
+  const done = { ...began, finishedAt: "2026-01-01T00:00:00Z" };
+  const over = (name: string, revision = 1, metadata: object = {}): InstallPlan =>
+    aPlan(name, {
+      status: {
+        ...began,
+        phase: "Superseded",
+        revision,
+        replacedBy: { name: "p", uid: "uid-p", state: "Done" },
+      },
+      metadata,
+    });
+
   test("only those that the author may delete are forgotten", async () => {
-    const over = (name: string): InstallPlan =>
-      aPlan(name, {
-        status: { ...began, phase: "Superseded", replacedBy: { name: "p", uid: "uid-p", state: "Done" } },
-      });
-    const done = { ...began, finishedAt: "2026-01-01T00:00:00Z" };
     const plan = madeBy("eve/p", { historyLimit: 0 }, done);
     const { ctx } = serverWhere({ eve: ["a"] });
     const { takeover } = await authorizedReplacement(plan, new PlanGraph([plan, over("a"), over("b")]), ctx);
     expect(takeover.forgettable.map(({ metadata }) => metadata.name)).toEqual(["a"]);
     expect(takeover.kept.map(({ metadata }) => metadata.name)).toEqual(["b"]);
+  });
+
+  test.each([
+    { name: "the latest are kept", historyLimit: 1, status: done, want: ["b", "a"] },
+    { name: "as many as the limit says", historyLimit: 2, status: done, want: ["a"] },
+    { name: "all of them within the limit", historyLimit: 3, status: done, want: [] },
+    { name: "all of them until the plan is installed", historyLimit: 0, status: began, want: [] },
+  ])("$name", async ({ historyLimit, status, want }) => {
+    const plan = madeBy("eve/p", { historyLimit }, status);
+    const graph = new PlanGraph([plan, over("a", 1), over("b", 2), over("c", 3)]);
+    const { takeover } = await authorizedReplacement(plan, graph, serverWhere({ eve: ["*"] }).ctx);
+    expect(takeover.forgettable.map(({ metadata }) => metadata.name)).toEqual(want);
+  });
+
+  test("one that is being deleted already is not deleted again", async () => {
+    const plan = madeBy("eve/p", { historyLimit: 0 }, done);
+    const leaving = over("a", 1, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const { ctx } = serverWhere({ eve: ["*"] });
+    const { takeover } = await authorizedReplacement(plan, new PlanGraph([plan, leaving]), ctx);
+    expect(takeover.forgettable).toEqual([]);
   });
 });

@@ -1,11 +1,13 @@
 import type { ComponentName } from "./component.ts";
 
-/** One component being fetched or built. */
+/** A component being fetched, or one or several being built at once. */
 export interface AssetStep {
   readonly action: "building" | "downloading";
   readonly component: ComponentName;
+  /** Built by the same call of Go. */
+  readonly others?: readonly ComponentName[];
   readonly version: string;
-  /** This is the `position`-th of `total` components that were not there. */
+  /** This is the `position`-th of `total` components that were not there; the others follow it. */
   readonly position: number;
   readonly total: number;
   /** What follows in the same line of work. */
@@ -48,8 +50,9 @@ export function describeProgress(event: ProgressEvent): string {
   }
 }
 
-function nameStep({ action, component, version, position, total }: AssetStep): string {
-  return `${action} ${component} ${version} (${position} of ${total})`;
+function nameStep({ action, component, others = [], version, position, total }: AssetStep): string {
+  const last = others.length === 0 ? "" : `-${position + others.length}`;
+  return `${action} ${[component, ...others].join(", ")} ${version} (${position}${last} of ${total})`;
 }
 
 function expectation({ expectedSeconds }: AssetStep): string {

@@ -3,7 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import type { System } from "../system/system.ts";
 import type { Asset } from "./asset.ts";
 import { assetsUnavailable } from "./assets-unavailable.ts";
-import { build } from "./build.ts";
+import { buildAnnouncement, buildSeconds } from "./build-announcement.ts";
+import { build, type BuildRequest } from "./build.ts";
 import { cacheFolderError } from "./cache-folder-error.ts";
 import { lockCacheFolder } from "./cache-lock.ts";
 import { clearAbandoned, lookUp, openWorkplace, store } from "./cache.ts";
@@ -26,6 +27,8 @@ export interface Environment {
   readonly report: ProgressReport;
   readonly signal: AbortSignal;
   readonly named: NamedFolder | undefined;
+  /** What a later request will have to provide; counted when people are told how long it takes. */
+  readonly later: readonly Asset[];
 }
 
 /**
@@ -40,13 +43,14 @@ export async function provideMissing(
   const signal = AbortSignal.any([environment.signal, failure.signal]);
   let begun = 0;
   const takeNumber = (): number => (begun += 1);
-  const run: Run = {
-    ...environment,
-    signal,
-    missing,
-    sites: new ReleaseSites(environment.system),
-    takeNumber,
+  let isAnnounced = false;
+  const announceBuild = (reason: string): void => {
+    const text = buildAnnouncement([...missing, ...environment.later], reason);
+    if (!isAnnounced && text !== undefined) environment.report({ kind: "note", text });
+    isAnnounced = true;
   };
+  const sites = new ReleaseSites(environment.system);
+  const run: Run = { ...environment, signal, missing, sites, takeNumber, announceBuild };
   const lines = [
     missing.filter(({ module }) => module.project === "kubernetes"),
     missing.filter(({ module }) => module.project !== "kubernetes"),
@@ -71,6 +75,8 @@ interface Run extends Environment {
   readonly sites: ReleaseSites;
   /** 1, 2, 3, … in the order in which components are begun, over both lines. */
   readonly takeNumber: () => number;
+  /** Says once how long the builds take, and why they are needed. */
+  readonly announceBuild: (reason: string) => void;
 }
 
 type Provided = readonly [ComponentName, string];
@@ -88,6 +94,7 @@ async function provideLine(line: readonly Asset[], run: Run): Promise<readonly P
   return provided;
 }
 
+/** Downloads what can be downloaded; the rest is built by one call of Go, because the programs of a module share packages. */
 async function provideFolder(folder: string, line: readonly Asset[], run: Run): Promise<readonly Provided[]> {
   const { system, signal, report } = run;
   await mkdir(folder, { recursive: true });
@@ -97,37 +104,78 @@ async function provideFolder(folder: string, line: readonly Asset[], run: Run): 
   held.use(await lockCacheFolder({ folder, system, signal, onWait }));
   await clearAbandoned(folder);
   const provided: Provided[] = [];
-  for (const [place, asset] of line.entries()) {
-    if (asset.folder !== folder) continue;
-    const { name } = asset.component;
-    const numbers = { position: run.takeNumber(), total: run.missing.length };
-    const next = line[place + 1]?.component.name;
-    const step = {
-      component: name,
-      version: asset.module.version,
-      ...numbers,
-      ...(next === undefined ? {} : { next }),
-    };
+  const unfetched: Unfetched[] = [];
+  for (const task of tasksIn(folder, line, run)) {
+    const { name } = task.asset.component;
     // Looked up again: while we waited for the lock, its holder may have done the work.
     const entry = await lookUp(folder, name);
-    provided.push([name, entry.kind === "sound" ? entry.path : await provideAsset(asset, step, run)]);
+    const outcome =
+      entry.kind === "sound" ? ({ ...entry, kind: "fetched" } as const) : await fetchAsset(task, run);
+    if (outcome.kind === "fetched") provided.push([name, outcome.path]);
+    else unfetched.push({ ...task, reason: outcome.reason });
   }
-  return provided;
+  const [first, ...others] = unfetched;
+  return first === undefined ? provided : [...provided, ...(await buildAll([first, ...others], run))];
 }
 
-type StepFacts = Omit<AssetStep, "action" | "expectedSeconds">;
+/** An asset with its place among all that are missing. */
+interface Task {
+  readonly asset: Asset;
+  readonly facts: Omit<AssetStep, "action" | "expectedSeconds">;
+}
 
-async function provideAsset(asset: Asset, facts: StepFacts, run: Run): Promise<string> {
+interface Unfetched extends Task {
+  /** Why it could not be downloaded. */
+  readonly reason: string;
+}
+
+function tasksIn(folder: string, line: readonly Asset[], run: Run): readonly Task[] {
+  return line.flatMap((asset, place) => {
+    if (asset.folder !== folder) return [];
+    const next = line[place + 1]?.component.name;
+    const facts = {
+      component: asset.component.name,
+      version: asset.module.version,
+      position: run.takeNumber(),
+      total: run.missing.length,
+      ...(next === undefined ? {} : { next }),
+    };
+    return [{ asset, facts }];
+  });
+}
+
+async function fetchAsset({ asset, facts }: Task, run: Run): Promise<Download> {
   const workplace = await openWorkplace(asset.folder, run.system);
   try {
     const fetched = await downloadAsset(asset, { ...facts, action: "downloading" }, { run, workplace });
-    if (fetched.kind === "fetched") return await store(fetched.path, asset.folder, asset.component.name);
-    const fault = await goFault(asset.module, run.system, run.signal);
-    if (fault !== undefined)
-      throw assetsUnavailable(asset, { ...run, releaseFault: fetched.reason, goFault: fault });
-    const step: AssetStep = { ...facts, action: "building", expectedSeconds: asset.component.buildSeconds };
-    const built = await buildAsset(asset, step, { run, workplace });
-    return await store(built, asset.folder, asset.component.name);
+    if (fetched.kind !== "fetched") return fetched;
+    return { ...fetched, path: await store(fetched.path, asset.folder, asset.component.name) };
+  } finally {
+    await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function buildAll(tasks: readonly [Unfetched, ...Unfetched[]], run: Run): Promise<readonly Provided[]> {
+  const [{ asset, facts, reason }] = tasks;
+  const fault = await goFault(asset.module, run.system, run.signal);
+  if (fault !== undefined) throw assetsUnavailable(asset, { ...run, releaseFault: reason, goFault: fault });
+  run.announceBuild(reason);
+  const components = tasks.map((task) => task.asset.component);
+  const { next: _next, ...first } = facts;
+  const next = tasks.at(-1)?.facts.next;
+  const step: AssetStep = {
+    ...first,
+    others: components.slice(1).map(({ name }) => name),
+    action: "building",
+    expectedSeconds: buildSeconds(components),
+    ...(next === undefined ? {} : { next }),
+  };
+  const workplace = await openWorkplace(asset.folder, run.system);
+  try {
+    const built = await buildAssets({ ...asset, components }, step, { run, workplace });
+    const provided: Provided[] = [];
+    for (const [name, path] of built) provided.push([name, await store(path, asset.folder, name)]);
+    return provided;
   } finally {
     await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -156,17 +204,17 @@ async function downloadAsset(asset: Asset, step: AssetStep, { run, workplace }: 
   }
 }
 
-async function buildAsset(
-  { component, module }: Asset,
+async function buildAssets(
+  { components, module }: Pick<BuildRequest, "components" | "module">,
   step: AssetStep,
   { run, workplace }: Workshop,
-): Promise<string> {
+): Promise<ReadonlyMap<ComponentName, string>> {
   const { platform, system, signal, report } = run;
   const running = beginStep(step, report, system);
   try {
-    const path = await build({ component, module, platform, workplace, system, signal });
+    const paths = await build({ components, module, platform, workplace, system, signal });
     await running.finish();
-    return path;
+    return paths;
   } catch (error) {
     await running.fail(signal.aborted ? "stopped" : "failed");
     throw error;

@@ -19,6 +19,8 @@ import { chooseKubernetes, readKubernetesModules } from "./versions.ts";
 /** Which binaries are needed. */
 export interface BinariesRequest {
   readonly components: readonly ComponentName[];
+  /** What will be asked for next; only counted when people are told how long builds take (default: nothing). */
+  readonly later?: readonly ComponentName[];
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported one when left out. */
   readonly version?: string;
   readonly system: System;
@@ -60,7 +62,8 @@ export async function resolveBinaries(request: BinariesRequest): Promise<Binarie
   const assets = await planAssets(components, kubernetes, { goFolder, platform, system });
   const cached = await lookUpAll(assets, report);
   const missing = assets.filter(({ component }) => !cached.has(component.name));
-  const provided = await provideMissing(missing, { platform, system, report, signal, named });
+  const later = await missingLater(request.later ?? [], kubernetes, { goFolder, platform, system });
+  const provided = await provideMissing(missing, { platform, system, report, signal, named, later });
   return describeBinaries(kubernetes.version, new Map([...(named?.paths ?? []), ...cached, ...provided]));
 }
 
@@ -95,6 +98,22 @@ async function planAssets(
       return { component, module, folder: cacheFolder(module, platform, system) };
     }),
   );
+}
+
+async function missingLater(
+  names: readonly ComponentName[],
+  kubernetes: GoModule,
+  place: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
+): Promise<readonly Asset[]> {
+  if (names.length === 0) return [];
+  const named = await readNamedFolder(names, place.system);
+  const assets = await planAssets(
+    names.filter((name) => named?.paths.has(name) !== true),
+    kubernetes,
+    place,
+  );
+  const cached = await lookUpAll(assets, ignoreProgress);
+  return assets.filter(({ component }) => !cached.has(component.name));
 }
 
 async function lookUpAll(

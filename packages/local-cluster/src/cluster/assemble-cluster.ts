@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
-import { writeKubeconfig } from "../control-plane/kubeconfig.ts";
 import type { ControlPlane } from "../control-plane/start-control-plane.ts";
 import { openHostPassage } from "../nodes/relays.ts";
 import { isAlive, residentBytes } from "../process/process-identity.ts";
@@ -16,7 +14,7 @@ import { destroyCluster } from "./destroy-cluster.ts";
 import type { Guard } from "./guard.ts";
 import type { ComponentUsage, KubectlResult, LocalCluster, StaleApiServer } from "./local-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
-import type { ClusterCore } from "./start-core.ts";
+import { type ClusterCore, kubeconfigIn } from "./start-core.ts";
 
 /** The parts of a cluster that has started. */
 export interface ClusterParts {
@@ -33,14 +31,7 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
   const { plan, binaries, guard, system, notes } = parts;
   const { controlPlane, nodes } = parts.core;
   const { admin } = controlPlane;
-  const kubeconfigPath = writeKubeconfig(join(folder, "kubeconfig"), {
-    server: admin.server,
-    caPem: admin.caPem,
-    user: "admin",
-    credential: { token: admin.token ?? "" },
-  });
-  mkdirSync(join(folder, "bin"), { recursive: true });
-  symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
+  const kubeconfigPath = kubeconfigIn(folder);
   const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
   // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
   const kubectlArguments = [`--kubeconfig=${kubeconfigPath}`, `--cache-dir=${join(folder, "kubectl-cache")}`];

@@ -41,6 +41,8 @@ export interface LocalClusterOptions {
   readonly lifetime?: "attached" | "detached";
   /** Called with progress. */
   readonly report?: ProgressReport;
+  /** Called once the API answers, while nodes are still on their way. Must not throw. */
+  readonly onApiReady?: (api: ReadyApi) => void;
   /** Gives the start up; what was started is cleared away. */
   readonly signal?: AbortSignal;
 }
@@ -62,7 +64,16 @@ export interface ClusterPlan {
   readonly staleApiServer: boolean;
   readonly lifetime: "attached" | "detached";
   readonly report: ProgressReport;
+  readonly onApiReady: (api: ReadyApi) => void;
   readonly signal: AbortSignal;
+}
+
+/** A cluster whose API answers. */
+export interface ReadyApi {
+  /** Has `kubeconfig` and `bin/kubectl`. */
+  readonly folder: string;
+  /** Tells the user something among the progress. */
+  readonly note: (text: string) => void;
 }
 
 /** Fills in the defaults. */
@@ -87,6 +98,7 @@ function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "et
     staleApiServer: false,
     lifetime: "attached",
     report: () => undefined,
+    onApiReady: () => undefined,
     signal: new AbortController().signal,
   };
 }

@@ -1,8 +1,10 @@
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
-import { ApiClient } from "../api/api-client.ts";
+import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
+import { writeKubeconfig } from "../control-plane/kubeconfig.ts";
 import type { ControlPlane, ControlPlanePlace } from "../control-plane/start-control-plane.ts";
 import { startControlPlane } from "../control-plane/start-control-plane.ts";
 import { writeBusyboxImage } from "../images/busybox-image.ts";
@@ -28,6 +30,8 @@ export interface ClusterCore {
 export interface CoreOptions {
   readonly plan: ClusterPlan;
   readonly binaries: Binaries;
+  /** Of real nodes; may come later. */
+  readonly nodeBinaries: Promise<Binaries>;
   readonly system: System;
 }
 
@@ -37,6 +41,8 @@ export async function startCore(folder: string, options: CoreOptions): Promise<C
   const credentials = await createCredentials(folder, system);
   const place = await choosePlace(folder, options);
   const controlPlane = await startControlPlane({ ...plan, folder, binaries, credentials, place, system });
+  publishAccess(folder, controlPlane.admin, binaries);
+  plan.onApiReady({ folder, note: (text) => plan.report({ kind: "note", text }) });
   using api = new ApiClient(controlPlane.admin);
   const [nodes] = await Promise.all([
     addRealNodes(folder, { ...options, api, controlPlane, credentials }),
@@ -46,6 +52,23 @@ export async function startCore(folder: string, options: CoreOptions): Promise<C
   const nodeNames = plan.kwokNodes.map(({ name }) => name);
   await untilFurnished(api, { nodeNames, withinMs: 60_000, system, signal: plan.signal });
   return { controlPlane, nodes };
+}
+
+/** The administrator's kubeconfig and the kubectl of the cluster's version. */
+function publishAccess(folder: string, admin: ApiAccess, binaries: Binaries): void {
+  writeKubeconfig(kubeconfigIn(folder), {
+    server: admin.server,
+    caPem: admin.caPem,
+    user: "admin",
+    credential: { token: admin.token ?? "" },
+  });
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
+}
+
+/** Where the administrator's kubeconfig of the cluster in this folder is. */
+export function kubeconfigIn(folder: string): string {
+  return join(folder, "kubeconfig");
 }
 
 /** Loopback; or, where there are real nodes, a network namespace of the cluster's own with a passage to loopback. */
@@ -65,8 +88,9 @@ interface RealNodesOptions extends CoreOptions {
 }
 
 async function addRealNodes(folder: string, options: RealNodesOptions): Promise<readonly NodeHandle[]> {
-  const { plan, binaries, api, controlPlane, credentials, system } = options;
+  const { plan, api, controlPlane, credentials, system } = options;
   if (plan.nodes.length === 0) return [];
+  const binaries = await options.nodeBinaries;
   const busybox = await writeBusyboxImage(join(folder, "images", "busybox"));
   return await startNodes({
     folder,

@@ -55,8 +55,13 @@ function whereToLook(folder: string, { name }: UpOptions): string {
 `;
 }
 
-function clusterOptions(options: UpOptions, { err }: Terminal, system: System): LocalClusterOptions {
+function clusterOptions(
+  options: UpOptions,
+  { err, onApiReady }: Terminal,
+  system: System,
+): LocalClusterOptions {
   return {
+    ...(onApiReady === undefined ? {} : { onApiReady }),
     name: options.name,
     lifetime: "detached",
     installPrerequisites: true,

@@ -2,6 +2,7 @@ import { COMPONENTS } from "../assets/component.ts";
 import type { ProgressStream } from "../assets/progress-printer.ts";
 import { progressPrinter } from "../assets/progress-printer.ts";
 import { resolveBinaries } from "../assets/resolve.ts";
+import type { ReadyApi } from "../cluster/options.ts";
 import { LocalClusterError } from "../errors.ts";
 import { realSystem } from "../system/system.ts";
 import type { System } from "../system/system.ts";
@@ -15,6 +16,8 @@ import { showStatus } from "./show-status.ts";
 export interface Terminal {
   readonly out: ProgressStream;
   readonly err: ProgressStream;
+  /** Called by `up` once the API of a new cluster answers; see `LocalClusterOptions`. */
+  readonly onApiReady?: (api: ReadyApi) => void;
 }
 
 /** Runs one command of the `local-cluster` program. Returns its exit code: 0 done, 1 failed, 2 not understood. */

@@ -43,6 +43,8 @@ export interface ControlPlaneOptions {
   readonly audit: AuditPolicy | undefined;
   readonly etcdCompactionInterval: string;
   readonly apiServerArguments: readonly string[];
+  /** Without any, kwok is not started. */
+  readonly kwokNodes: readonly unknown[];
   readonly system: System;
   readonly signal: AbortSignal;
 }
@@ -60,7 +62,7 @@ export interface ControlPlane {
   kubeconfigFor(user: string, groups: readonly string[]): Promise<string>;
 }
 
-/** Starts etcd, the API server and, once that is ready, controller-manager, scheduler and kwok. */
+/** Starts etcd, the API server and, once that is ready, controller-manager, scheduler and, where it is needed, kwok. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const launcher = new Launcher(options);
   const etcd = await launcher.startEtcd();
@@ -132,10 +134,8 @@ class Launcher {
   }
 
   async startControllers(): Promise<readonly Component[]> {
-    const stages = join(import.meta.dirname, "../../kwok/stages.yaml");
     const manager = await this.kubeconfigFor("system:kube-controller-manager", []);
     const scheduler = await this.kubeconfigFor("system:kube-scheduler", []);
-    const kwok = await this.kubeconfigFor("kwok", ["system:masters"]);
     // They retry until the API serves them; who needs their work waits for its outcome.
     const isReady: ReadinessProbe = async () => await Promise.resolve(true);
     return [
@@ -153,8 +153,15 @@ class Launcher {
           isReady,
         }),
       ),
-      new Component(this.#component("kwok", { binary: "kwok", args: kwokArguments(kwok, stages), isReady })),
+      ...(this.#options.kwokNodes.length === 0 ? [] : [await this.#startKwok(isReady)]),
     ];
+  }
+
+  async #startKwok(isReady: ReadinessProbe): Promise<Component> {
+    const stages = join(import.meta.dirname, "../../kwok/stages.yaml");
+    const kubeconfig = await this.kubeconfigFor("kwok", ["system:masters"]);
+    const args = kwokArguments(kubeconfig, stages);
+    return new Component(this.#component("kwok", { binary: "kwok", args, isReady }));
   }
 
   auditLogPath(name: string): string | undefined {

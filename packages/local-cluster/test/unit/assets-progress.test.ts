@@ -28,6 +28,14 @@ describe("describeProgress", () => {
       want: "building kube-apiserver v1.36.3 (1 of 5), about 5:00, next: kubectl",
     },
     {
+      name: "several that are built at once",
+      given: {
+        kind: "started",
+        step: { ...step, others: ["kubectl", "kube-proxy"], next: "etcd", expectedSeconds: 340 },
+      },
+      want: "building kube-apiserver, kubectl, kube-proxy v1.36.3 (1-3 of 5), about 5:40, next: etcd",
+    },
+    {
       name: "the time that has passed",
       given: { kind: "advanced", step, elapsedMs: 42_900 },
       want: "building kube-apiserver v1.36.3 (1 of 5) … 0:42, next: kubectl",

@@ -2,9 +2,8 @@ import { readFile } from "node:fs/promises";
 
 import { type Log, silentLog } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
-import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
-import { CurrentCertificate } from "./current-certificate.ts";
-import { isPair } from "./issue-certificate.ts";
+import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";
+import { isPair } from "./read-certificate.ts";
 
 /** Hooks for metrics. */
 export interface CertificateFilesObserver {

@@ -1,83 +1,113 @@
-import { createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, webcrypto } from "node:crypto";
 
 import * as asn1js from "asn1js";
 import * as pkijs from "pkijs";
 
-import { alternativeNames, authorityExtensions, commonName, leafExtensions } from "./certificate-fields.ts";
+import {
+  type AlternativeNames,
+  certificateExtensions,
+  type CertificateExtensions,
+  type CertificateUsage,
+  keyIdOf,
+  readExtensions,
+} from "./certificate-extensions.ts";
 import type { CertifiedKey } from "./certificate-source.ts";
+import { bytesOf, decodeCertificate, type KeyChoice, type Validity } from "./read-certificate.ts";
+import { type Subject, subjectName } from "./subject.ts";
 
-/** From when to when a certificate holds; milliseconds since the epoch. */
-export interface Validity {
-  readonly notBeforeMs: number;
-  readonly notAfterMs: number;
-}
-
-/** What every certificate needs. `serial` is hex and must be unique, e.g. a uuid without dashes. */
+/** What every certificate needs. */
 export interface CertificateRequest {
-  readonly name: string;
+  readonly subject: Subject;
+  /** Hex of 1 to 19 bytes, unique for the authority, e.g. a uuid without dashes. */
   readonly serial: string;
   readonly validity: Validity;
+  /** Default: `ecdsa-p256`. Engines in Java that read only PKCS #1 or old stores may need RSA. */
+  readonly key?: KeyChoice;
 }
 
-/** For which names a serving certificate speaks. */
-export interface ServingRequest extends CertificateRequest {
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
+/** What a certificate that an authority signs needs. */
+export interface LeafRequest extends CertificateRequest, Partial<AlternativeNames> {
+  /** A node of a cluster is both. */
+  readonly usages: readonly CertificateUsage[];
 }
 
-/** A self-signed P-256 authority. Its name must differ from those of the leaves it signs: they would count as self-signed. */
+/** A self-signed authority. Its subject must differ from those it signs: they would count as self-signed. */
 export async function issueAuthority(request: CertificateRequest): Promise<CertifiedKey> {
-  const keys = await newKeys();
-  const certificate = draft(request, commonName(request.name));
-  certificate.extensions = authorityExtensions();
-  return await signed(certificate, keys, keys.privateKey);
+  const keys = await newKeys(request.key);
+  const certificate = await draft(request, keys);
+  certificate.issuer = subjectName(request.subject);
+  const subjectKeyId = keyIdOf(certificate.subjectPublicKeyInfo);
+  const own = { isAuthority: true, usages: [], dnsNames: [], ipAddresses: [] };
+  certificate.extensions = certificateExtensions(
+    { ...own, subjectKeyId, authorityKeyId: subjectKeyId },
+    { isRsa: isRsa(request.key) },
+  );
+  return await signed(certificate, keys, signerOf(keys.privateKey));
 }
 
-/** A serving certificate signed by an authority. */
-export async function issueServing(authority: CertifiedKey, request: ServingRequest): Promise<CertifiedKey> {
-  const keys = await newKeys();
-  const certificate = draft(request, issuerOf(authority).subject);
-  certificate.extensions = [...leafExtensions(), alternativeNames(request)];
-  return await signed(certificate, keys, await importKey(authority.keyPem));
+/**
+ * A certificate for a server, a client or a node, signed by an authority whose key may be of another type.
+ *
+ * @example
+ * const admin = await issueCertificate(authority, {
+ *   subject: { commonName: "admin", organizations: ["example"], organizationalUnits: ["search"] },
+ *   usages: ["client"], serial, validity,
+ * });
+ */
+export async function issueCertificate(authority: CertifiedKey, request: LeafRequest): Promise<CertifiedKey> {
+  const { usages, dnsNames = [], ipAddresses = [] } = request;
+  const issuer = decodeCertificate(authority.certificatePem);
+  const keys = await newKeys(request.key);
+  const certificate = await draft(request, keys);
+  certificate.issuer = issuer.subject;
+  const facts: CertificateExtensions = {
+    isAuthority: false,
+    usages,
+    dnsNames,
+    ipAddresses,
+    subjectKeyId: keyIdOf(certificate.subjectPublicKeyInfo),
+    ...issuerKeyId(issuer),
+  };
+  certificate.extensions = certificateExtensions(facts, { isRsa: isRsa(request.key) });
+  return await signed(certificate, keys, await importSigner(authority.keyPem));
 }
 
-/** When a certificate holds. Throws for what is no certificate. */
-export function validityOf(certificatePem: string): Validity {
-  const { validFrom, validTo } = new X509Certificate(certificatePem);
-  return { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
+/** Left out for an authority that does not name its key: a made-up one would match nothing. */
+function issuerKeyId(issuer: pkijs.Certificate): Pick<CertificateExtensions, "authorityKeyId"> {
+  const { subjectKeyId } = readExtensions(issuer);
+  return subjectKeyId === undefined ? {} : { authorityKeyId: subjectKeyId };
 }
 
-/** Whether the key belongs to the certificate; false for what cannot be read, as when a file is half written. */
-export function isPair({ certificatePem, keyPem }: CertifiedKey): boolean {
-  try {
-    return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem));
-  } catch {
-    // Which byte is wrong would help nobody, and the text holds a key.
-    return false;
-  }
-}
-
-function draft(
-  { name, serial, validity }: CertificateRequest,
-  issuer: pkijs.RelativeDistinguishedNames,
-): pkijs.Certificate {
+async function draft(
+  { subject, serial, validity }: CertificateRequest,
+  keys: webcrypto.CryptoKeyPair,
+): Promise<pkijs.Certificate> {
+  if (!/^(?:[0-9a-f]{2}){1,19}$/i.test(serial))
+    throw new RangeError(`"${serial}" is not 1 to 19 bytes of hex`);
+  if (validity.notAfterMs <= validity.notBeforeMs)
+    throw new RangeError("a certificate ends before it begins");
   const certificate = new pkijs.Certificate();
   certificate.version = 2;
+  // The byte before keeps it positive and without a leading zero.
   certificate.serialNumber = new asn1js.Integer({ valueHex: bytesOf(Buffer.from(`4d${serial}`, "hex")) });
-  certificate.subject = commonName(name);
-  certificate.issuer = issuer;
+  certificate.subject = subjectName(subject);
   certificate.notBefore = timeOf(validity.notBeforeMs);
   certificate.notAfter = timeOf(validity.notAfterMs);
+  await certificate.subjectPublicKeyInfo.importKey(keys.publicKey);
   return certificate;
+}
+
+interface Signer {
+  readonly key: webcrypto.CryptoKey;
+  readonly hash: "SHA-256" | "SHA-384";
 }
 
 async function signed(
   certificate: pkijs.Certificate,
   keys: webcrypto.CryptoKeyPair,
-  signer: webcrypto.CryptoKey,
+  signer: Signer,
 ): Promise<CertifiedKey> {
-  await certificate.subjectPublicKeyInfo.importKey(keys.publicKey);
-  await certificate.sign(signer, "SHA-256");
+  await certificate.sign(signer.key, signer.hash);
   const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey));
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   return {
@@ -86,19 +116,50 @@ async function signed(
   };
 }
 
-const ecdsa = { name: "ECDSA", namedCurve: "P-256" } as const;
+const p256 = { name: "ECDSA", namedCurve: "P-256" } as const;
+const p384 = { name: "ECDSA", namedCurve: "P-384" } as const;
+const rsa = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" } as const;
+const rsaKeys = (modulusLength: number): webcrypto.RsaHashedKeyGenParams => ({
+  ...rsa,
+  modulusLength,
+  publicExponent: Uint8Array.of(1, 0, 1),
+});
 
-async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return await webcrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
+const algorithms: Readonly<Record<KeyChoice, webcrypto.EcKeyGenParams | webcrypto.RsaHashedKeyGenParams>> = {
+  "ecdsa-p256": p256,
+  "ecdsa-p384": p384,
+  "rsa-2048": rsaKeys(2048),
+  "rsa-3072": rsaKeys(3072),
+  "rsa-4096": rsaKeys(4096),
+};
+
+async function newKeys(choice: KeyChoice = "ecdsa-p256"): Promise<webcrypto.CryptoKeyPair> {
+  return await webcrypto.subtle.generateKey(algorithms[choice], true, ["sign", "verify"]);
 }
 
-async function importKey(keyPem: string): Promise<webcrypto.CryptoKey> {
-  const der = createPrivateKey(keyPem).export({ type: "pkcs8", format: "der" });
-  return await webcrypto.subtle.importKey("pkcs8", bytesOf(der), ecdsa, false, ["sign"]);
+function isRsa(choice: KeyChoice = "ecdsa-p256"): boolean {
+  return choice.startsWith("rsa-");
 }
 
-function issuerOf({ certificatePem }: CertifiedKey): pkijs.Certificate {
-  return pkijs.Certificate.fromBER(bytesOf(new X509Certificate(certificatePem).raw));
+async function importSigner(keyPem: string): Promise<Signer> {
+  const key = createPrivateKey(keyPem);
+  const der = bytesOf(key.export({ type: "pkcs8", format: "der" }));
+  return signerOf(await webcrypto.subtle.importKey("pkcs8", der, algorithmOf(key), false, ["sign"]));
+}
+
+function algorithmOf({
+  asymmetricKeyType,
+  asymmetricKeyDetails,
+}: KeyObject): typeof p256 | typeof p384 | typeof rsa {
+  if (asymmetricKeyType === "rsa") return rsa;
+  if (asymmetricKeyDetails?.namedCurve === "prime256v1") return p256;
+  if (asymmetricKeyDetails?.namedCurve === "secp384r1") return p384;
+  throw new RangeError("the authority's key is neither RSA nor on the curve P-256 or P-384");
+}
+
+function signerOf(key: webcrypto.CryptoKey): Signer {
+  const isP384 = "namedCurve" in key.algorithm && key.algorithm.namedCurve === "P-384";
+  return { key, hash: isP384 ? "SHA-384" : "SHA-256" };
 }
 
 /** Certificates know whole seconds; until 2049 in the short form. */
@@ -106,11 +167,6 @@ function timeOf(ms: number): pkijs.Time {
   const value = new Date(ms);
   const isLate = value.getUTCFullYear() > 2049;
   return new pkijs.Time({ type: isLate ? pkijs.TimeType.GeneralizedTime : pkijs.TimeType.UTCTime, value });
-}
-
-/** Copied into memory of its own: the buffer behind a small Buffer is a pool shared with everything else. */
-function bytesOf(buffer: Buffer): ArrayBuffer {
-  return Uint8Array.from(buffer).buffer;
 }
 
 function certificatePemOf(der: ArrayBuffer): string {

@@ -5,12 +5,10 @@ import type { ObjectRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "../system/finishes-within.ts";
 import type { System } from "../system/system.ts";
-import { keepAuthorities } from "./authority-keeper.ts";
-import { backdateMs } from "./authority-secret.ts";
-import type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
-import { CurrentCertificate } from "./current-certificate.ts";
-import { type BundleTarget, injectBundle } from "./inject-bundle.ts";
-import { issueServing } from "./issue-certificate.ts";
+import { type BundleTarget, injectBundle, watchBundles } from "./bundle-target.ts";
+import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";
+import { issueCertificate } from "./issue-certificate.ts";
+import { backdateMs, keepAuthorities } from "./keep-authorities.ts";
 import {
   type Authorities,
   type Authority,
@@ -20,7 +18,6 @@ import {
   type RotationTimes,
   signerOf,
 } from "./rotation.ts";
-import { watchBundles } from "./watch-bundles.ts";
 
 /** What issuing is made of. */
 export interface IssuedCertificatesOptions {
@@ -168,8 +165,9 @@ export class IssuedCertificates implements CertificateSource {
   async #issue(signer: Authority, nowMs: number): Promise<Leaf> {
     const { system, dnsNames = [], ipAddresses = [] } = this.#options;
     const expiresMs = Math.min(nowMs + this.#times.servingMs, signer.expiresMs);
-    const pair = await issueServing(signer, {
-      name: this.#name,
+    const pair = await issueCertificate(signer, {
+      subject: { commonName: this.#name },
+      usages: ["server"],
       serial: system.uuid().replaceAll("-", ""),
       validity: { notBeforeMs: nowMs - backdateMs, notAfterMs: expiresMs },
       dnsNames,

@@ -27,8 +27,51 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
-  /** Tolerates never having run before, and having run already. Required with a finalizer. */
+  /** Tolerates never having run before, and having run already. With a finalizer, either this or `deletion`. */
   cleanUp?(obj: Live<Obj>, ctx: Context): Promise<Outcome | CleanUpEnd>;
+  /** The same in steps: what is left is observed, rules decide, `perform` acts. See `defineDeletion`. */
+  readonly deletion?: Deletion<Obj, Action>;
+}
+
+/** How an object that is being deleted is cleaned up. The finalizer goes once the verdict is `settled` and its actions are done. */
+export interface Deletion<Obj extends KubeObject, Action> {
+  decide(obj: Live<Obj>, ctx: Context, now: () => Date): Promise<Decided<Action>>;
+}
+
+/** What the first rule that had an answer said. */
+export interface Decided<Action> {
+  readonly rule: string;
+  readonly verdict: Verdict<Action>;
+}
+
+/** What `defineDeletion` takes. */
+export interface DeletionDefinition<Obj extends KubeObject, Left, Action> {
+  /** Reads what is left of the object. */
+  observe(obj: Live<Obj>, ctx: Context): Promise<Left>;
+  /** First answer wins. */
+  readonly rules: readonly Rule<Left, Action>[];
+}
+
+/**
+ * A deletion that is decided by rules over what is left.
+ *
+ * @example
+ * const deletion = defineDeletion({ observe: observeLeft, rules: [childrenRemain, nothingRemains] });
+ */
+export function defineDeletion<Obj extends KubeObject, Left, Action>(
+  definition: DeletionDefinition<Obj, Left, Action>,
+): Deletion<Obj, Action> {
+  return { decide: decideBy(definition) };
+}
+
+/** Observes, and asks the rules. */
+export function decideBy<Obj extends KubeObject, Seen, Action>(
+  definition: DeletionDefinition<Obj, Seen, Action>,
+): Deletion<Obj, Action>["decide"] {
+  return async (obj, ctx, now) => {
+    const { rule, verdict } = firstAnswer(definition.rules, await definition.observe(obj, ctx), now());
+    return { rule: rule.name, verdict };
+  };
 }
 
 /** What a recipe works with. It ends with the reconcile: calls made after the signal aborted are refused. */

@@ -5,7 +5,7 @@ import { unreachable } from "../unreachable.ts";
 import { addFinalizer, lifecycle, removeFinalizer, type Stage } from "./lifecycle.ts";
 import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
 import { type LanesEnd, performLanes } from "./perform-lanes.ts";
-import { type Context, firstAnswer, type Recipe } from "./recipe.ts";
+import { type Context, type Decided, decideBy, type Recipe } from "./recipe.ts";
 
 /** What the runner needs besides the recipe. */
 export interface RunnerOptions<Obj extends KubeObject> {
@@ -36,7 +36,7 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
       await addFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, outcome: settled() };
     case "deleting": {
-      const end = endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
+      const end = await cleanUp(recipe, object, options);
       if (end.outcome.kind === "settled")
         await removeFinalizer(options.ctx.client, options.kind, { object, finalizer });
       return { stage, ...end };
@@ -44,11 +44,30 @@ export async function runRecipe<Obj extends KubeObject, Seen, Action>(
     case "finalized":
       return { stage, outcome: settled() };
     case "active":
-      return { stage, ...(await decideAndPerform(recipe, object, options)) };
+      return {
+        stage,
+        ...(await decideAndPerform(recipe, object, { ...options, decide: decideBy(recipe) })),
+      };
     default:
       return unreachable(stage);
   }
 }
+
+async function cleanUp<Obj extends KubeObject, Seen, Action>(
+  recipe: Recipe<Obj, Seen, Action>,
+  object: Live<Obj>,
+  options: RunnerOptions<Obj>,
+): Promise<LanesEnd> {
+  const { deletion } = recipe;
+  if (deletion === undefined) return endOf((await recipe.cleanUp?.(object, options.ctx)) ?? settled());
+  return await decideAndPerform(recipe, object, { ...options, decide: deletion.decide.bind(deletion) });
+}
+
+type Decide<Obj extends KubeObject, Action> = (
+  obj: Live<Obj>,
+  ctx: Context,
+  now: () => Date,
+) => Promise<Decided<Action>>;
 
 /** Interim steps follow each other for so long without a word. */
 const silentMs = 3_000;
@@ -56,16 +75,16 @@ const silentMs = 3_000;
 async function decideAndPerform<Obj extends KubeObject, Seen, Action>(
   recipe: Recipe<Obj, Seen, Action>,
   object: Live<Obj>,
-  { ctx, system, isLatest }: RunnerOptions<Obj>,
+  { ctx, system, isLatest, decide }: RunnerOptions<Obj> & { readonly decide: Decide<Obj, Action> },
 ): Promise<LanesEnd> {
   const silentUntilMs = system.monotonicMs() + silentMs;
   let untold: CleanUpEnd | undefined;
   for (;;) {
-    const seen = await recipe.observe(untold === undefined ? object : withStatus(object, untold), ctx);
-    const { rule, verdict } = firstAnswer(recipe.rules, seen, new Date(system.wallMs()));
+    const current = untold === undefined ? object : withStatus(object, untold);
+    const { rule, verdict } = await decide(current, ctx, () => new Date(system.wallMs()));
     const { isInterim = false } = verdict;
     if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
-    ctx.log.debug("rule answered", { rule: rule.name, actions: verdict.actions.length });
+    ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
     await performAll(recipe, verdict, { ctx, system });
     const { lanes } = verdict;
     if (lanes !== undefined) {

@@ -2,25 +2,52 @@ import type { Controller } from "../controller/define-controller.ts";
 import type { InformerRequest } from "../informers/informer-pool.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { System } from "../system/system.ts";
 import type { DomainSeries } from "../telemetry/domain-series.ts";
 import type { Transport } from "../transport/transport.ts";
+import type { WebhookRoute } from "../webhook/answer-review.ts";
+import type { WebhookConfigurationSpec } from "../webhook/webhook-configuration.ts";
 
 /**
- * One part of an operator: kinds that belong together, with the controllers behind them. An operator registers domains and knows
- * nothing of their insides.
+ * One part of an operator: kinds that belong together, with the controllers and webhooks behind them. An operator registers
+ * domains and knows nothing of their insides.
  */
 export interface Domain {
   /** As `--domains` names it. */
   readonly name: string;
   /** What the domain does with the operator's own identity; the operator's RBAC is generated from it. */
   readonly permissions: readonly DomainPermission[];
-  /** Makes the controllers of one run, and registers the domain's metrics. */
+  /** Makes the controllers of one run, and registers their metrics. Called only where the role `controllers` runs. */
   controllers(host: DomainHost): readonly Controller[];
+  /** Its webhooks. Called where either role runs: one keeps the configurations, the other answers. */
+  webhooks?(host: DomainHost): DomainWebhooks;
 }
 
-/** One rule of the operator's role. */
+/**
+ * What a replica does. `controllers` acts under the lease; `webhook` answers the API server, without a lease, on every replica
+ * and with an account of its own.
+ */
+export type OperatorRole = "controllers" | "webhook";
+
+/** The webhooks of a domain. */
+export interface DomainWebhooks {
+  /** Kept by the role `controllers`. */
+  readonly configurations: readonly WebhookConfigurationSpec[];
+  /** Makes the answers, and registers their metrics. Called only where the role `webhook` runs. */
+  routes(stores: WebhookStores): readonly WebhookRoute[];
+}
+
+/** Where a webhook's decisions read. */
+export interface WebhookStores {
+  /** A store that is filled before the replica is ready. */
+  readonly store: <O extends KubeObject>(request: InformerRequest<O>) => ReadStore<O>;
+}
+
+/** One rule of the operator's permissions. */
 export interface DomainPermission {
+  /** Whose account gets it (default: that of `controllers`). */
+  readonly role?: OperatorRole;
   /** Why it is needed; stands above the rule in the generated file. */
   readonly reason: string;
   readonly apiGroups: readonly string[];

@@ -11,7 +11,9 @@ import { createLog } from "../telemetry/create-log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { TelemetryServer } from "../telemetry/telemetry-server.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
-import type { Domain, DomainHost } from "./domain.ts";
+import type { Domain, DomainHost, DomainWebhooks, OperatorRole } from "./domain.ts";
+import { operatorControllers } from "./operator-controllers.ts";
+import { type WebhookOptions, WebhookRole } from "./webhook-role.ts";
 
 /** What an operator is: a name, and controllers or domains. */
 export interface RunOptions {
@@ -22,6 +24,10 @@ export interface RunOptions {
   readonly controllers?: readonly Controller[];
   /** Domains whose controllers run beside those. */
   readonly domains?: readonly Domain[];
+  /** What this replica does (default: controllers). */
+  readonly roles?: readonly OperatorRole[];
+  /** How the API server reaches the webhooks of domains. Without it no configuration is kept, and the role `webhook` cannot run. */
+  readonly webhook?: WebhookOptions;
   /** Only objects of this namespace, for domains (default: all). */
   readonly namespace?: string;
   /** Objects that each controller of a domain works on at the same time (default: 4). */
@@ -58,34 +64,69 @@ export async function run(options: RunOptions): Promise<void> {
   const { observe, observeRetry, telemetry, series } = metrics;
   await using transport = createTransport({ config, system, userAgent, observe, observeRetry });
   const stored: DomainHost["stored"] = (request) => manager.informers.stored(request);
-  const controllers = controllersOf(options, { transport, system, log, series, stored });
+  const host = hostOf(options, { transport, system, log, series, stored });
+  const webhooks = (options.domains ?? []).flatMap((domain) => domain.webhooks?.(host) ?? []);
+  const hasControllers = rolesOf(options).includes("controllers");
+  const controllers = hasControllers ? operatorControllers(options, host, webhooks) : [];
   metrics.measure(controllers);
   const election = electionFor(options, { transport, system, log, metrics });
   await using manager = createManager({ transport, system, log, name, controllers, telemetry, ...election });
+  await using role = webhookRoleOf(options, { transport, system, log, metrics, manager, webhooks });
   await using server = new TelemetryServer({
     ...addressOf(options, system),
     system,
     metrics,
-    ...probesOf(manager),
+    ...probesOf(manager, role),
     log,
   });
   const port = await server.listen();
   manager.start();
-  log.info("operator started", { server: config.server, metricsPort: port });
-  await aborted(signal);
+  log.info("operator started", { server: config.server, metricsPort: port, roles: rolesOf(options) });
+  // A webhook that cannot listen ends the operator.
+  await Promise.race([aborted(signal), ...(role === undefined ? [] : [role.serve()])]);
   log.info("operator stops");
 }
 
-function controllersOf(
-  { controllers = [], domains = [], namespace, concurrency = 4 }: RunOptions,
-  parts: Omit<DomainHost, "namespace" | "concurrency">,
-): readonly Controller[] {
-  const host: DomainHost = { ...parts, concurrency, ...(namespace === undefined ? {} : { namespace }) };
-  return [...controllers, ...domains.flatMap((domain) => domain.controllers(host))];
+function rolesOf({ roles = ["controllers"] }: RunOptions): readonly OperatorRole[] {
+  return roles;
 }
 
-function leaseNamesOf({ name, lease }: RunOptions): readonly string[] {
-  return lease === undefined ? [] : [lease.name ?? name];
+function hostOf(
+  { namespace, concurrency = 4 }: RunOptions,
+  parts: Omit<DomainHost, "namespace" | "concurrency">,
+): DomainHost {
+  return { ...parts, concurrency, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+interface WebhookParts extends ElectionParts {
+  readonly manager: Manager;
+  readonly webhooks: readonly DomainWebhooks[];
+}
+
+function webhookRoleOf(
+  options: RunOptions,
+  { transport, system, log, metrics, manager, webhooks }: WebhookParts,
+): WebhookRole | undefined {
+  if (!rolesOf(options).includes("webhook")) return undefined;
+  const { name, webhook } = options;
+  if (webhook === undefined) throw new TypeError("the role webhook needs the option `webhook`");
+  const role = new WebhookRole({
+    name,
+    options: webhook,
+    webhooks,
+    client: createClient({ transport }),
+    informers: manager.informers,
+    system,
+    log,
+    observer: { ...metrics.webhooks, ...metrics.certificates },
+  });
+  metrics.measureWebhooks(role.paths);
+  return role;
+}
+
+function leaseNamesOf(options: RunOptions): readonly string[] {
+  const { name, lease } = options;
+  return lease === undefined || !rolesOf(options).includes("controllers") ? [] : [lease.name ?? name];
 }
 
 function addressOf(
@@ -103,10 +144,12 @@ interface ElectionParts {
 }
 
 function electionFor(
-  { name, lease, identity }: RunOptions,
+  options: RunOptions,
   { transport, system, log, metrics }: ElectionParts,
 ): Pick<ManagerOptions, "leaderElection" | "instance"> {
-  if (lease === undefined) return identity === undefined ? {} : { instance: identity };
+  const { name, lease, identity } = options;
+  if (lease === undefined || leaseNamesOf(options).length === 0)
+    return identity === undefined ? {} : { instance: identity };
   const instance = identity ?? `${name}-${system.uuid()}`;
   const leaderElection = new LeaseElector({
     client: createClient({ transport }),
@@ -119,12 +162,13 @@ function electionFor(
   return { leaderElection, instance };
 }
 
-/** Alive until it stops, ready once every store has its first picture. */
+/** Alive until it stops, ready once every store has its first picture and the webhook, where it runs, can answer. */
 function probesOf(
   manager: Manager,
+  role: WebhookRole | undefined,
 ): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness"> {
   return {
     health: { stopping: () => !manager.health().isStopping },
-    readiness: { stores: () => manager.health().isReady },
+    readiness: { stores: () => manager.health().isReady, ...role?.checks },
   };
 }

@@ -3,23 +3,15 @@ import * as z from "zod";
 import type { Kind } from "../object/kind.ts";
 import { apiVersionOf, defineKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import type { StructuralSchema } from "./structural-schema.ts";
-import { toStructuralSchema } from "./structural-schema.ts";
+import { type KindVersion, versionsOf } from "./kind-version.ts";
+import { resourceDefinition, type ResourceConversion } from "./resource-definition.ts";
 
-/** A column of `kubectl get`. */
-export interface PrinterColumn {
-  readonly name: string;
-  readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  readonly jsonPath: string;
-  readonly description?: string;
-  /** Columns above 0 show with `-o wide` only. */
-  readonly priority?: number;
-}
-
-/** A kind of ours, said once. */
-export interface CustomResourceDefinitionRequest<Spec extends z.ZodObject, Status extends z.ZodObject> {
+/** A kind of ours, said once. Its version is the one that our code works with; `otherVersions` are served beside it. */
+export interface CustomResourceDefinitionRequest<
+  Spec extends z.ZodObject,
+  Status extends z.ZodObject,
+> extends KindVersion<Spec, Status> {
   readonly group: string;
-  readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly shortNames?: readonly string[];
@@ -27,14 +19,10 @@ export interface CustomResourceDefinitionRequest<Spec extends z.ZodObject, Statu
   readonly scope: Kind["scope"];
   /** What the kind is for; shown by `kubectl explain` and in the reference. */
   readonly description: string;
-  readonly spec: Spec;
-  readonly status: Status;
-  readonly columns: readonly PrinterColumn[];
-  readonly scale?: {
-    readonly specReplicasPath: string;
-    readonly statusReplicasPath: string;
-    readonly labelSelectorPath?: string;
-  };
+  /** Exactly one of all versions is stored (default: this one, unless another says `storage: true`). */
+  readonly otherVersions?: readonly KindVersion<z.ZodObject, z.ZodObject>[];
+  /** How objects get from one version to another (default: only their apiVersion changes). */
+  readonly conversion?: ResourceConversion;
   /** A complete object as a user would write it; documented, and applied by a test. */
   readonly example: ExampleOf<Spec>;
 }
@@ -66,30 +54,58 @@ export interface CustomResource<O extends KubeObject = KubeObject> {
   readonly example: Readonly<Record<string, unknown>>;
   /** The CustomResourceDefinition, ready to be applied. Throws SchemaError where the schema cannot be expressed. */
   definition(): Readonly<Record<string, unknown>>;
-  /** All faults of a manifest that can be seen without a server; CEL rules are the server's. */
+  /** All faults of a manifest of any served version that can be seen without a server; CEL rules are the server's. */
   check(manifest: unknown): readonly ManifestIssue[];
 }
 
-/** Defines a kind: its type, its CRD, its reference page and its offline check follow from here. */
+/**
+ * Defines a kind: its type, its CRD, its reference page and its offline check follow from here.
+ *
+ * @example
+ * const bundles = defineCustomResource({
+ *   group: "example.org", version: "v1", kind: "Bundle", plural: "bundles", scope: "Namespaced",
+ *   description: "…", spec, status, columns: [],
+ *   rules: [{ rule: "self.metadata.name == 'cluster'", message: "the only name is cluster" }],
+ *   otherVersions: [{ version: "v1alpha1", spec: olderSpec, status, columns: [], deprecated: true }],
+ *   example: { metadata: { name: "cluster" }, spec: {} },
+ * });
+ */
 export function defineCustomResource<Spec extends z.ZodObject, Status extends z.ZodObject>(
   request: CustomResourceDefinitionRequest<Spec, Status>,
 ): CustomResource<ObjectOf<Spec, Status>> {
   const { group, version, kind, plural, scope } = request;
+  const schemas = new Map(
+    versionsOf(request)
+      .filter(({ served = true }) => served)
+      .map((each) => [apiVersionOf({ group, version: each.version }), manifestSchema(request, each)]),
+  );
   const apiVersion = apiVersionOf({ group, version });
-  const manifest = z.object({
-    apiVersion: z.literal(apiVersion),
-    kind: z.literal(kind),
-    metadata: z.looseObject({ name: z.string().min(1) }),
-    spec: request.spec,
-    status: z.unknown().optional(),
-  });
+  const own = manifestSchema(request, request);
   return {
     kind: defineKind<ObjectOf<Spec, Status>>({ group, version, kind, plural, scope }),
     request,
     example: { apiVersion, kind, ...request.example },
-    definition: () => definitionOf(request),
-    check: (candidate) => issuesOf(manifest.strict().safeParse(candidate)),
+    definition: () => resourceDefinition(request),
+    check: (candidate) => issuesOf((schemas.get(apiVersionIn(candidate)) ?? own).safeParse(candidate)),
   };
+}
+
+function manifestSchema(
+  { group, kind }: Pick<CustomResourceDefinitionRequest<z.ZodObject, z.ZodObject>, "group" | "kind">,
+  { version, spec }: KindVersion<z.ZodObject, z.ZodObject>,
+): z.ZodType {
+  return z.strictObject({
+    apiVersion: z.literal(apiVersionOf({ group, version })),
+    kind: z.literal(kind),
+    metadata: z.looseObject({ name: z.string().min(1) }),
+    spec,
+    status: z.unknown().optional(),
+  });
+}
+
+function apiVersionIn(manifest: unknown): string {
+  const known = z.looseObject({ apiVersion: z.string() }).safeParse(manifest);
+  return known.data?.apiVersion ?? "";
 }
 
 function issuesOf(result: z.ZodSafeParseResult<unknown>): readonly ManifestIssue[] {
@@ -97,60 +113,4 @@ function issuesOf(result: z.ZodSafeParseResult<unknown>): readonly ManifestIssue
     path: path.map(String).join("."),
     message,
   }));
-}
-
-function definitionOf(
-  request: CustomResourceDefinitionRequest<z.ZodObject, z.ZodObject>,
-): Readonly<Record<string, unknown>> {
-  const { group, kind, plural, scope, shortNames = [], categories = [] } = request;
-  const names = {
-    kind,
-    listKind: `${kind}List`,
-    plural,
-    singular: kind.toLowerCase(),
-    shortNames,
-    categories,
-  };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: { group, names, scope, versions: [versionOf(request)] },
-  };
-}
-
-function versionOf(
-  request: CustomResourceDefinitionRequest<z.ZodObject, z.ZodObject>,
-): Readonly<Record<string, unknown>> {
-  const { version, columns, scale } = request;
-  return {
-    name: version,
-    served: true,
-    storage: true,
-    schema: { openAPIV3Schema: rootSchema(request) },
-    subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
-    additionalPrinterColumns: columns.map(({ priority = 0, ...column }) => ({
-      ...column,
-      ...(priority === 0 ? {} : { priority }),
-    })),
-  };
-}
-
-function rootSchema({
-  description,
-  spec,
-  status,
-}: CustomResourceDefinitionRequest<z.ZodObject, z.ZodObject>): StructuralSchema {
-  return {
-    type: "object",
-    description,
-    required: ["spec"],
-    properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: { type: "object" },
-      spec: toStructuralSchema(spec, ["spec"]),
-      status: toStructuralSchema(status, ["status"]),
-    },
-  };
 }

@@ -5,9 +5,10 @@ export type {
   ExampleOf,
   ManifestIssue,
   ObjectOf,
-  PrinterColumn,
 } from "./custom-resource.ts";
 export { referencePage } from "./reference-page.ts";
+export type { ConversionClient, ResourceConversion } from "./resource-definition.ts";
+export type { PrinterColumn, KindVersion } from "./kind-version.ts";
 export { toStructuralSchema } from "./structural-schema.ts";
 export type { StructuralSchema } from "./structural-schema.ts";
 export {

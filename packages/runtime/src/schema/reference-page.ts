@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 
 import type { CustomResource } from "./custom-resource.ts";
+import { versionsOf } from "./kind-version.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 import { toStructuralSchema } from "./structural-schema.ts";
 import { EMBEDDED, INT_OR_STRING, PRESERVE, VALIDATIONS } from "./vocabulary.ts";
@@ -15,6 +16,8 @@ export function referencePage({ request, example }: CustomResource): string {
     "",
     `\`${group}/${version}\`, ${scope === "Cluster" ? "cluster-scoped" : "namespaced"}. ${description}`,
     "",
+    ...wholeRules(request),
+    ...versionTable(request),
     "## Example",
     "",
     "```yaml",
@@ -30,6 +33,25 @@ export function referencePage({ request, example }: CustomResource): string {
     ...fieldTable(toStructuralSchema(status)),
     "",
   ].join("\n");
+}
+
+function wholeRules({ rules = [] }: CustomResource["request"]): readonly string[] {
+  return rules.length === 0 ? [] : [...rules.map(({ message }) => `- Rule: ${message}.`), ""];
+}
+
+/** Only where there are several: which of them the server answers in, keeps, and warns about. */
+function versionTable(request: CustomResource["request"]): readonly string[] {
+  const versions = versionsOf(request);
+  if (versions.length === 1) return [];
+  const rows = versions.map(({ version, served = true, storage = false, deprecated = false }) => {
+    const words = [
+      served ? "served" : "not served",
+      ...(storage ? ["stored"] : []),
+      ...(deprecated ? ["deprecated"] : []),
+    ];
+    return `| \`${version}\` | ${words.join(", ")} |`;
+  });
+  return ["## Versions", "", "| version | state |", "|---|---|", ...rows, ""];
 }
 
 function fieldTable(schema: StructuralSchema): readonly string[] {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** A CEL rule of a field; the API server evaluates it, nobody else does. */
+/** A CEL rule of a field or of a whole object; the API server evaluates it, nobody else does. */
 export interface CelRule {
   readonly rule: string;
   readonly message: string;
@@ -9,6 +9,8 @@ export interface CelRule {
     | "FieldValueForbidden"
     | "FieldValueRequired"
     | "FieldValueDuplicate";
+  /** The field at fault, relative to where the rule is, e.g. `.metadata.name` (default: where the rule is). */
+  readonly fieldPath?: string;
   readonly optionalOldSelf?: boolean;
 }
 

@@ -1,11 +1,20 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** A series of a domain. Its one label has values from a closed list: names of objects never become labels. */
+import { LabelBounds, type LabelsOf, type SeriesLabels } from "./label-bounds.ts";
+
+/** A series with one label from a closed list. */
 export interface SeriesSpec<V extends string> {
   readonly name: string;
   readonly help: string;
   readonly label: string;
   readonly values: readonly V[];
+}
+
+/** A series with several labels, each within its bounds: names of objects never become labels without a limit. */
+export interface LabelledSpec<L extends SeriesLabels> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: L;
 }
 
 /** A series of times. */
@@ -16,37 +25,100 @@ export interface HistogramSpec {
   readonly buckets: readonly number[];
 }
 
-/** Where domains add series of their own. Every value is there from the start, at 0. */
+/** A figure of a gauge. Figures whose labels become the same are added up. */
+export interface Figure<L extends SeriesLabels> {
+  readonly labels: LabelsOf<L>;
+  readonly value: number;
+}
+
+/**
+ * Where domains add series of their own. Every combination of closed lists is there from the start, at 0.
+ *
+ * @example
+ * const count = series.counter({ name: "injections_total", help: "…", labels: { result: ["done", "skipped"], bundle: { atMost: 50 } } });
+ * count({ result: "done", bundle: "base" });
+ */
 export interface DomainSeries {
   counter<V extends string>(spec: SeriesSpec<V>): (value: V) => void;
+  counter<const L extends SeriesLabels>(spec: LabelledSpec<L>): (labels: LabelsOf<L>, by?: number) => void;
   /** Read whenever the page is asked for; missing values are 0. */
   gauge<V extends string>(spec: SeriesSpec<V>, read: () => ReadonlyMap<V, number>): void;
+  gauge<const L extends SeriesLabels>(spec: LabelledSpec<L>, read: () => Iterable<Figure<L>>): void;
   histogram(spec: HistogramSpec): (seconds: number) => void;
+  histogram<const L extends SeriesLabels>(
+    spec: HistogramSpec & LabelledSpec<L>,
+  ): (seconds: number, labels: LabelsOf<L>) => void;
 }
 
 /** The door for domains to a registry. */
 export function domainSeries(registry: Registry): DomainSeries {
-  const registers = [registry];
-  return {
-    counter: ({ name, help, label, values }) => {
-      const counter = new Counter({ name, help, labelNames: [label], registers });
-      for (const value of values) counter.inc({ [label]: value }, 0);
-      return (value) => {
-        counter.inc({ [label]: value });
-      };
-    },
-    gauge: ({ name, help, label, values }, read) => {
-      const collect = function collect(this: Gauge): void {
-        const figures = read();
-        for (const value of values) this.set({ [label]: value }, figures.get(value) ?? 0);
-      };
-      registry.registerMetric(new Gauge({ name, help, labelNames: [label], registers: [], collect }));
-    },
-    histogram: ({ name, help, buckets }) => {
-      const histogram = new Histogram({ name, help, buckets: [...buckets], registers });
-      return (seconds) => {
-        histogram.observe(seconds);
-      };
-    },
-  };
+  return new RegistrySeries(registry);
+}
+
+type AnyLabels = Readonly<Record<string, string>>;
+type AnySpec = SeriesSpec<string> | LabelledSpec<SeriesLabels>;
+type AnyFigure = Figure<SeriesLabels> | readonly [string, number];
+
+class RegistrySeries implements DomainSeries {
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  counter(spec: AnySpec): (given: string | AnyLabels, by?: number) => void {
+    const { name, help } = spec;
+    const bounds = boundsOf(spec);
+    const registers = [this.#registry];
+    const counter = new Counter({ name, help, labelNames: bounds.names(), registers });
+    for (const labels of bounds.combinations()) counter.inc(labels, 0);
+    return (given, by = 1) => {
+      counter.inc(bounds.bounded(labelsOf(spec, given)), by);
+    };
+  }
+
+  gauge(spec: AnySpec, read: () => Iterable<AnyFigure>): void {
+    const { name, help } = spec;
+    const bounds = boundsOf(spec);
+    const collect = function collect(this: Gauge): void {
+      this.reset();
+      bounds.forget();
+      for (const labels of bounds.combinations()) this.set(labels, 0);
+      for (const figure of read()) {
+        const { labels, value } = figureOf(spec, figure);
+        this.inc(bounds.bounded(labels), value);
+      }
+    };
+    const gauge = new Gauge({ name, help, labelNames: bounds.names(), registers: [], collect });
+    this.#registry.registerMetric(gauge);
+  }
+
+  histogram(
+    spec: HistogramSpec & { readonly labels?: SeriesLabels },
+  ): (seconds: number, labels?: AnyLabels) => void {
+    const { name, help, buckets, labels: rules = {} } = spec;
+    const bounds = new LabelBounds(rules);
+    const labelNames = bounds.names();
+    const registers = [this.#registry];
+    const histogram = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
+    for (const labels of bounds.combinations()) histogram.zero(labels);
+    return (seconds, labels = {}) => {
+      histogram.observe(bounds.bounded(labels), seconds);
+    };
+  }
+}
+
+function boundsOf(spec: AnySpec): LabelBounds {
+  return new LabelBounds("label" in spec ? { [spec.label]: spec.values } : spec.labels);
+}
+
+function labelsOf(spec: AnySpec, given: string | AnyLabels): AnyLabels {
+  if (typeof given !== "string") return given;
+  return "label" in spec ? { [spec.label]: given } : {};
+}
+
+function figureOf(spec: AnySpec, figure: AnyFigure): { readonly labels: AnyLabels; readonly value: number } {
+  if ("labels" in figure) return figure;
+  const [given, value] = figure;
+  return { labels: labelsOf(spec, given), value };
 }

@@ -42,6 +42,8 @@ export interface Metrics {
   readonly certificates: CertificateFilesObserver;
   /** Gives controllers that are made later their series, at 0. */
   readonly measure: (controllers: readonly MeasuredController[]) => void;
+  /** Gives webhooks that are made later their series, at 0; by path. */
+  readonly measureWebhooks: (paths: readonly string[]) => void;
   /** For series of domains. */
   readonly series: DomainSeries;
   readonly contentType: string;
@@ -69,12 +71,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
     }
   };
   measure(controllers);
+  const reviews = webhookMetrics(registry);
+  reviews.initialise(webhooks);
   return {
     telemetry: { ...reconciles.hooks, ...queues.hooks, ...watchMetrics(registry) },
     measure,
     observe: requestMetrics(registry),
     observeRetry: retryMetrics(registry),
-    webhooks: webhookMetrics(registry, webhooks),
+    webhooks: reviews.hooks,
+    measureWebhooks: reviews.initialise,
     leases: leaderMetrics(registry, leases),
     certificates: certificateMetrics(registry),
     series: domainSeries(registry),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { drain, listen } from "../serving/listen.ts";
 import type { System } from "../system/system.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -40,19 +41,7 @@ export class TelemetryServer implements AsyncDisposable {
   /** Begins to answer and gives the port. Throws when the port is taken. */
   async listen(): Promise<number> {
     const { port = 8080, host, log = silentLog } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    this.#server.once("error", reject);
-    this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      resolve(undefined);
-    });
-    await promise;
-    this.#server.off("error", reject);
-    // Without a listener, one connection that cannot be accepted (no file descriptor left) would end the process.
-    this.#server.on("error", (error) => {
-      log.warn("connection could not be accepted", { err: error });
-    });
-    const address = this.#server.address();
-    return typeof address === "object" && address !== null ? address.port : 0;
+    return await listen(this.#server, { port, host, log });
   }
 
   /** From now on `/readyz` says no, so that no new work is sent; the rest is still answered. */
@@ -63,17 +52,7 @@ export class TelemetryServer implements AsyncDisposable {
   /** Answers under way are finished within 2 s, then what is left is cut. */
   async stop(): Promise<void> {
     this.announceStop();
-    if (!this.#server.listening) return;
-    const { promise: closed, resolve } = Promise.withResolvers<undefined>();
-    this.#server.close(() => {
-      resolve(undefined);
-    });
-    this.#server.closeIdleConnections();
-    const limit = this.#options.system.setTimer(2_000, () => {
-      this.#server.closeAllConnections();
-    });
-    await closed;
-    limit.cancel();
+    await drain(this.#server, { system: this.#options.system, limitMs: 2_000 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

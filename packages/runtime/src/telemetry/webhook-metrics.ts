@@ -3,15 +3,13 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { WebhookObserver } from "../webhook/request-handler.ts";
 import { webhookBuckets } from "./metric-buckets.ts";
 
-/** The series `controller_runtime_webhook_*`; `paths` exist from the start. */
-export function webhookMetrics(registry: Registry, paths: readonly string[]): WebhookObserver {
+/** The series `controller_runtime_webhook_*`; those of the paths given to `initialise` exist from then on, at 0. */
+export function webhookMetrics(registry: Registry): {
+  readonly hooks: WebhookObserver;
+  readonly initialise: (paths: readonly string[]) => void;
+} {
   const series = seriesIn(registry);
-  for (const webhook of paths) {
-    series.latency.zero({ webhook });
-    series.inFlight.set({ webhook }, 0);
-    for (const code of ["200", "500"]) series.requests.inc({ webhook, code }, 0);
-  }
-  return {
+  const hooks: WebhookObserver = {
     webhookStarted: ({ webhook }) => {
       series.inFlight.inc({ webhook });
     },
@@ -24,6 +22,14 @@ export function webhookMetrics(registry: Registry, paths: readonly string[]): We
       series.panics[review].inc();
     },
   };
+  const initialise = (paths: readonly string[]): void => {
+    for (const webhook of paths) {
+      series.latency.zero({ webhook });
+      series.inFlight.set({ webhook }, 0);
+      for (const code of ["200", "500"]) series.requests.inc({ webhook, code }, 0);
+    }
+  };
+  return { hooks, initialise };
 }
 
 function seriesIn(registry: Registry) {

@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerOptions } from "node:https";
 
 import type { CertificateSource } from "../certificates/certificate-source.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { drain, listen } from "../serving/listen.ts";
 import type { System } from "../system/system.ts";
 import type { Reply, WebhookRoute } from "./answer-review.ts";
 import { handleRequest, type RequestHandlerOptions, type WebhookObserver } from "./request-handler.ts";
@@ -66,18 +67,7 @@ export class WebhookServer implements AsyncDisposable {
     this.#subscription = certificates.onChange(() => {
       this.#useCertificate();
     });
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    this.#server.once("error", reject);
-    this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      resolve(undefined);
-    });
-    await promise;
-    this.#server.off("error", reject);
-    // Without a listener, one connection that cannot be accepted (no file descriptor left) would end the process.
-    this.#server.on("error", (error) => {
-      this.#handling.log.warn("connection could not be accepted", { err: error });
-    });
-    return portOf(this.#server);
+    return await listen(this.#server, { port, host, log: this.#handling.log });
   }
 
   /** Whether reviews are answered; for the readiness probe. */
@@ -122,18 +112,13 @@ export class WebhookServer implements AsyncDisposable {
   async #stop(): Promise<void> {
     const { system, drainMs = 10_000, log } = this.#options;
     this.#subscription?.[Symbol.dispose]();
-    if (!this.#server.listening) return;
-    const { promise: closed, resolve } = Promise.withResolvers<undefined>();
-    this.#server.close(() => {
-      resolve(undefined);
+    await drain(this.#server, {
+      system,
+      limitMs: drainMs,
+      onCut: () => {
+        log?.warn("webhook answers are cut off");
+      },
     });
-    this.#server.closeIdleConnections();
-    const limit = system.setTimer(drainMs, () => {
-      log?.warn("webhook answers are cut off");
-      this.#server.closeAllConnections();
-    });
-    await closed;
-    limit.cancel();
   }
 }
 
@@ -156,9 +141,4 @@ function tlsOptions({ callerAuthoritiesPem }: WebhookServerOptions): ServerOptio
       ? {}
       : { ca: callerAuthoritiesPem, requestCert: true, rejectUnauthorized: true };
   return { minVersion: "TLSv1.2", ...callers };
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 
-import { joinSharedCluster, type SharedCluster } from "@quartermaster/testkit";
+import { joinSharedCluster, makeNamespace, type SharedCluster } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { injectBundle } from "../../src/certificates/inject-bundle.ts";
+import { injectBundle } from "../../src/certificates/bundle-target.ts";
+import { readCaBundle } from "../../src/certificates/ca-bundle.ts";
 import { connect } from "../support/connect.ts";
 import { registrationOf } from "../support/serving.ts";
 import { makeTestCertificate } from "../support/test-certificate.ts";
@@ -78,5 +79,21 @@ describe("the bundle", () => {
     for (const kind of ["mutating", "validating", "conversion"] as const) {
       expect(await injectBundle(writer, { kind, name: "absent.example.org" }, bundle)).toBe(false);
     }
+  });
+
+  test("is read from a ConfigMap, and is missing until it is there", async () => {
+    using cluster = joinSharedCluster();
+    await using namespace = await makeNamespace(cluster.api, "bundle");
+    await using connected = connect(cluster.admin);
+    const ref = { namespace: namespace.name, name: "trust" };
+    expect(await readCaBundle(connected.client, ref)).toEqual({ kind: "missing" });
+    const data = { "service-ca.crt": cluster.admin.caPem };
+    const path = `/api/v1/namespaces/${namespace.name}/configmaps/trust`;
+    await cluster.api.apply(path, { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data });
+    expect(await readCaBundle(connected.client, ref, { key: "service-ca.crt" })).toMatchObject({
+      kind: "bundle",
+      count: 1,
+    });
+    expect(await readCaBundle(connected.client, ref)).toEqual({ kind: "missing" });
   });
 });

@@ -3,8 +3,8 @@ import { randomBytes, X509Certificate } from "node:crypto";
 import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { readAuthorities } from "../../src/certificates/authority-secret.ts";
 import { IssuedCertificates } from "../../src/certificates/issued-certificates.ts";
+import { readAuthorities } from "../../src/certificates/keep-authorities.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { WebhookServer } from "../../src/webhook/webhook-server.ts";
 import { connect } from "../support/connect.ts";

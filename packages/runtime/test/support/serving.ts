@@ -1,6 +1,5 @@
-import type { CertifiedKey } from "../../src/certificates/certificate-source.ts";
-import { CurrentCertificate } from "../../src/certificates/current-certificate.ts";
-import { issueAuthority, issueServing } from "../../src/certificates/issue-certificate.ts";
+import { type CertifiedKey, CurrentCertificate } from "../../src/certificates/certificate-source.ts";
+import { issueAuthority, issueCertificate } from "../../src/certificates/issue-certificate.ts";
 
 /** A certificate for 127.0.0.1 and the authority that vouches for it. */
 export interface Serving {
@@ -11,10 +10,15 @@ export interface Serving {
 /** Makes both, valid for an hour. */
 export async function makeServing(): Promise<Serving> {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  const authority = await issueAuthority({ name: "test authority", serial: "01", validity });
+  const authority = await issueAuthority({
+    subject: { commonName: "test authority" },
+    serial: "01",
+    validity,
+  });
   const names = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
   const certificates = new CurrentCertificate();
-  certificates.use(await issueServing(authority, { name: "test", serial: "02", validity, ...names }));
+  const request = { subject: { commonName: "test" }, usages: ["server"], serial: "02", validity } as const;
+  certificates.use(await issueCertificate(authority, { ...request, ...names }));
   return { authority, certificates };
 }
 

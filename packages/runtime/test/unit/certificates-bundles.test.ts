@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { isAboutBundles } from "../../src/certificates/watch-bundles.ts";
+import { isAboutBundles } from "../../src/certificates/bundle-target.ts";
 import type { InformerEvent } from "../../src/informers/informer-event.ts";
 import { asLive, type Live } from "../../src/object/kube-object.ts";
 

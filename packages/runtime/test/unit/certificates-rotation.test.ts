@@ -4,9 +4,10 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { readAuthorities, secretOf } from "../../src/certificates/authority-secret.ts";
 import { CertificateFiles } from "../../src/certificates/certificate-files.ts";
-import { isPair, issueAuthority, issueServing } from "../../src/certificates/issue-certificate.ts";
+import { issueAuthority, issueCertificate } from "../../src/certificates/issue-certificate.ts";
+import { readAuthorities, secretOf } from "../../src/certificates/keep-authorities.ts";
+import { isPair } from "../../src/certificates/read-certificate.ts";
 import {
   type Authorities,
   type Authority,
@@ -37,20 +38,32 @@ test.each([
   { given: "::ffff:10.0.0.1", want: "0:0:0:0:0:FFFF:A00:1" },
 ])("a serving certificate speaks for $given", async ({ given, want }) => {
   const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
-  const issuer = await issueAuthority({ name: "authority", serial: "01", validity });
+  const issuer = await issueAuthority({ subject: { commonName: "authority" }, serial: "01", validity });
   const names = { dnsNames: [], ipAddresses: ["10.0.0.1", given] };
-  const leaf = await issueServing(issuer, { name: "leaf", serial: "02", validity, ...names });
+  const leaf = await issueCertificate(issuer, {
+    subject: { commonName: "leaf" },
+    usages: ["server"],
+    serial: "02",
+    validity,
+    ...names,
+  });
   const { subjectAltName } = new X509Certificate(leaf.certificatePem);
   expect(subjectAltName).toBe(`IP Address:10.0.0.1, IP Address:${want}`);
 });
 
 test.each(["fe80::1%eth0", "localhost", ""])("%j is no address to serve", async (address) => {
   const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
-  const issuer = await issueAuthority({ name: "authority", serial: "01", validity });
+  const issuer = await issueAuthority({ subject: { commonName: "authority" }, serial: "01", validity });
   const names = { dnsNames: [], ipAddresses: [address] };
-  await expect(issueServing(issuer, { name: "leaf", serial: "02", validity, ...names })).rejects.toThrow(
-    RangeError,
-  );
+  await expect(
+    issueCertificate(issuer, {
+      subject: { commonName: "leaf" },
+      usages: ["server"],
+      serial: "02",
+      validity,
+      ...names,
+    }),
+  ).rejects.toThrow(RangeError);
 });
 
 describe("the rotation of authorities", () => {
@@ -116,9 +129,10 @@ describe("issued certificates", () => {
   const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2060, 0, 1) };
 
   test("verify against their authority, carry their names and survive a Secret", async () => {
-    const issued = await issueAuthority({ name: "a authority", serial: "01", validity });
-    const leaf = await issueServing(issued, {
-      name: "a",
+    const issued = await issueAuthority({ subject: { commonName: "a authority" }, serial: "01", validity });
+    const leaf = await issueCertificate(issued, {
+      subject: { commonName: "a" },
+      usages: ["server"],
       serial: "02",
       validity,
       dnsNames: ["webhook.ns.svc"],

@@ -7,7 +7,7 @@ import { rawNumber } from "../../src/object/raw-number.ts";
 import { conditionsFor } from "../../src/reconcile/condition.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
-import { settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
+import { held, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
 import { firstAnswer, type Rule } from "../../src/reconcile/recipe.ts";
 import { isStatusCurrent, statusFor } from "../../src/reconcile/status-writer.ts";
 
@@ -54,6 +54,10 @@ describe("conditionsFor", () => {
     {
       outcome: waiting(why, 5),
       want: ["Ready=False Because", "Reconciling=True Because", "Stalled=False Progressing"],
+    },
+    {
+      outcome: held(why),
+      want: ["Ready=False Because", "Reconciling=False Because", "Stalled=False Progressing"],
     },
     {
       outcome: stalled(why),
@@ -197,6 +201,26 @@ describe("statusFor", () => {
       true,
     );
     expect(isStatusCurrent(withStatus({ ...wanted, more: 1 }), wanted)).toBe(false);
+  });
+
+  test("keeps conditions of the domain that are not stated anew, and drops those of nobody", () => {
+    const condition = { status: "True", reason: "Ok", message: "", lastTransitionTime: now };
+    const before = ["Own", "Stated", "Foreign"].map((type) => ({ type, ...condition }));
+    const stated = { type: "Stated", status: "False", reason: "No", message: "" } as const;
+    const { conditions } = statusFor({
+      ...facts,
+      object: withStatus({ conditions: before }),
+      content: undefined,
+      ownTypes: ["Own", "Stated"],
+      updates: [stated],
+    }) as { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      "Ready=True",
+      "Reconciling=False",
+      "Stalled=False",
+      "Stated=False",
+      "Own=True",
+    ]);
   });
 
   test("says the same on the next reconcile, so that nothing is written", () => {

@@ -32,6 +32,11 @@ describe("mergeLanes", () => {
       want: held(why("Off")),
     },
     {
+      name: "waiting is more serious than held",
+      given: [held(why("Off")), waiting(why("Slow"), 1_000)],
+      want: waiting(why("Slow"), 1_000),
+    },
+    {
       name: "a held lane does not lose another's timer",
       given: [held(why("Off")), settled(4_000)],
       want: waiting(why("Off"), 4_000),

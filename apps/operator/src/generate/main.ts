@@ -1,12 +1,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { generatedFiles } from "./generated-files.ts";
+import { generatedFiles } from "@quartermaster/api/generate";
+
+import { allDomains } from "../all-domains.ts";
+import { permissionFiles } from "./permission-files.ts";
 
 /** `main.ts` writes the generated files; `main.ts --check` only says which are stale, and fails when one is. */
 const root = join(import.meta.dirname, "../../../..");
 const isCheck = process.argv.includes("--check");
-const stale = generatedFiles().filter(({ path, content }) => readIfThere(join(root, path)) !== content);
+const domains = Object.values(allDomains({ requireAuthor: true }));
+const files = [...generatedFiles(), ...permissionFiles(domains)];
+const stale = files.filter(({ path, content }) => readIfThere(join(root, path)) !== content);
 
 for (const { path, content } of isCheck ? [] : stale) {
   mkdirSync(dirname(join(root, path)), { recursive: true });

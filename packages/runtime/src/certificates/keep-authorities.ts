@@ -1,21 +1,15 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import { defineKind, type Kind } from "../object/kind.ts";
+import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
-import {
-  type AuthoritySecret,
-  authoritySecrets,
-  backdateMs,
-  isOurs,
-  readAuthorities,
-  secretOf,
-} from "./authority-secret.ts";
 import { issueAuthority } from "./issue-certificate.ts";
+import { isPair, validityOf } from "./read-certificate.ts";
 import { type Authorities, type Authority, rotationStep, type RotationTimes } from "./rotation.ts";
 
 /** What a keeper is made of. */
-export interface AuthorityKeeperOptions {
+export interface KeepAuthoritiesOptions {
   readonly client: Pick<Client, "find" | "create" | "replace">;
   readonly system: System;
   readonly secret: Required<ObjectRef>;
@@ -29,7 +23,7 @@ export interface AuthorityKeeperOptions {
  * time. Replicas that do the same at once end with one result: the API server takes the first write, the others read it.
  */
 export async function keepAuthorities(
-  options: AuthorityKeeperOptions,
+  options: KeepAuthoritiesOptions,
   signal: AbortSignal,
 ): Promise<Authorities> {
   for (let attempt = 1; ; attempt += 1) {
@@ -41,7 +35,7 @@ export async function keepAuthorities(
 
 /** Undefined when somebody else was faster. */
 async function tryToKeep(
-  options: AuthorityKeeperOptions,
+  options: KeepAuthoritiesOptions,
   signal: AbortSignal,
 ): Promise<Authorities | undefined> {
   const { client, secret, system, times } = options;
@@ -73,7 +67,7 @@ function foreign(current: Authorities | undefined, { namespace, name }: Required
 }
 
 async function nextAuthorities(
-  options: AuthorityKeeperOptions,
+  options: KeepAuthoritiesOptions,
   current: Authorities,
   step: ReturnType<typeof rotationStep>,
 ): Promise<Authorities> {
@@ -90,7 +84,7 @@ async function nextAuthorities(
 }
 
 async function write(
-  { client }: AuthorityKeeperOptions,
+  { client }: KeepAuthoritiesOptions,
   secret: AuthoritySecret,
   { isNew, signal }: { readonly isNew: boolean; readonly signal: AbortSignal },
 ): Promise<AuthoritySecret> {
@@ -99,12 +93,82 @@ async function write(
     : await client.replace(authoritySecrets, secret, { signal });
 }
 
-async function newAuthority({ name, system, times }: AuthorityKeeperOptions): Promise<Authority> {
+async function newAuthority({ name, system, times }: KeepAuthoritiesOptions): Promise<Authority> {
   const serial = system.uuid().replaceAll("-", "");
   const announcedMs = Math.floor(system.wallMs() / 1_000) * 1_000;
   const expiresMs = announcedMs + times.authorityMs;
   const validity = { notBeforeMs: announcedMs - backdateMs, notAfterMs: expiresMs };
   // A name of its own: with equal names a verifier could take the old key for the new one's.
-  const pair = await issueAuthority({ name: `${name} authority ${serial.slice(0, 8)}`, serial, validity });
+  const pair = await issueAuthority({
+    subject: { commonName: `${name} authority ${serial.slice(0, 8)}` },
+    serial,
+    validity,
+  });
   return { ...pair, announcedMs, expiresMs };
+}
+
+/** A Secret, as far as authorities go. */
+export interface AuthoritySecret extends KubeObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** Secrets of the core group. */
+const authoritySecrets: Kind<AuthoritySecret> = defineKind<AuthoritySecret>({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  scope: "Namespaced",
+});
+
+/** Certificates hold from this long before they are made, for those whose clocks are behind. */
+export const backdateMs = 5 * 60_000;
+
+/** The authorities in a Secret; undefined when it holds none that can be used. */
+export function readAuthorities({ data = {} }: AuthoritySecret): Authorities | undefined {
+  const newest = authorityAt(data, "tls");
+  const previous = authorityAt(data, "previous");
+  if (newest === undefined) return undefined;
+  return previous === undefined ? { newest } : { newest, previous };
+}
+
+/** A Secret that holds the authorities; `existing` is replaced under its resourceVersion. */
+export function secretOf(
+  ref: Required<ObjectRef>,
+  authorities: Authorities,
+  existing?: AuthoritySecret,
+): AuthoritySecret {
+  const { newest, previous } = authorities;
+  const data = {
+    ...entries("tls", newest),
+    ...(previous === undefined ? {} : entries("previous", previous)),
+  };
+  const type = existing?.type ?? "kubernetes.io/tls";
+  const metadata: ObjectMeta = existing?.metadata ?? ref;
+  const labels = { ...metadata.labels, [mark]: "true" };
+  return { apiVersion: "v1", kind: "Secret", metadata: { ...metadata, labels }, type, data };
+}
+
+/** Whether the Secret is ours to write: it bears our mark, or somebody made it empty for us. */
+function isOurs({ metadata, data = {} }: AuthoritySecret): boolean {
+  return metadata.labels?.[mark] === "true" || Object.values(data).every((value) => value === "");
+}
+
+const mark = "quartermaster.dev/certificate-authority";
+
+function authorityAt(data: Readonly<Record<string, string>>, stem: string): Authority | undefined {
+  const pair = { certificatePem: textAt(data, `${stem}.crt`), keyPem: textAt(data, `${stem}.key`) };
+  if (!isPair(pair)) return undefined;
+  const { notBeforeMs, notAfterMs } = validityOf(pair.certificatePem);
+  return { ...pair, announcedMs: notBeforeMs + backdateMs, expiresMs: notAfterMs };
+}
+
+function textAt(data: Readonly<Record<string, string>>, key: string): string {
+  return Buffer.from(data[key] ?? "", "base64").toString("utf8");
+}
+
+function entries(stem: string, { certificatePem, keyPem }: Authority): Readonly<Record<string, string>> {
+  const encode = (text: string): string => Buffer.from(text).toString("base64");
+  return { [`${stem}.crt`]: encode(certificatePem), [`${stem}.key`]: encode(keyPem) };
 }

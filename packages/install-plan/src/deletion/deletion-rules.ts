@@ -1,0 +1,191 @@
+import { type Rule, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
+
+import { describeIdentity, identityOf } from "../identity.ts";
+import { staysBecause } from "../inventory/protection.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { hasStarted } from "../progress.ts";
+import { reasons } from "../reasons.ts";
+import type { PlanVerdict } from "../verdict.ts";
+import { recheckMs } from "../wake-index.ts";
+import { type Blocker, reportDeletion } from "./deletion-report.ts";
+import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";
+import { actionFor, blockerOf, type Candidate, deletionTurn, isDue, turnOf } from "./deletion-turn.ts";
+
+/** The table of contents of a deletion: the first rule that answers decides. */
+export const deletionRules: readonly Rule<DeletionSeen, PlanAction>[] = [
+  { name: "nothingOwned", answer: nothingOwned },
+  { name: "cannotSee", answer: cannotSee },
+  { name: "stillReading", answer: stillReading },
+  { name: "nothingRemains", answer: nothingRemains },
+  { name: "orphanRequested", answer: orphanRequested },
+  { name: "unansweredFirst", answer: unansweredFirst },
+  { name: "accountUnusable", answer: accountUnusable },
+  { name: "nextStep", answer: nextStep },
+  { name: "refused", answer: refused },
+  { name: "underWay", answer: underWay },
+];
+
+const lookAgainMs = 5_000;
+const unauthorizedMs = 30_000;
+const firstPictureMs = 100;
+
+/** Nothing was ever written, or all that was belongs to the plan's successor. */
+function nothingOwned({ plan }: DeletionSeen): PlanVerdict | undefined {
+  const ownsNothing = !hasStarted(plan) || plan.status?.phase === "Superseded";
+  return ownsNothing ? { actions: [], outcome: settled() } : undefined;
+}
+
+/** It is the operator itself that may not see what is left. */
+function cannotSee(seen: DeletionSeen): PlanVerdict | undefined {
+  const { plan, unseen } = seen;
+  if (unseen === undefined) return undefined;
+  if (isLettingGo(seen)) return letGo(seen, unseen);
+  const why = { reason: reasons.deletionBlocked, message: `${unseen}.` };
+  const outcome = stalled(why, retryMs(lookAgainMs, seen));
+  return { actions: [], outcome, ...reportDeletion(plan, why, { isBlocked: true }) };
+}
+
+function stillReading({ plan, isPending }: DeletionSeen): PlanVerdict | undefined {
+  if (!isPending) return undefined;
+  return { actions: [], outcome: waiting(deleting, firstPictureMs), ...reportDeletion(plan, deleting) };
+}
+
+function nothingRemains(seen: DeletionSeen): PlanVerdict | undefined {
+  const count = seen.remaining.length + awaitedOf(seen).length;
+  return count === 0 ? { actions: [], outcome: settled() } : undefined;
+}
+
+/** Written down before anything is done: the request for it disappears while we work. */
+function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): PlanVerdict | undefined {
+  if (!isOrphanRequested || plan.status?.deletion?.orphan === true) return undefined;
+  const why = { reason: reasons.deleting, message: "Orphaning the objects of the plan." };
+  const deletion = { remaining: remaining.length, orphan: true };
+  return { actions: [], outcome: waiting(why, 0), ...reportDeletion(plan, why, { deletion }) };
+}
+
+/** Nobody can say whether they are there, and what was made before them has to wait for them. */
+function unansweredFirst(seen: DeletionSeen): PlanVerdict | undefined {
+  const awaited = awaitedOf(seen);
+  const [first, ...others] = awaited;
+  if (first === undefined || turnOf(seen.remaining) >= turnOf(awaited)) return undefined;
+  const rest = others.length === 0 ? "" : ` and ${others.length} more`;
+  const name = `${describeIdentity(first.identity)}${rest}`;
+  const message = `Whether ${name} still exists is unknown: the API of ${first.identity.apiVersion} does not respond.`;
+  return blocked(seen, { reason: reasons.deletionBlocked, message });
+}
+
+function accountUnusable(seen: DeletionSeen): PlanVerdict | undefined {
+  const { account, plan } = seen;
+  if (account === "present") return undefined;
+  const name = plan.spec.serviceAccountName;
+  const said = `${name} ${account === "missing" ? "does not exist" : "was deleted and created again"}`;
+  if (isLettingGo(seen)) return letGo(seen, said);
+  return account === "missing"
+    ? unauthorized(seen, said)
+    : stuck(seen, { reason: reasons.serviceAccountReplaced, message: replacedMessage(name) });
+}
+
+/**
+ * Objects go in the reverse of the order in which they were made, a stage at a time: what a later stage needs stays until that stage
+ * is gone. Jobs that run go before what they work with does, or they would make anew what was just deleted.
+ */
+function nextStep(seen: DeletionSeen): PlanVerdict | undefined {
+  const { plan } = seen;
+  const { targets, inFlight } = deletionTurn(seen);
+  const due = targets.filter((target) => isDue(target, seen));
+  if (due.length === 0) return undefined;
+  return {
+    actions: [...warningsFor(due, seen), ...due.map((target) => actionFor(target, seen))],
+    inFlight,
+    isInterim: true,
+    outcome: waiting(deleting, lookAgainMs),
+    ...reportDeletion(plan, deleting, progressOf(seen)),
+  };
+}
+
+/** Somebody has to give the account its permissions back, or allow the plan to let go. */
+function refused(seen: DeletionSeen): PlanVerdict | undefined {
+  const failure = deletionTurn(seen)
+    .targets.map(({ live }) => seen.refusals.get(live.metadata.uid ?? ""))
+    .find((found) => found !== undefined);
+  return failure === undefined ? undefined : unauthorized(seen, failure.message);
+}
+
+/** Events bring us back as objects go; a look every few seconds is for those that no event reports. */
+function underWay(seen: DeletionSeen): PlanVerdict {
+  const { plan, remaining } = seen;
+  const [blocker] = deletionTurn(seen).targets.flatMap(blockerOf);
+  if (blocker === undefined || remaining.some(({ live }) => seen.asked.has(live.metadata.uid ?? "")))
+    return {
+      actions: [],
+      outcome: waiting(deleting, lookAgainMs),
+      ...reportDeletion(plan, deleting, progressOf(seen)),
+    };
+  const { object, finalizers = [] } = blocker;
+  const message = `${describeIdentity(object)} is waiting for its finalizers ${finalizers.join(", ")}.`;
+  return blocked(seen, { reason: reasons.deletionBlocked, message });
+}
+
+const deleting = { reason: reasons.deleting, message: "Deleting the objects of the plan." };
+
+function blocked(seen: DeletionSeen, why: Why): PlanVerdict {
+  const report = reportDeletion(seen.plan, why, { ...progressOf(seen), isBlocked: true });
+  return { actions: [], outcome: waiting(why, lookAgainMs), ...report };
+}
+
+function stuck(seen: DeletionSeen, why: Why): PlanVerdict {
+  const report = reportDeletion(seen.plan, why, { ...progressOf(seen), isBlocked: true });
+  return { actions: [], outcome: stalled(why, retryMs(unauthorizedMs, seen)), ...report };
+}
+
+function unauthorized(seen: DeletionSeen, said: string): PlanVerdict {
+  const { serviceAccountName } = seen.plan.spec;
+  const message = `Service account ${serviceAccountName} cannot delete the remaining objects: ${said}; set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
+  return stuck(seen, { reason: reasons.deletionBlocked, message });
+}
+
+/** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
+function replacedMessage(account: string): string {
+  return `Service account ${account} was deleted and recreated, and the new one is not trusted: delete the remaining objects yourself, or set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
+}
+
+/** A permission that comes back brings the plan back; the server's own view of permissions follows shortly later. */
+function retryMs(usualMs: number, { recentlyChanged }: DeletionSeen): number {
+  return recentlyChanged.includes("permissions") ? recheckMs : usualMs;
+}
+
+function letGo({ plan, remaining }: DeletionSeen, why: string): PlanVerdict {
+  const names = remaining.slice(0, 10).map(({ identity }) => describeIdentity(identity));
+  const warning = `${[...names, "all other remaining objects"].join(", ")} are left in the cluster because ${why}`;
+  return { actions: [{ kind: "warn", plan, reason: "Orphaned", warnings: [warning] }], outcome: settled() };
+}
+
+/** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
+function awaitedOf({ unanswered, isOverdue, isNamespaceTerminating }: DeletionSeen): readonly Unread[] {
+  return isOverdue || isNamespaceTerminating ? [] : unanswered;
+}
+
+/** What the plan leaves behind, because others have data in it or because the account may not delete it. */
+function warningsFor(due: readonly Candidate[], { plan, refusals }: DeletionSeen): readonly PlanAction[] {
+  const spared = due.flatMap(({ live, protectedBy }) =>
+    protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],
+  );
+  const denied = due.flatMap(({ live }) => refusals.get(live.metadata.uid ?? "")?.message ?? []);
+  const orphaned = denied.map((said) => `left in the cluster: ${said}`);
+  return [
+    ...(spared.length === 0 ? [] : [{ kind: "warn", plan, reason: "Protected", warnings: spared } as const]),
+    ...(orphaned.length === 0
+      ? []
+      : [{ kind: "warn", plan, reason: "Orphaned", warnings: orphaned } as const]),
+  ];
+}
+
+function progressOf(seen: DeletionSeen): {
+  readonly remaining: number;
+  readonly blockedBy: readonly Blocker[];
+} {
+  return {
+    remaining: seen.remaining.length + awaitedOf(seen).length,
+    blockedBy: deletionTurn(seen).targets.flatMap(blockerOf),
+  };
+}

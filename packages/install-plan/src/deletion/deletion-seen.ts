@@ -1,0 +1,57 @@
+import type { InstallPlan } from "@quartermaster/api";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+import type { Job } from "@quartermaster/runtime/kinds";
+
+import type { Entry } from "../inventory/inventory.ts";
+import type { WriteFailure } from "../plan-memory.ts";
+import type { WakeTrigger } from "../wake-index.ts";
+
+/** An object of the plan, whether or not it is there. */
+export interface Unread extends Entry {
+  /** An object of a CRD that the plan brought: goes before everything else, while its controller still runs. */
+  readonly isCustomResource: boolean;
+}
+
+/** An object of the plan that is still there and still has its owner labels. */
+export interface Remaining extends Unread {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  /** Holds what others put there; undefined when nothing speaks against deleting it. */
+  readonly protectedBy?: string;
+}
+
+/** What is left of a plan that is being deleted, and what decides about it. */
+export interface DeletionSeen {
+  readonly plan: InstallPlan;
+  /** Without what the plan left behind for good. */
+  readonly remaining: readonly Remaining[];
+  /** What may be there or not: its API does not answer, and it must not count as gone. */
+  readonly unanswered: readonly Unread[];
+  /** Some watch has not shown its first picture yet. */
+  readonly isPending: boolean;
+  /** Why the operator may not look at what is left; then nothing else is known. */
+  readonly unseen?: string;
+  /** Jobs of the plan's stages that still run. */
+  readonly runningJobs: readonly Job[];
+  /** Only the account that was vouched for counts, by uid: another one of its name may have other permissions. */
+  readonly account: "present" | "missing" | "replaced";
+  /** The plan's whole namespace goes, and the plan must not hold that up. */
+  readonly isNamespaceTerminating: boolean;
+  /** `kubectl delete --cascade=orphan`, as far as the API still shows it. */
+  readonly isOrphanRequested: boolean;
+  /** The deletion has had its time, and the plan says to let go then. */
+  readonly isOverdue: boolean;
+  /** What the account was refused in this reconcile, by the uid of the object. */
+  readonly refusals: ReadonlyMap<string, WriteFailure>;
+  /** Uids of objects whose deletion or release was asked for, and whose watch does not show it yet. */
+  readonly asked: ReadonlySet<string>;
+  readonly recentlyChanged: readonly WakeTrigger[];
+}
+
+/** The plan says so, or its whole namespace goes. */
+export function isLettingGo({
+  plan,
+  isNamespaceTerminating,
+}: Pick<DeletionSeen, "plan" | "isNamespaceTerminating">): boolean {
+  return plan.spec.deletion.ifUnauthorized === "Orphan" || isNamespaceTerminating;
+}

@@ -1,0 +1,139 @@
+import { type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { trueCondition } from "@quartermaster/health";
+import { ApiError, type Context, type KubeObject } from "@quartermaster/runtime";
+import { type Job, jobs, namespaces, serviceAccounts } from "@quartermaster/runtime/kinds";
+
+import { identityKey, identityOf } from "../identity.ts";
+import { trackKinds } from "../inventory/member-stores.ts";
+import { isOwnJob } from "../jobs/job-view.ts";
+import { manifestNames } from "../manifest/content-reader.ts";
+import type { ObserverParts } from "../observe.ts";
+import { type PlanMemory, planMemory, type WriteFailure } from "../plan-memory.ts";
+import { deletionLastedMs } from "../progress.ts";
+import type { WakeIndex } from "../wake-index.ts";
+import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
+import { isOrphaning, wasOrphaned } from "./orphan-request.ts";
+import { readRemaining, type RemainingParts } from "./read-remaining.ts";
+
+/** What observing a deletion needs besides the reconcile. */
+export interface DeletionParts extends ObserverParts {
+  readonly wakeIndex: WakeIndex;
+  /** Uids of plans that were seen with the request to orphan. */
+  readonly orphanRequests: ReadonlySet<string>;
+}
+
+/** Reads what is left of a plan, and what decides about it. */
+export async function observeDeletion(
+  plan: InstallPlan,
+  ctx: Context,
+  parts: DeletionParts,
+): Promise<DeletionSeen> {
+  const nowMs = parts.system.monotonicMs();
+  const memory = ctx.memory(planMemory);
+  const recentlyChanged = parts.wakeIndex.recentlyChanged(nowMs);
+  const base = {
+    plan,
+    account: accountOf(plan, ctx),
+    isNamespaceTerminating: isNamespaceTerminating(plan, ctx),
+    isOrphanRequested: isOrphanRequested(plan, ctx, parts),
+    isOverdue: isOverdue(plan, memory, parts),
+    recentlyChanged,
+  };
+  const sinceMs = startOf(ctx, nowMs);
+  const leftBehind = isLettingGo(base) ? memory.unreleasable : new Set<string>();
+  const left = { ...nothing, ...(await readLeft(plan, ctx, { ...parts, memory, nowMs, leftBehind })) };
+  const objects = [...left.remaining.map(({ live }) => live), ...left.runningJobs];
+  return {
+    ...base,
+    ...left,
+    refusals: new Map(
+      objects.flatMap((live) => {
+        const failure = failureOf(live, memory);
+        return failure !== undefined && failure.triedAtMs >= sinceMs
+          ? [[live.metadata.uid ?? "", failure]]
+          : [];
+      }),
+    ),
+    asked: new Set(
+      objects.filter((live) => memory.isAsked(live, nowMs)).map(({ metadata }) => metadata.uid ?? ""),
+    ),
+  };
+}
+
+const nothing = { remaining: [], unanswered: [], isPending: false, runningJobs: [] };
+
+/** When each reconcile first looked: what was refused before that is tried again, what was refused since is not. */
+const starts = new WeakMap<Context, number>();
+
+function startOf(ctx: Context, nowMs: number): number {
+  const startMs = starts.get(ctx) ?? nowMs;
+  starts.set(ctx, startMs);
+  return startMs;
+}
+
+type Left = Partial<Pick<DeletionSeen, "remaining" | "unanswered" | "isPending" | "runningJobs" | "unseen">>;
+
+async function readLeft(
+  plan: InstallPlan,
+  ctx: Context,
+  parts: DeletionParts & RemainingParts,
+): Promise<Left> {
+  try {
+    const left = await readRemaining(plan, ctx, parts);
+    const stores = await trackKinds(ctx, [jobs]);
+    const isLeft = (job: Job): boolean =>
+      isOwnJob(job, plan) && isRunning(job) && !parts.leftBehind.has(job.metadata.uid ?? "");
+    return { ...left, runningJobs: stores.list(jobs).filter(isLeft) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.class !== "forbidden") throw error;
+    return { unseen: error.message };
+  }
+}
+
+function isRunning(job: Job): boolean {
+  const hasEnded = ["Complete", "Failed"].some((type) => trueCondition(job, type) !== undefined);
+  return !hasEnded && job.metadata.deletionTimestamp === undefined;
+}
+
+function failureOf(live: KubeObject, memory: PlanMemory): WriteFailure | undefined {
+  const failure = memory.writeFailures.get(identityKey(identityOf(live)));
+  return failure?.uid === live.metadata.uid ? failure : undefined;
+}
+
+function isOrphanRequested(
+  plan: InstallPlan,
+  ctx: Context,
+  { orphanRequests }: Pick<DeletionParts, "orphanRequests">,
+): boolean {
+  if (isOrphaning(plan) || orphanRequests.has(plan.metadata.uid ?? "")) return true;
+  const { namespace = "" } = plan.metadata;
+  const store = ctx.store(resourceManifest.kind);
+  return wasOrphaned(
+    plan,
+    manifestNames(plan).flatMap((name) => store.get({ namespace, name }) ?? []),
+  );
+}
+
+function isNamespaceTerminating({ metadata }: InstallPlan, ctx: Context): boolean {
+  const home = ctx.store(namespaces).get({ name: metadata.namespace ?? "" });
+  return home?.metadata.deletionTimestamp !== undefined;
+}
+
+function isOverdue(
+  plan: InstallPlan,
+  memory: PlanMemory,
+  { system }: Pick<ObserverParts, "system">,
+): boolean {
+  const { timeoutSeconds, onTimeout } = plan.spec.deletion;
+  const lastedMs = deletionLastedMs(plan, system.wallMs());
+  const elapsedMs = memory.elapsedMs("deletion", system.monotonicMs(), lastedMs);
+  return timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000 && onTimeout === "Orphan";
+}
+
+function accountOf({ metadata, spec, status }: InstallPlan, ctx: Context): DeletionSeen["account"] {
+  const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
+  const found = ctx.follow(serviceAccounts, ref);
+  if (found === undefined) return "missing";
+  const pinned = status?.serviceAccountUid;
+  return pinned === undefined || pinned === found.metadata.uid ? "present" : "replaced";
+}

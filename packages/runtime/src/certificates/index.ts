@@ -1,0 +1,16 @@
+export { caBundleIn, readCaBundle } from "./ca-bundle.ts";
+export type { BundleConfigMap, CaBundle } from "./ca-bundle.ts";
+export type { CertificateUsage } from "./certificate-extensions.ts";
+export { certificateRenewal, renewalDueMs } from "./certificate-renewal.ts";
+export type { CertificateRenewal, WantedCertificate } from "./certificate-renewal.ts";
+export type { CertificateSource, CertifiedKey } from "./certificate-source.ts";
+export { certificateTrust } from "./certificate-trust.ts";
+export type { CertificateTrust, TrustQuestion } from "./certificate-trust.ts";
+export { issueAuthority, issueCertificate } from "./issue-certificate.ts";
+export type { CertificateRequest, LeafRequest } from "./issue-certificate.ts";
+export { certificatesIn, isPair, readCertificate } from "./read-certificate.ts";
+export type { CertificateFacts, KeyChoice, Validity } from "./read-certificate.ts";
+export { bundleOf, nextRotationMs, rotationStep, signerOf } from "./rotation.ts";
+export type { Authorities, Authority, RotationStep, RotationTimes } from "./rotation.ts";
+export { distinguishedName } from "./subject.ts";
+export type { Subject } from "./subject.ts";

@@ -1,0 +1,33 @@
+import type { Controller } from "../controller/define-controller.ts";
+import { configurationController } from "../webhook/configuration-controller.ts";
+import type { Domain, DomainHost, DomainWebhooks } from "./domain.ts";
+import { authorityRef, type WebhookOptions } from "./webhook-role.ts";
+
+/** What the role `controllers` is made of. */
+export interface OperatorControllersOptions {
+  readonly name: string;
+  readonly controllers?: readonly Controller[];
+  readonly domains?: readonly Domain[];
+  readonly webhook?: WebhookOptions;
+}
+
+/** All controllers of an operator: its own, those of its domains, and the one that keeps the domains' webhook configurations. */
+export function operatorControllers(
+  { name, controllers = [], domains = [], webhook }: OperatorControllersOptions,
+  host: DomainHost,
+  webhooks: readonly DomainWebhooks[],
+): readonly Controller[] {
+  const own = [...controllers, ...domains.flatMap((domain) => domain.controllers(host))];
+  const configurations = webhooks.flatMap((each) => each.configurations);
+  if (configurations.length === 0) return own;
+  if (webhook === undefined) {
+    host.log.warn("webhook configurations are not kept: the webhook's address is not known");
+    return own;
+  }
+  const { address, namespace } = webhook;
+  const bundle = authorityRef(name, webhook);
+  return [
+    ...own,
+    configurationController({ configurations, address, bundle, owner: `${namespace}.${name}` }),
+  ];
+}

@@ -1,0 +1,168 @@
+import { CertificateFiles, type CertificateFilesObserver } from "../certificates/certificate-files.ts";
+import type { CertificateSource } from "../certificates/certificate-source.ts";
+import { IssuedCertificates } from "../certificates/issued-certificates.ts";
+import type { Client } from "../client/client.ts";
+import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
+import type { ObjectRef } from "../object/kube-object.ts";
+import type { Log } from "../reconcile/log.ts";
+import type { System } from "../system/system.ts";
+import { aborted } from "../system/termination.ts";
+import type { Checks } from "../telemetry/telemetry-server.ts";
+import type { WebhookRoute } from "../webhook/answer-review.ts";
+import type { WebhookObserver } from "../webhook/request-handler.ts";
+import type { WebhookAddress } from "../webhook/webhook-configuration.ts";
+import { WebhookServer } from "../webhook/webhook-server.ts";
+import type { DomainWebhooks, WebhookStores } from "./domain.ts";
+
+/** How reviews come to us, and by which certificate they trust us. */
+export interface WebhookOptions {
+  /** Where the API server reaches the webhook: both roles need to know. */
+  readonly address: WebhookAddress;
+  /** Namespace of the Secret with our authorities and of the ConfigMap with their certificates. */
+  readonly namespace: string;
+  /** Name of both (default: the operator's name and `-webhook-ca`). */
+  readonly authority?: string;
+  /** Port to listen on; 0 takes any free port (default: 9443). */
+  readonly port?: number;
+  /** Address of that port (default: all). */
+  readonly host?: string;
+  /** A certificate that somebody else renews, instead of our own. Its authorities have to be in the ConfigMap. */
+  readonly files?: { readonly certificatePath: string; readonly keyPath: string };
+  /** PEM. When given, only callers with a certificate of these authorities are heard. */
+  readonly callerAuthoritiesPem?: string;
+}
+
+/** What the role works with. */
+export interface WebhookRoleParts {
+  readonly name: string;
+  readonly options: WebhookOptions;
+  readonly webhooks: readonly DomainWebhooks[];
+  readonly client: Client;
+  readonly informers: InformerPool;
+  readonly system: System;
+  readonly log: Log;
+  readonly observer: WebhookObserver & CertificateFilesObserver;
+}
+
+/** The Secret of the authorities, and the ConfigMap of their certificates. */
+export function authorityRef(
+  name: string,
+  { namespace, authority }: Pick<WebhookOptions, "namespace" | "authority">,
+): Required<ObjectRef> {
+  return { namespace, name: authority ?? `${name}-webhook-ca` };
+}
+
+/** Answers the API server: certificate, stores, server. Listens as soon as there is a certificate, and is ready with its stores. */
+export class WebhookRole implements AsyncDisposable {
+  /** Paths that are answered. */
+  readonly paths: readonly string[];
+  readonly #stopping = new AbortController();
+  readonly #stores: InformerHandle[] = [];
+  readonly #certificates: CertificateSource & { run(signal: AbortSignal): Promise<void> };
+  readonly #server: WebhookServer;
+  readonly #log: Log;
+  #renewing: Promise<void> | undefined;
+
+  constructor(parts: WebhookRoleParts) {
+    const { options, system, log, observer } = parts;
+    const { port, host, callerAuthoritiesPem } = options;
+    this.#certificates = certificatesOf(parts);
+    const routes = this.#routesOf(parts);
+    this.paths = routes.map(({ path }) => path);
+    this.#server = new WebhookServer({
+      routes,
+      certificates: this.#certificates,
+      system,
+      log,
+      observer,
+      ...(port === undefined ? {} : { port }),
+      ...(host === undefined ? {} : { host }),
+      ...(callerAuthoritiesPem === undefined ? {} : { callerAuthoritiesPem }),
+    });
+    this.#log = log;
+  }
+
+  /** For the readiness probe. */
+  readonly checks: Checks = {
+    certificate: () => this.#certificates.current() !== undefined,
+    webhook: () => this.#server.isListening,
+    "webhook-stores": () => this.#stores.every(({ store }) => store.isSynced),
+  };
+
+  /** Answers until it is disposed. Rejects when the port is taken or the address is not ours. */
+  async serve(): Promise<void> {
+    const { signal } = this.#stopping;
+    this.#renewing ??= this.#certificates.run(signal);
+    await firstCertificate(this.#certificates, signal);
+    if (signal.aborted) return;
+    const port = await this.#server.listen();
+    this.#log.info("webhook started", { webhookPort: port, webhooks: this.paths });
+    await aborted(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#server.stop();
+    await this.#renewing;
+    for (const handle of this.#stores) await handle[Symbol.asyncDispose]();
+  }
+
+  #routesOf({ webhooks, informers }: WebhookRoleParts): readonly WebhookRoute[] {
+    const stores: WebhookStores = {
+      store: (request) => {
+        const handle = informers.acquire(request);
+        this.#stores.push(handle);
+        return handle.store;
+      },
+    };
+    return webhooks.flatMap((each) => each.routes(stores));
+  }
+}
+
+function certificatesOf({
+  name,
+  options,
+  client,
+  informers,
+  system,
+  log,
+  observer,
+}: WebhookRoleParts): IssuedCertificates | CertificateFiles {
+  if (options.files !== undefined) return new CertificateFiles({ ...options.files, system, log, observer });
+  const secret = authorityRef(name, options);
+  return new IssuedCertificates({
+    client,
+    system,
+    log,
+    name,
+    secret,
+    informers,
+    targets: [{ kind: "configMap", ...secret }],
+    // The configurations follow the ConfigMap under the lease: a day bridges any time without a leader.
+    times: { propagationMs: 24 * 3_600_000 },
+    ...namesOf(options.address),
+  });
+}
+
+/** The names by which the API server calls. */
+function namesOf(address: WebhookAddress): { readonly dnsNames: string[]; readonly ipAddresses: string[] } {
+  if ("service" in address) {
+    const { name, namespace } = address.service;
+    return { dnsNames: [`${name}.${namespace}.svc`], ipAddresses: [] };
+  }
+  const host = new URL(address.url).hostname.replaceAll(/^\[|\]$/g, "");
+  const isAddress = /^[\d.]+$/.test(host) || host.includes(":");
+  return isAddress ? { dnsNames: [], ipAddresses: [host] } : { dnsNames: [host], ipAddresses: [] };
+}
+
+async function firstCertificate(source: CertificateSource, signal: AbortSignal): Promise<void> {
+  if (source.current() !== undefined) return;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  using stack = new DisposableStack();
+  stack.use(
+    source.onChange(() => {
+      resolve(undefined);
+    }),
+  );
+  await Promise.race([promise, aborted(signal)]);
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+
+import {
+  eventually,
+  type Identity,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  type PolicyRule,
+} from "@quartermaster/testkit";
+import { expect, test } from "vitest";
+
+import { issueCertificate } from "../../src/certificates/issue-certificate.ts";
+import type { Kind } from "../../src/object/kind.ts";
+import type { Log } from "../../src/reconcile/log.ts";
+import type { Domain, OperatorRole } from "../../src/run/domain.ts";
+import { type OwnPermission, ownPermissions } from "../../src/run/own-permissions.ts";
+import { run, type RunOptions } from "../../src/run/run.ts";
+import { connect } from "../support/connect.ts";
+import { configMaps } from "../support/kinds.ts";
+import { kubeconfig } from "../support/kubeconfig.ts";
+import { makeServing } from "../support/serving.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
+import { serveWidgets, widgetKind } from "../support/widgets.ts";
+
+/** An operator in this process. */
+class Replica implements AsyncDisposable {
+  readonly #stopping = new AbortController();
+  readonly #fields: Record<string, unknown>[] = [];
+  readonly ended: Promise<void>;
+
+  constructor(options: RunOptions) {
+    const note = (_message: string, fields: object = {}): void => {
+      this.#fields.push({ ...fields });
+    };
+    const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+    this.ended = run({ ...options, port: 0, host: "127.0.0.1", log, signal: this.#stopping.signal });
+  }
+
+  async probe(): Promise<{ readonly status: number; readonly text: string }> {
+    const port = await eventually(() => this.#fields.find((each) => "metricsPort" in each)?.["metricsPort"]);
+    const answer = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.ended;
+  }
+}
+
+/** Refuses ConfigMaps called `refused` and says how many widgets there are. */
+function countingDomain(widgets: Kind, { name, namespace }: Record<"name" | "namespace", string>): Domain {
+  return {
+    name: "counting",
+    permissions: [],
+    controllers: () => [],
+    webhooks: () => ({
+      configurations: [
+        {
+          kind: "validating",
+          name,
+          webhooks: [
+            {
+              name: "configmaps.example.org",
+              path: "/count",
+              rules: [
+                { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] },
+              ],
+              namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+              matchConditions: [{ name: "refused", expression: "object.metadata.name == 'refused'" }],
+              failurePolicy: "Fail",
+              sideEffects: "None",
+            },
+          ],
+        },
+      ],
+      routes: ({ store }) => {
+        const seen = store({ kind: widgets, namespace });
+        return [
+          {
+            kind: "admission",
+            path: "/count",
+            decide: () => ({ kind: "deny", message: `there are ${seen.size} widgets` }),
+          },
+        ];
+      },
+    }),
+  };
+}
+
+/** A kubeconfig of the account, in a file. */
+async function saveAccess({ server, caPem, token }: Identity, path: string): Promise<string> {
+  const caData = Buffer.from(caPem).toString("base64");
+  const cluster = { server, "certificate-authority-data": caData };
+  await writeFile(path, JSON.stringify(kubeconfig({ cluster, user: { token } })));
+  return path;
+}
+
+/** What the API server takes of it. */
+function ruleOf({ apiGroups, resources, verbs, resourceNames }: OwnPermission): PolicyRule {
+  return { apiGroups, resources, verbs, ...(resourceNames === undefined ? {} : { resourceNames }) };
+}
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+test("both roles work with exactly their own permissions; the webhook takes no lease and is ready with its stores", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "role");
+  await using folder = await makeTempFolder();
+  await using connected = connect(cluster.admin);
+  const widgets = widgetKind();
+  const accessOf = async (role: OperatorRole, rules: readonly PolicyRule[]): Promise<string> => {
+    const own = ownPermissions({
+      name: "counter",
+      namespace: namespace.name,
+      hasWebhooks: true,
+    }).filter((each) => each.role === role);
+    const account = await makeIdentity(cluster.api, cluster.admin, {
+      namespace: namespace.name,
+      rules: [...own.filter(({ isNamespaced }) => isNamespaced).map(ruleOf), ...rules],
+      clusterRules: own.filter(({ isNamespaced }) => !isNamespaced).map(ruleOf),
+    });
+    return await saveAccess(account, join(folder.path, role));
+  };
+  const reads = { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] };
+  const kubeconfigPath = await accessOf("webhook", [reads]);
+  const port = await freePort();
+  const name = `r${randomBytes(4).toString("hex")}`;
+  const common = {
+    name: "counter",
+    lease: { namespace: namespace.name },
+    domains: [countingDomain(widgets, { name, namespace: namespace.name })],
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: namespace.name,
+      port,
+      host: "127.0.0.1",
+    },
+  };
+  await using webhook = new Replica({ ...common, roles: ["webhook"], config: { kubeconfigPath } });
+  const unready = await eventually(async (see) => {
+    const { status, text } = see(await webhook.probe());
+    return text.includes("[+]certificate ok\n[+]webhook ok") ? { status, text } : undefined;
+  });
+  expect(unready).toMatchObject({
+    status: 500,
+    text: expect.stringContaining("[-]webhook-stores") as unknown,
+  });
+  await serveWidgets(connected.client, widgets);
+  await eventually(async (see) => see(await webhook.probe()).status === 200, { withinMs: 60_000 });
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace.name}/leases/counter`;
+  expect((await cluster.api.send({ path: leases })).status).toBe(404);
+
+  const roles = ["controllers"] as const;
+  const config = { kubeconfigPath: await accessOf("controllers", []) };
+  const controllers = new Replica({ ...common, roles, config });
+  const path = `/api/v1/namespaces/${namespace.name}/configmaps`;
+  const refused = async (): Promise<string> => {
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "refused" } };
+    return (await cluster.api.send({ method: "POST", path: `${path}?dryRun=All`, body })).body;
+  };
+  await eventually(async (see) => see(await refused()).includes("there are 0 widgets"), { withinMs: 30_000 });
+  expect((await cluster.api.send({ path: leases })).status).toBe(200);
+  await controllers[Symbol.asyncDispose]();
+  // Nobody leads now, and reviews are answered all the same.
+  await connected.client.create(widgets, {
+    apiVersion: `${widgets.group}/v1`,
+    kind: "Widget",
+    metadata: { name: "one", namespace: namespace.name },
+    spec: {},
+  });
+  await eventually(async (see) => see(await refused()).includes("there are 1 widgets"));
+  // What others need to trust us comes back when somebody deletes it.
+  const published = `${path}/counter-webhook-ca`;
+  expect((await cluster.api.send({ method: "DELETE", path: published })).status).toBe(200);
+  await eventually(async (see) => see(await cluster.api.send({ path: published })).status === 200);
+  await cluster.api.send({
+    method: "DELETE",
+    path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${name}`,
+  });
+});
+
+test("one replica can have both roles, and a webhook that cannot listen ends the operator", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "role");
+  await using taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const replica = new Replica({
+    name: "counter",
+    roles: ["controllers", "webhook"],
+    config: { kubeconfigPath: cluster.kubeconfigPath },
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: namespace.name,
+      port,
+      host: "127.0.0.1",
+    },
+  });
+  await expect(replica.ended).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
+
+test("a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
+  using cluster = joinSharedCluster();
+  await using folder = await makeTempFolder();
+  const { authority, certificates } = await makeServing();
+  const pair = certificates.current();
+  const files = { certificatePath: join(folder.path, "tls.crt"), keyPath: join(folder.path, "tls.key") };
+  await writeFile(files.certificatePath, pair?.certificatePem ?? "");
+  await writeFile(files.keyPath, pair?.keyPem ?? "");
+  const port = await freePort();
+  const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
+  const caller = await issueCertificate(authority, {
+    subject: { commonName: "api-server" },
+    usages: ["client"],
+    serial: "03",
+    validity,
+  });
+  await using replica = new Replica({
+    name: "counter",
+    roles: ["webhook"],
+    config: { kubeconfigPath: cluster.kubeconfigPath },
+    domains: [countingDomain(configMaps, { name: "unused", namespace: "default" })],
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: "default",
+      port,
+      host: "127.0.0.1",
+      files,
+      callerAuthoritiesPem: authority.certificatePem,
+    },
+  });
+  await eventually(async (see) => see(await replica.probe()).status === 200);
+  const ask = async (identity: object): Promise<number | undefined> => {
+    const asked = request({
+      host: "127.0.0.1",
+      port,
+      path: "/count",
+      ca: authority.certificatePem,
+      ...identity,
+    });
+    asked.end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  // Reviews are posted; that it says so shows that it listened to us.
+  expect(await ask({ cert: caller.certificatePem, key: caller.keyPem })).toBe(405);
+  await expect(ask({})).rejects.toThrow(/certificate required|hang up|ECONNRESET/i);
+});

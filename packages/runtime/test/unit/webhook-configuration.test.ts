@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+
+import {
+  compareConfiguration,
+  configurationOwnerLabel,
+  type ConfigurationState,
+  type ConfigurationStep,
+  configurationStep,
+  desiredConfiguration,
+  waitBeforeWriteMs,
+  type WebhookConfigurationSpec,
+} from "../../src/webhook/webhook-configuration.ts";
+
+const spec: WebhookConfigurationSpec = {
+  kind: "mutating",
+  name: "inject",
+  webhooks: [
+    {
+      name: "pods.inject.example.org",
+      path: "/inject",
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+      failurePolicy: "Fail",
+      sideEffects: "None",
+    },
+  ],
+};
+
+const fill = {
+  address: { service: { namespace: "qm", name: "webhook" } },
+  bundlePem: "pem",
+  owner: "qm.quartermaster",
+};
+
+const wanted = desiredConfiguration(spec, fill);
+
+describe("what is done about a configuration", () => {
+  const here = { isWanted: true, hasBundle: true } as const;
+  test.each<{ readonly name: string; readonly given: ConfigurationState; readonly want: ConfigurationStep }>([
+    { name: "wanted and absent", given: { ...here, live: "absent" }, want: "create" },
+    { name: "wanted and right", given: { ...here, live: "asWanted" }, want: "keep" },
+    { name: "wanted and edited", given: { ...here, live: "differs" }, want: "replace" },
+    { name: "wanted and somebody else's", given: { ...here, live: "foreign" }, want: "nameTaken" },
+    {
+      name: "wanted without a bundle: it would refuse every request",
+      given: { isWanted: true, hasBundle: false, live: "absent" },
+      want: "keep",
+    },
+    {
+      name: "wanted, there, and the bundle is lost: the old one still serves",
+      given: { isWanted: true, hasBundle: false, live: "differs" },
+      want: "keep",
+    },
+    { name: "unwanted and absent", given: { ...here, isWanted: false, live: "absent" }, want: "keep" },
+    { name: "unwanted and there", given: { ...here, isWanted: false, live: "asWanted" }, want: "delete" },
+    { name: "unwanted and edited", given: { ...here, isWanted: false, live: "differs" }, want: "delete" },
+    {
+      name: "unwanted without a bundle",
+      given: { isWanted: false, hasBundle: false, live: "differs" },
+      want: "delete",
+    },
+    {
+      name: "unwanted and somebody else's: never deleted",
+      given: { ...here, isWanted: false, live: "foreign" },
+      want: "keep",
+    },
+    {
+      name: "not known yet, absent",
+      given: { ...here, isWanted: undefined, live: "absent" },
+      want: "keep",
+    },
+    {
+      name: "not known yet, there",
+      given: { ...here, isWanted: undefined, live: "asWanted" },
+      want: "keep",
+    },
+  ])("$name", ({ given, want }) => {
+    expect(configurationStep(given)).toBe(want);
+  });
+});
+
+test("the service and the bundle are filled in, and every default is said", () => {
+  expect(wanted).toEqual({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "inject", labels: { [configurationOwnerLabel]: "qm.quartermaster" } },
+    webhooks: [
+      {
+        name: "pods.inject.example.org",
+        clientConfig: {
+          service: { namespace: "qm", name: "webhook", port: 443, path: "/inject" },
+          caBundle: Buffer.from("pem").toString("base64"),
+        },
+        rules: [
+          { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "*" },
+        ],
+        failurePolicy: "Fail",
+        sideEffects: "None",
+        timeoutSeconds: 10,
+        matchPolicy: "Equivalent",
+        namespaceSelector: {},
+        objectSelector: {},
+        reinvocationPolicy: "Never",
+        admissionReviewVersions: ["v1"],
+      },
+    ],
+  });
+});
+
+test("a configuration with our name but not our label is not ours", () => {
+  const { labels, ...metadata } = wanted.metadata;
+  expect(labels).toBeDefined();
+  expect(compareConfiguration(wanted, { ...wanted, metadata })).toBe("foreign");
+  const other = { ...metadata, labels: { [configurationOwnerLabel]: "elsewhere.quartermaster" } };
+  expect(compareConfiguration(wanted, { ...wanted, metadata: other })).toBe("foreign");
+});
+
+test.each([
+  { name: "nothing written yet", written: [], nowMs: 0, want: 0 },
+  { name: "fewer than the limit", written: [1_000, 2_000], nowMs: 3_000, want: 0 },
+  { name: "the limit within a minute", written: [1_000, 2_000, 3_000], nowMs: 4_000, want: 57_000 },
+  {
+    name: "the first of them just over a minute ago",
+    written: [1_000, 2_000, 3_000],
+    nowMs: 61_000,
+    want: 0,
+  },
+  { name: "more than the limit", written: [0, 1_000, 2_000, 3_000], nowMs: 4_000, want: 57_000 },
+])("a fight over a configuration is slowed down: $name", ({ written, nowMs, want }) => {
+  expect(waitBeforeWriteMs(written, { nowMs, limit: 3 })).toBe(want);
+});

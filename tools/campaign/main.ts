@@ -1,0 +1,13 @@
+/** Runs the long tests at full length, one after the other. `--only=<name>` runs one of them. */
+import { parseArgs } from "node:util";
+
+import { campaignTable } from "./campaign-table.ts";
+import { campaigns } from "./campaigns.ts";
+import { type CampaignResult, runCampaign } from "./run-campaign.ts";
+
+const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
+const chosen = campaigns.filter(({ name }) => name.includes(values.only));
+const results: CampaignResult[] = [];
+for (const campaign of chosen) results.push(await runCampaign(campaign));
+console.log(campaignTable(results).join("\n"));
+process.exitCode = results.length > 0 && results.every(({ failures }) => failures.length === 0) ? 0 : 1;
