@@ -155,7 +155,7 @@ export const planContentMutants: readonly Mutant[] = [
       },
     ],
   ),
-  ...mutantsOf({ topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-"] }, [
+  ...mutantsOf({ topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-resolve"] }, [
     {
       name: "content is not compared with its digest",
       find: "if (digestOf(resolved.value) === spec.sha256) return resolved;",
@@ -166,42 +166,59 @@ export const planContentMutants: readonly Mutant[] = [
       find: "if (secret.immutable !== true) {",
       replace: "if (secret.immutable === false) {",
     },
-    {
-      name: "lists of any depth",
-      find: "if (levelsLeft === 0) return",
-      replace: "if (levelsLeft === -9) return",
-    },
-    {
-      name: "a list holds other kinds",
-      find: 'if (expected === "" || kind === undefined || kind === expected) return undefined;',
-      replace: 'if (expected === "" || kind === undefined || kind !== "") return undefined;',
-    },
-    {
-      name: "labels of the operator are taken",
-      find: ".filter((key) => key.startsWith(ownLabels))",
-      replace: ".filter((key) => key === ownLabels)",
-    },
-    {
-      name: "owner references are taken",
-      find: '  ["ownerReferences", "is not allowed: the plan owns its objects; remove it"],\n',
-      replace: "",
-    },
-    {
-      name: "copies that differ are dropped",
-      find: "issues: unlike.flatMap(",
-      replace: "issues: unlike.slice(1).flatMap(",
-    },
+  ]),
+  ...mutantsOf(
+    { topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-flatten-list"] },
+    [
+      {
+        name: "lists of any depth",
+        find: "if (levelsLeft === 0) return",
+        replace: "if (levelsLeft === -9) return",
+      },
+      {
+        name: "a list holds other kinds",
+        find: 'if (expected === "" || kind === undefined || kind === expected) return undefined;',
+        replace: 'if (expected === "" || kind === undefined || kind !== "") return undefined;',
+      },
+    ],
+  ),
+  ...mutantsOf(
+    { topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-read-content"] },
+    [
+      {
+        name: "labels of the operator are taken",
+        find: ".filter((key) => key.startsWith(ownLabels))",
+        replace: ".filter((key) => key === ownLabels)",
+      },
+      {
+        name: "owner references are taken",
+        find: '  ["ownerReferences", "is not allowed: the plan owns its objects; remove it"],\n',
+        replace: "",
+      },
+      {
+        name: "copies that differ are dropped",
+        find: "issues: unlike.flatMap(",
+        replace: "issues: unlike.slice(1).flatMap(",
+      },
+    ],
+  ),
+  ...mutantsOf({ topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-read-yaml"] }, [
     {
       name: "a byte order mark is read",
       find: 'if (text.startsWith("\\u{FEFF}")) {',
       replace: 'if (text.startsWith("\\u{FEFF}\\u{FEFF}")) {',
     },
-    {
-      name: "faults of missing content are reported",
-      find: "...(isWhole ? leaningIssues(",
-      replace: "...(!isWhole ? leaningIssues(",
-    },
   ]),
+  ...mutantsOf(
+    { topic: "manifest", package: "install-plan", level: "unit", tests: ["manifest-read-content"] },
+    [
+      {
+        name: "faults of missing content are reported",
+        find: "...(isWhole ? leaningIssues(",
+        replace: "...(!isWhole ? leaningIssues(",
+      },
+    ],
+  ),
   ...mutantsOf({ topic: "jobs", package: "install-plan", level: "unit", tests: ["world-job-view"] }, [
     {
       name: "a job without a controller never times out",
