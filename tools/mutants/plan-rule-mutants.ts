@@ -58,12 +58,12 @@ export const planRuleMutants: readonly Mutant[] = [
   ...mutantsOf({ topic: "lifecycle", package: "install-plan", level: "unit", tests: ["rules-"] }, [
     {
       name: "recreates although switched off",
-      find: "return lifecycle.recreate && isSuperseded !== true;",
-      replace: "return isSuperseded !== true;",
+      find: "return lifecycle.recreate && isExpired !== true;",
+      replace: "return isExpired !== true;",
     },
     {
       name: "a Job that expired is run again",
-      find: "return lifecycle.recreate && isSuperseded !== true;",
+      find: "return lifecycle.recreate && isExpired !== true;",
       replace: "return lifecycle.recreate;",
     },
     {

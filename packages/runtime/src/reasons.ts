@@ -8,7 +8,7 @@ export const reasons = {
   progressing: "Progressing",
   /** The API server refused what we asked for as malformed. */
   rejected: "Rejected",
-  /** We lack a right. */
+  /** A permission is missing. */
   forbidden: "Forbidden",
   /** Something that the object needs, or its kind, is not there. */
   notFound: "NotFound",
