@@ -1,6 +1,6 @@
 import type { parse } from "@bufbuild/cel";
 
-import { itemsMeter, valueMeter } from "./expression-allowance.ts";
+import { itemsMeter, valueMeter } from "./allowance.ts";
 
 /** A node of a parsed expression: plain data. */
 export type Expression = NonNullable<ReturnType<typeof parse>["expr"]>;

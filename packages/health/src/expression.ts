@@ -1,9 +1,9 @@
 import { type CelInput, type CelResult, isCelError, parse, plan } from "@bufbuild/cel";
 import { isJsonObject, isRawNumber } from "@quartermaster/runtime";
 
-import { Allowance } from "./expression-allowance.ts";
-import { meteredEnv } from "./expression-functions.ts";
+import { Allowance } from "./allowance.ts";
 import { faultOf, meter } from "./expression-tree.ts";
+import { meteredEnv } from "./metered-env.ts";
 
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */
 const lengthLimit = 4_096;

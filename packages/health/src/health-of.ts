@@ -1,9 +1,9 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
-import { unmetCheck } from "./declared-checks.ts";
 import { failed, type Health, type HealthFacts, inProgress, ready, terminating } from "./health.ts";
 import { kindRuleOf } from "./kind-rules.ts";
-import { conditionOf, conditionsOf, observedGeneration, wordsOf } from "./object-parts.ts";
+import { conditionOf, conditionsOf, observedGeneration, wordsOf } from "./read-conditions.ts";
+import { unmetCheck } from "./unmet-check.ts";
 
 /**
  * Judges one object by itself, as kstatus does, with the differences of docs/reference/health.md. Pure: time comes in as

@@ -4,4 +4,4 @@ export { opensGate, worse, worstFirst } from "./health.ts";
 export type { Health, HealthFacts, HealthState, Readiness, ReadinessCheck, ResourceState } from "./health.ts";
 export { linearPattern } from "./linear-pattern.ts";
 export type { LinearPattern } from "./linear-pattern.ts";
-export { trueCondition } from "./object-parts.ts";
+export { trueCondition } from "./read-conditions.ts";

@@ -19,7 +19,7 @@ import {
   readConditions,
   trueCondition,
   wordsOf,
-} from "./object-parts.ts";
+} from "./read-conditions.ts";
 import { podRules, workloadRules } from "./workload-rules.ts";
 
 /** Claims of storage. */

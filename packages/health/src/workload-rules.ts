@@ -19,7 +19,7 @@ import {
   trueCondition,
   wantedReplicas,
   wordsOf,
-} from "./object-parts.ts";
+} from "./read-conditions.ts";
 
 /** How the controllers of the group `apps` report that they are done. */
 export const workloadRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([

@@ -44,7 +44,7 @@ import type { PlanObserver } from "./plan-observer.ts";
 import { rules } from "./rules.ts";
 import type { Seen } from "./seen.ts";
 import { recheckMs, WakeIndex, type WakeTrigger } from "./wake-index.ts";
-import { wakeTriggersOf } from "./wake-triggers.ts";
+import { wakeTriggers } from "./wake-triggers.ts";
 
 /** What the domain needs of its process. */
 export interface InstallPlanOptions {
@@ -143,7 +143,7 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
     observe: async (plan, ctx) => {
       plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observeWhenAllowed(plan, ctx, state);
-      wakeIndex.subscribe(plan.metadata, wakeTriggersOf(seen));
+      wakeIndex.subscribe(plan.metadata, wakeTriggers(seen));
       return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
     },
     perform: async (action, ctx) => {

@@ -9,10 +9,11 @@ import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
 import { jobFieldManager, releasePatch } from "./ownership/owner-labels.ts";
 import type { PlanAction } from "./plan-action.ts";
-import { planMemory, type WriteFailure } from "./plan-memory.ts";
+import { planMemory } from "./plan-memory.ts";
 import { verbsOfActions } from "./plan-observer.ts";
-import { progressFields } from "./progress.ts";
+import { progressFields } from "./plan-status.ts";
 import { reasons } from "./reasons.ts";
+import type { WriteFailure } from "./write-failure.ts";
 import { isLasting, NameTakenError, writeFailureFrom } from "./write-failure.ts";
 
 async function performAction(action: PlanAction, ctx: Context, parts: ApplyParts): Promise<void> {

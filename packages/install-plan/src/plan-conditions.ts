@@ -9,8 +9,8 @@ import { describeIdentity } from "./identity.ts";
 import { describeUnwatchable } from "./inventory/unwatchable-kinds.ts";
 import type { Issue } from "./issue.ts";
 import { describePermission } from "./permissions/permission.ts";
+import { hasStarted } from "./plan-status.ts";
 import { approvalOf } from "./preflight/approval.ts";
-import { hasStarted } from "./progress.ts";
 import { reasons } from "./reasons.ts";
 import type { MemberView, Seen } from "./seen.ts";
 

@@ -2,25 +2,7 @@ import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
-import type { PlanAction } from "./plan-action.ts";
-
-/** Why the last write of an object did not succeed. */
-export interface WriteFailure {
-  /** What was tried. */
-  readonly action: PlanAction["kind"];
-  /** Which object was to be deleted or released. */
-  readonly uid?: string;
-  readonly kind: "transient" | "forbidden" | "rejected" | "collision";
-  /** CamelCase, from the domain's closed list. */
-  readonly reason: string;
-  readonly message: string;
-  /** How often in a row, for the back-off. */
-  readonly count: number;
-  /** By the monotonic clock. */
-  readonly notBeforeMs: number;
-  /** When it was met last, by the monotonic clock. */
-  readonly triedAtMs: number;
-}
+import type { WriteFailure } from "./write-failure.ts";
 
 /** What a dry run said. */
 export type DryRun =

@@ -6,9 +6,9 @@ import { jobRecord } from "./jobs/job-view.ts";
 import { memberStates } from "./member-states.ts";
 import { permissionsOf } from "./permissions/permission.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
+import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "./plan-status.ts";
 import { coveredPreview } from "./preflight/approval.ts";
-import { previewOf, detailAction } from "./preflight/preview.ts";
-import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "./progress.ts";
+import { detailAction, previewOf } from "./preflight/preview.ts";
 import { reasons } from "./reasons.ts";
 import type { MemberView, Seen } from "./seen.ts";
 
@@ -37,7 +37,7 @@ export interface Change {
 }
 
 /** The status that a plan should have: what lasts from before, what is seen now, and what the rule says. */
-export function reportOn(
+export function planReport(
   seen: Seen,
   now: Date,
   { phase, message, progress = {} }: Change,

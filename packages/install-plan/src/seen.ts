@@ -2,6 +2,7 @@ import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
 import type { Health, ResourceState } from "@quartermaster/health";
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 
+import type { AccountView } from "./account/account-view.ts";
 import type { Drift } from "./drift/drift.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
@@ -13,9 +14,10 @@ import type { Member } from "./member.ts";
 import type { OwnerLabels } from "./ownership/owner-labels.ts";
 import type { Ownership } from "./ownership/ownership.ts";
 import type { Permission } from "./permissions/permission.ts";
-import type { PinnedNamespace, RevertConflict, WriteFailure } from "./plan-memory.ts";
+import type { PinnedNamespace, RevertConflict } from "./plan-memory.ts";
 import type { Transformed } from "./transformations/transformed.ts";
 import type { WakeTrigger } from "./wake-index.ts";
+import type { WriteFailure } from "./write-failure.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {
@@ -71,19 +73,6 @@ export interface MemberView {
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: string;
 }
-
-/** The account that everything is written with. */
-export type AccountView =
-  | { readonly kind: "present"; readonly uid: string }
-  | { readonly kind: "missing" }
-  /** Deleted and made again under the same name: not the one that was vouched for. */
-  | { readonly kind: "replaced"; readonly uid: string }
-  /** The operator may not act as it: the namespace has not opted in. */
-  | { readonly kind: "impersonationDenied"; readonly uid: string }
-  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
-  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
-  /** the author of the plan may no longer act as it. */
-  | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
 
 /** What would be done to an object. */
 export type PreviewAction =

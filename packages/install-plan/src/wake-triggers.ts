@@ -1,10 +1,10 @@
-import { hasStarted } from "./progress.ts";
+import { hasStarted } from "./plan-status.ts";
 import type { Seen } from "./seen.ts";
 import { isReadable } from "./transformations/transformed.ts";
 import { allWakeTriggers, type WakeTrigger } from "./wake-index.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */
-export function wakeTriggersOf(seen: Seen): readonly WakeTrigger[] {
+export function wakeTriggers(seen: Seen): readonly WakeTrigger[] {
   return allWakeTriggers.filter((trigger) => tests[trigger](seen));
 }
 

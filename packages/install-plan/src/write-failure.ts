@@ -1,8 +1,26 @@
 import type { ApiError, ErrorClass } from "@quartermaster/runtime";
 
 import { describeIdentity, type Identity } from "./identity.ts";
-import type { WriteFailure } from "./plan-memory.ts";
+import type { PlanAction } from "./plan-action.ts";
 import { reasons } from "./reasons.ts";
+
+/** Why the last write of an object did not succeed. */
+export interface WriteFailure {
+  /** What was tried. */
+  readonly action: PlanAction["kind"];
+  /** Which object was to be deleted or released. */
+  readonly uid?: string;
+  readonly kind: "transient" | "forbidden" | "rejected" | "collision";
+  /** CamelCase, from the domain's closed list. */
+  readonly reason: string;
+  readonly message: string;
+  /** How often in a row, for the back-off. */
+  readonly count: number;
+  /** By the monotonic clock. */
+  readonly notBeforeMs: number;
+  /** When it was met last, by the monotonic clock. */
+  readonly triedAtMs: number;
+}
 
 /** What a write that failed means, and when it may be tried again. */
 export function writeFailureFrom(

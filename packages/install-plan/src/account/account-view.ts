@@ -4,8 +4,20 @@ import { serviceAccounts } from "@quartermaster/runtime/kinds";
 
 import { impersonationOf } from "../permissions/rules-review.ts";
 import { reasons } from "../reasons.ts";
-import type { AccountView } from "../seen.ts";
 import { type Author, authorOf } from "./author.ts";
+
+/** The account that everything is written with. */
+export type AccountView =
+  | { readonly kind: "present"; readonly uid: string }
+  | { readonly kind: "missing" }
+  /** Deleted and made again under the same name: not the one that was vouched for. */
+  | { readonly kind: "replaced"; readonly uid: string }
+  /** The operator may not act as it: the namespace has not opted in. */
+  | { readonly kind: "impersonationDenied"; readonly uid: string }
+  /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
+  | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
+  /** the author of the plan may no longer act as it. */
+  | { readonly kind: "authorUnauthorized"; readonly uid: string; readonly author: string };
 
 /** The account that a plan names: there, the one it was, and still at the disposal of the author of the plan. */
 export async function readAccount(

@@ -17,11 +17,12 @@ import { describeIdentity } from "../identity.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { type PlanMemory, planMemory, type WriteFailure } from "../plan-memory.ts";
+import { type PlanMemory, planMemory } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-observer.ts";
 import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
+import type { WriteFailure } from "../write-failure.ts";
 import { writeFailureFrom } from "../write-failure.ts";
 
 /** What performing needs besides the reconcile. */

@@ -6,8 +6,9 @@ import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
 import { stageJobs } from "../jobs/stage-jobs.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { whyOf } from "../plan-report.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../plan-status.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { collisionOf } from "../preflight/preflight.ts";
-import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../progress.ts";
 import { reasons } from "../reasons.ts";
 import { afterRefusal, tryAgainLater } from "../retry/retry.ts";
 import { rollBack, rolledBack } from "../retry/roll-back.ts";
@@ -18,8 +19,7 @@ import {
   lateMatches,
   transformedRemain,
 } from "../transformations/transformation-rules.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
-import { dueWrites } from "./write-order.ts";
+import { dueWrites } from "./due-writes.ts";
 
 /** So long a reconcile begins writes: progress shows in the status, and the reconcile stays within its deadline. */
 const writingMs = 3_000;

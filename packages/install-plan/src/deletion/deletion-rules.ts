@@ -3,9 +3,9 @@ import { type Rule, settled, stalled, waiting, type Why } from "@quartermaster/r
 import { describeIdentity, identityOf } from "../identity.ts";
 import { staysBecause } from "../inventory/protection.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { hasStarted } from "../progress.ts";
+import { hasStarted } from "../plan-status.ts";
+import type { PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
-import type { PlanVerdict } from "../verdict.ts";
 import { recheckMs } from "../wake-index.ts";
 import { type Blocker, reportDeletion } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";

@@ -3,11 +3,11 @@ import { held, settled, stalled, unreachable, waiting } from "@quartermaster/run
 
 import type { PlanAction } from "../plan-action.ts";
 import { whyOf } from "../plan-report.ts";
-import { isInstalled } from "../progress.ts";
+import { isInstalled } from "../plan-status.ts";
+import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { isWorthAnotherTry, permissionsJustChanged } from "../retry/retry.ts";
 import type { MemberView, Seen } from "../seen.ts";
-import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
 import { recheckMs } from "../wake-index.ts";
 import { hasDrifted } from "./drift.ts";
 

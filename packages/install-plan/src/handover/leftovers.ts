@@ -11,11 +11,11 @@ import type { KindTable } from "../manifest/kind-table.ts";
 import type { PlanRef } from "../ownership/owner-labels.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { whyOf } from "../plan-report.ts";
-import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../progress.ts";
+import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../plan-status.ts";
+import { answer, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { rollBack } from "../retry/roll-back.ts";
 import type { Leftover, Seen } from "../seen.ts";
-import { answer, because, type PlanVerdict } from "../verdict.ts";
 import type { Predecessor } from "./replacement.ts";
 
 /** What looking for leftovers needs. */

@@ -1,9 +1,9 @@
 import { held, settled, waiting } from "@quartermaster/runtime";
 
-import { hasStarted, isInstalled } from "../progress.ts";
+import { hasStarted, isInstalled } from "../plan-status.ts";
+import { answer, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { answer, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
 
 /** A plan that is being replaced writes nothing: its lifecycle policy is off. */
 export const replaced: readonly PlanRule[] = [

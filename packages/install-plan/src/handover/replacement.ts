@@ -3,7 +3,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { Issue } from "../issue.ts";
 import { parseLabelSelector } from "../manifest/transformation-faults.ts";
 import { planId, type PlanRef } from "../ownership/owner-labels.ts";
-import { hasStarted, isRolledBack } from "../progress.ts";
+import { hasStarted, isRolledBack } from "../plan-status.ts";
 import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import {
   leadingTo,
@@ -13,7 +13,7 @@ import {
   wantedBy,
   wantedSlots,
   wanting,
-} from "./replacement-wishes.ts";
+} from "./wanted-by.ts";
 
 /** A plan that this one replaces. */
 export interface Predecessor {

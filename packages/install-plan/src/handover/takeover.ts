@@ -4,13 +4,13 @@ import { byNamespace, type Context, type ReadStore, reviewAccess, type Why } fro
 import { type Author, authorOf } from "../account/author.ts";
 import { inBatches } from "../in-batches.ts";
 import { describePermission, type Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled } from "../progress.ts";
+import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { type Muted, PlanGraph } from "./plan-graph.ts";
-import { replacesLimit, wantedBy } from "./replacement-wishes.ts";
 import { type Replacement, replacementOf } from "./replacement.ts";
 import { SlotSet } from "./slot-set.ts";
+import { replacesLimit, wantedBy } from "./wanted-by.ts";
 
 /** What a plan may do to other plans of its namespace. */
 export interface Takeover {

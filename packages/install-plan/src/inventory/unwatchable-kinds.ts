@@ -6,7 +6,7 @@ import { kindIn, type KindTable } from "../manifest/kind-table.ts";
 import type { ProvidedKind } from "../manifest/provided-kinds.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { lackingOf, missingPermissions, reviewRules, wholeCluster } from "../permissions/rules-review.ts";
-import { hasStarted } from "../progress.ts";
+import { hasStarted } from "../plan-status.ts";
 
 /** What deciding that needs. The client speaks as the operator. */
 export interface UnwatchableQuestion {

@@ -7,7 +7,7 @@ import type { Job } from "@quartermaster/runtime/kinds";
 
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { hasStarted } from "../progress.ts";
+import { hasStarted } from "../plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];

@@ -1,11 +1,11 @@
 import { waiting } from "@quartermaster/runtime";
 
 import type { PlanAction } from "../plan-action.ts";
-import { stageIndexOf } from "../progress.ts";
+import { stageIndexOf } from "../plan-status.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { tryAgainLater } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
 import type { JobView } from "./job-view.ts";
 
 /** Runs the jobs of the stage, one after the other. */

@@ -7,8 +7,8 @@ import type { Member } from "../member.ts";
 import type { Content, ContentSources } from "./content.ts";
 import { jobFaults } from "./object-faults.ts";
 import { type PlanItem, planItems } from "./plan-items.ts";
-import { type FindKind, issueFor, type MemberReading, mergeDuplicates, readMember } from "./plan-members.ts";
 import { isCrd, kindKey, providedKinds, type ProvidedKinds } from "./provided-kinds.ts";
+import { type FindKind, issueFor, type MemberReading, mergeDuplicates, readMember } from "./read-member.ts";
 import { transformationFaults } from "./transformation-faults.ts";
 
 /**

@@ -15,7 +15,7 @@ import { type StorageClass, storageClasses } from "@quartermaster/runtime/kinds"
 
 import type { Content } from "../manifest/content.ts";
 import type { Member } from "../member.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
 
 /** What health needs to know besides the objects themselves. */
 export type OutsideFacts = Omit<HealthFacts, "readiness" | "stateAgeMs">;

@@ -16,9 +16,10 @@ import type { MemberStores } from "../inventory/member-stores.ts";
 import type { Member } from "../member.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
-import type { PlanMemory, WriteFailure } from "../plan-memory.ts";
-import { hasStarted, isInstalled } from "../progress.ts";
+import type { PlanMemory } from "../plan-memory.ts";
+import { hasStarted, isInstalled } from "../plan-status.ts";
 import type { MemberView } from "../seen.ts";
+import type { WriteFailure } from "../write-failure.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {

@@ -13,7 +13,7 @@ import type { Member } from "../member.ts";
 import { type OwnerLabels, planId } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { isBoundByApproval, isInstalled } from "../progress.ts";
+import { isBoundByApproval, isInstalled } from "../plan-status.ts";
 import type { MemberView } from "../seen.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { blockOf, memberView, type ViewFacts } from "./member-view.ts";

@@ -8,7 +8,7 @@ import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, kindTableFor, readKindTable, tableKey } from "../manifest/kind-table.ts";
 import type { Member } from "../member.ts";
 import type { ObserverParts } from "../observe.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
 
 /** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
 export async function readServedContent(

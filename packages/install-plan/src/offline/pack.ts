@@ -5,7 +5,7 @@ import type { Issue } from "../issue.ts";
 import { arrangeStages, emptyStages } from "./arrange-stages.ts";
 import { type PackObject, readObjects } from "./pack-objects.ts";
 import { planScope } from "./plan-scope.ts";
-import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./store-object.ts";
+import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./stored-object.ts";
 
 /** Up to this size all objects are stored inline in the plan: it is easy to read, and each one beside it costs a write more. */
 const inlineLimitBytes = 256 * 1_024;

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { fieldsAppliedBy, type KubeObject } from "@quartermaster/runtime";
 
-import { hasStarted, isInstalled } from "../progress.ts";
+import { hasStarted, isInstalled } from "../plan-status.ts";
 import { claimedPlanId, fieldManager, isProven, planId, planIdOn } from "./owner-labels.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */

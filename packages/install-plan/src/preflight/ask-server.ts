@@ -1,6 +1,6 @@
 import { classify, type Client } from "@quartermaster/runtime";
 
-import { crdIssues } from "../crds/crd-safety.ts";
+import { crdIssues } from "../crds/crd-issues.ts";
 import { describeIdentity } from "../identity.ts";
 import { inBatches } from "../in-batches.ts";
 import type { Member } from "../member.ts";

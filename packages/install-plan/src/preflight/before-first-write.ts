@@ -7,10 +7,10 @@ import type { Issue, IssueReason } from "../issue.ts";
 import { describePermission } from "../permissions/permission.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { describeIssues, issuesOf } from "../plan-conditions.ts";
-import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../progress.ts";
+import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../plan-status.ts";
+import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../verdict.ts";
 import { recheckMs, type WakeTrigger } from "../wake-index.ts";
 import { approvalOf } from "./approval.ts";
 

@@ -1,12 +1,13 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { stalled, type System, waiting, type Why } from "@quartermaster/runtime";
 
-import type { PlanMemory, WriteFailure } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs, turnTo } from "../progress.ts";
+import type { PlanMemory } from "../plan-memory.ts";
+import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs, turnTo } from "../plan-status.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
 import { recheckMs } from "../wake-index.ts";
+import type { WriteFailure } from "../write-failure.ts";
 import { rollBack } from "./roll-back.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */

@@ -1,10 +1,10 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
 import { removals } from "../inventory/protection.ts";
-import { isRolledBack } from "../progress.ts";
+import { isRolledBack } from "../plan-status.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../verdict.ts";
 
 /**
  * The plan has failed and is configured to hand back what it took over. It says so in its status: its predecessors see that, and take

@@ -6,11 +6,11 @@ import { protectedWarning, staysBecause } from "../inventory/protection.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
 import { describeLacking } from "../permissions/permission.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { stageIndexOf } from "../progress.ts";
+import { stageIndexOf } from "../plan-status.ts";
+import { answer, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { tryAgainLater } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
-import { answer, because, type PlanVerdict } from "../verdict.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** What cannot coexist with the new object, such as the holder of a host port, is deleted before the first stage. */

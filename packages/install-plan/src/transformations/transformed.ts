@@ -13,7 +13,7 @@ import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import { type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../progress.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
 import { isByNameOnly, type Selected, selected } from "./selected.ts";
 
 /** What a transformation would take away now. */

@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 
 import type { Issue } from "../../src/issue.ts";
 import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-faults.ts";
-import { hasStarted, isInstalled, isRolledBack } from "../../src/progress.ts";
+import { hasStarted, isInstalled, isRolledBack } from "../../src/plan-status.ts";
 
 /**
  * Who replaces whom, found by walking along every path: exponential, but plain enough to be sure of. The replacement graph is

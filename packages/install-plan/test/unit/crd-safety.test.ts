@@ -2,9 +2,9 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { brokenByUpdate, unsafeCrdChanges } from "../../src/crds/crd-safety.ts";
+import { brokenByUpdate, unsafeCrdChanges } from "../../src/crds/crd-issues.ts";
 import { isEstablished, isServed, servedVersions } from "../../src/crds/established-kinds.ts";
-import { schemaFaults } from "../../src/crds/schema-check.ts";
+import { schemaFaults } from "../../src/crds/schema-faults.ts";
 import { readJson } from "../../src/manifest/read-json.ts";
 
 interface CrdGiven {

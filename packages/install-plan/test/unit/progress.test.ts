@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 
 import {
   deletionLastedMs,
-  stageLastedMs,
   hasForgedProgress,
   hasStarted,
   isInstalled,
-} from "../../src/progress.ts";
+  stageLastedMs,
+} from "../../src/plan-status.ts";
 import { aPlan } from "../support/plans.ts";
 
 const stageStartedAt = "2026-01-01T00:00:00Z";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { reportOn } from "../../src/plan-report.ts";
+import { planReport } from "../../src/plan-report.ts";
 import type { MemberView } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView } from "../support/seen.ts";
@@ -46,6 +46,6 @@ test.for<{ readonly name: string; readonly view: MemberView; readonly want: stri
   },
 ])("the details of an object say what the plan does about it: $name", ({ view, want }) => {
   const seen = aSeen(aPlan("p", { status: installed }), { members: [view] });
-  const { status } = reportOn(seen, new Date(0), { phase: "Installed", message: "" });
+  const { status } = planReport(seen, new Date(0), { phase: "Installed", message: "" });
   expect(status.details?.[0]?.action).toBe(want);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { reportOn } from "../../src/plan-report.ts";
-import { wakeTriggersOf } from "../../src/wake-triggers.ts";
+import { planReport } from "../../src/plan-report.ts";
+import { wakeTriggers } from "../../src/wake-triggers.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";
 
@@ -20,7 +20,7 @@ test("every object that something is wrong with stands in the details, also when
     aView(name, { ownership: { kind: "absent" }, state: "Waiting" }),
   );
   const seen = aSeen(aPlan("p"), { members, preflight: { ...clear, issues } });
-  const { status } = reportOn(seen, now, { phase: "Invalid", message: "no" });
+  const { status } = planReport(seen, now, { phase: "Invalid", message: "no" });
   expect(status.details?.map(({ index, fields }) => [index, fields])).toEqual(
     issues.map(({ index }) => [index, ["data.a"]]),
   );
@@ -30,5 +30,5 @@ test("every object that something is wrong with stands in the details, also when
 test("a plan whose CRD would be unsafe waits for a change of kinds", () => {
   const issue = { reason: "UnsafeCRD", message: "no" } as const;
   const seen = aSeen(aPlan("p"), { preflight: { ...clear, issues: [issue] } });
-  expect(wakeTriggersOf(seen)).toContain("kinds");
+  expect(wakeTriggers(seen)).toContain("kinds");
 });

@@ -1,7 +1,7 @@
 import { firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { dueWrites } from "../../src/apply/write-order.ts";
+import { dueWrites } from "../../src/apply/due-writes.ts";
 import { rules } from "../../src/rules.ts";
 import type { MemberView, Seen } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";

@@ -2,8 +2,8 @@ import { type Outcome, type Rule, unreachable, type Verdict, type Why } from "@q
 
 import { endedJobs } from "./jobs/job-view.ts";
 import type { PlanAction } from "./plan-action.ts";
-import { type Change, reportOn } from "./plan-report.ts";
-import { hasForgedProgress } from "./progress.ts";
+import { type Change, planReport } from "./plan-report.ts";
+import { hasForgedProgress } from "./plan-status.ts";
 import { reasons } from "./reasons.ts";
 import type { Seen } from "./seen.ts";
 
@@ -31,7 +31,7 @@ export function answer(seen: Seen, now: Date, decision: Decision): PlanVerdict {
     inFlight,
     isInterim: isInterim && !ended.isMoreToCome,
     ...(beginWithinMs === undefined ? {} : { beginWithinMs }),
-    ...reportOn(seen, now, change),
+    ...planReport(seen, now, change),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Issue } from "../issue.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import type { MemberView } from "../seen.ts";
 import { definedKind, servedVersions } from "./established-kinds.ts";
-import { type SchemaFault, schemaFaults } from "./schema-check.ts";
+import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 /** Stored objects beyond this number are not all looked at. */
 const sampleSize = 1_000;

@@ -2,7 +2,7 @@ import { canonicalJson, isRawNumber, type KubeObject } from "@quartermaster/runt
 
 import { judge } from "./expression.ts";
 import type { ReadinessCheck as Check } from "./health.ts";
-import { atPointer, conditionOf } from "./object-parts.ts";
+import { atPointer, conditionOf } from "./read-conditions.ts";
 
 /** Why a check does not hold. */
 export interface UnmetCheck {

@@ -15,7 +15,7 @@ import {
 } from "@bufbuild/cel";
 import { strings } from "@bufbuild/cel/ext";
 
-import type { Allowance } from "./expression-allowance.ts";
+import type { Allowance } from "./allowance.ts";
 import { linearPattern } from "./linear-pattern.ts";
 
 /** The functions of expressions, each of which pays for its work before it is done and for its result after it. */
