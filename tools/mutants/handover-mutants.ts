@@ -29,7 +29,7 @@ export const handoverMutants: readonly Mutant[] = [
       replace: "nowMs - atMs < 1_000 * conflictMemoryMs",
     },
   ]),
-  ...mutantsOf({ topic: "drift", package: "install-plan", level: "unit", tests: ["world-drift"] }, [
+  ...mutantsOf({ topic: "drift", package: "install-plan", level: "unit", tests: ["drift"] }, [
     {
       name: "ignorePaths are not ignored",
       find: "!dropped.includes(path) && !ignorePaths.some((ignored) => isWithin(path, ignored))",
@@ -71,7 +71,7 @@ export const handoverMutants: readonly Mutant[] = [
       replace: 'const { "f:status": _status, ...content } = fields;',
     },
   ]),
-  ...mutantsOf({ topic: "handover", package: "install-plan", level: "unit", tests: ["world-replacement"] }, [
+  ...mutantsOf({ topic: "handover", package: "install-plan", level: "unit", tests: ["handover-"] }, [
     {
       name: "goes on before the other plan agreed",
       find: "return status?.replacedBy !== undefined && successors.includes(status.replacedBy.uid);",
@@ -93,50 +93,58 @@ export const handoverMutants: readonly Mutant[] = [
       replace: "",
     },
   ]),
-  ...mutantsOf({ topic: "handover", package: "install-plan", level: "unit", tests: ["rules-"] }, [
+  ...mutantsOf(
     {
-      name: "writes before it is announced",
-      find: "if (isAnnounced && holding.length === 0) return undefined;",
-      replace: "if (holding.length === 0) return undefined;",
+      topic: "handover",
+      package: "install-plan",
+      level: "unit",
+      tests: ["rules-", "apply-rules", "drift-rules", "handover-rules"],
     },
-    {
-      name: "does not wait for its predecessors",
-      find: "if (isAnnounced && holding.length === 0) return undefined;",
-      replace: "if (isAnnounced) return undefined;",
-    },
-    {
-      name: "finishes before its objects are ready",
-      find: 'if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;',
-      replace: 'if (isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;',
-    },
-    {
-      name: "rolls back although switched off",
-      find: 'const isWanted = plan.spec.replaces?.onFailure === "Rollback";',
-      replace: "const isWanted = plan.spec.replaces !== undefined;",
-    },
-    {
-      name: "rolls back to a plan that is gone",
-      find: '({ plan: before, state }) => before !== undefined && state === "Releasing",',
-      replace: '({ state }) => state === "Releasing",',
-    },
-    {
-      name: "deletes what others use",
-      find: 'return cleanup === "Orphan" || protectedBy !== undefined\n',
-      replace: 'return cleanup === "Orphan"\n',
-    },
-    {
-      name: "deletes what is to be orphaned",
-      find: 'return cleanup === "Orphan" || protectedBy !== undefined\n',
-      replace: "return protectedBy !== undefined\n",
-    },
-    {
-      name: "a replaced plan goes on writing",
-      find: "const { successor } = seen.replacement;\n  if (successor === undefined) return undefined;",
-      replace:
-        "const { successor } = seen.replacement;\n  if (successor === undefined || hasStarted(seen.plan)) return undefined;",
-    },
-  ]),
-  ...mutantsOf({ topic: "handover", package: "install-plan", level: "unit", tests: ["world-takeover"] }, [
+    [
+      {
+        name: "writes before it is announced",
+        find: "if (isAnnounced && holding.length === 0) return undefined;",
+        replace: "if (holding.length === 0) return undefined;",
+      },
+      {
+        name: "does not wait for its predecessors",
+        find: "if (isAnnounced && holding.length === 0) return undefined;",
+        replace: "if (isAnnounced) return undefined;",
+      },
+      {
+        name: "finishes before its objects are ready",
+        find: 'if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;',
+        replace: 'if (isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;',
+      },
+      {
+        name: "rolls back although switched off",
+        find: 'const isWanted = plan.spec.replaces?.onFailure === "Rollback";',
+        replace: "const isWanted = plan.spec.replaces !== undefined;",
+      },
+      {
+        name: "rolls back to a plan that is gone",
+        find: '({ plan: before, state }) => before !== undefined && state === "Releasing",',
+        replace: '({ state }) => state === "Releasing",',
+      },
+      {
+        name: "deletes what others use",
+        find: 'return cleanup === "Orphan" || protectedBy !== undefined\n',
+        replace: 'return cleanup === "Orphan"\n',
+      },
+      {
+        name: "deletes what is to be orphaned",
+        find: 'return cleanup === "Orphan" || protectedBy !== undefined\n',
+        replace: "return protectedBy !== undefined\n",
+      },
+      {
+        name: "a replaced plan goes on writing",
+        find: "const { successor } = seen.replacement;\n  if (successor === undefined) return undefined;",
+        replace:
+          "const { successor } = seen.replacement;\n  if (successor === undefined || hasStarted(seen.plan)) return undefined;",
+      },
+    ],
+  ),
+  ...mutantsOf({ topic: "handover", package: "install-plan", level: "unit", tests: ["handover-takeover"] }, [
     {
       name: "a stranger takes over",
       find: "names.filter((_name, index) => answers[index] !== true)",

@@ -1,3 +1,4 @@
+import { deletionMutants } from "./deletion-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -12,6 +13,7 @@ export const mutants: readonly Mutant[] = [
   ...reconcileMutants,
   ...planRuleMutants,
   ...handoverMutants,
+  ...deletionMutants,
   ...planContentMutants,
   ...integrationMutants,
 ];

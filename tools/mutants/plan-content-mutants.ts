@@ -2,7 +2,7 @@ import { mutantsOf, type Mutant } from "./mutant.ts";
 
 /** Ownership, preflight, permissions, approval, manifests, jobs, conditions. */
 export const planContentMutants: readonly Mutant[] = [
-  ...mutantsOf({ topic: "ownership", package: "install-plan", level: "unit", tests: ["world-ownership"] }, [
+  ...mutantsOf({ topic: "ownership", package: "install-plan", level: "unit", tests: ["ownership"] }, [
     {
       name: "a label makes an object ours before the start",
       find: 'return hasStarted(plan) ? { kind: "owned" } : unmarked(live, plan);',
@@ -24,7 +24,7 @@ export const planContentMutants: readonly Mutant[] = [
       replace: "return `plan ${owner}`;",
     },
   ]),
-  ...mutantsOf({ topic: "preflight", package: "install-plan", level: "unit", tests: ["world-preflight"] }, [
+  ...mutantsOf({ topic: "preflight", package: "install-plan", level: "unit", tests: ["preflight"] }, [
     {
       name: "adopts what another plan owns",
       find: 'lifecycle.adoption !== "Never" : lifecycle.adoption === "Always"',
@@ -76,13 +76,21 @@ export const planContentMutants: readonly Mutant[] = [
       replace: 'cleanup === "Delete")',
     },
   ]),
-  ...mutantsOf({ topic: "preflight", package: "install-plan", level: "unit", tests: ["rules-"] }, [
+  ...mutantsOf(
     {
-      name: "starts while the server is undecided",
-      find: "if (preflight === undefined || preflight.undecided.length === 0) return undefined;",
-      replace: "if (preflight === undefined || preflight.undecided.length > 0) return undefined;",
+      topic: "preflight",
+      package: "install-plan",
+      level: "unit",
+      tests: ["rules-", "apply-rules", "drift-rules", "handover-rules"],
     },
-  ]),
+    [
+      {
+        name: "starts while the server is undecided",
+        find: "if (preflight === undefined || preflight.undecided.length === 0) return undefined;",
+        replace: "if (preflight === undefined || preflight.undecided.length > 0) return undefined;",
+      },
+    ],
+  ),
   ...mutantsOf({ topic: "permissions", package: "install-plan", level: "unit", tests: ["permissions"] }, [
     {
       name: "one name counts as all names",
@@ -121,7 +129,7 @@ export const planContentMutants: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf(
-    { topic: "approval", package: "install-plan", level: "unit", tests: ["approval", "progress"] },
+    { topic: "approval", package: "install-plan", level: "unit", tests: ["approval", "plan-status"] },
     [
       {
         name: "an approval covers any preview",
@@ -219,7 +227,7 @@ export const planContentMutants: readonly Mutant[] = [
       },
     ],
   ),
-  ...mutantsOf({ topic: "jobs", package: "install-plan", level: "unit", tests: ["world-job-view"] }, [
+  ...mutantsOf({ topic: "jobs", package: "install-plan", level: "unit", tests: ["jobs-"] }, [
     {
       name: "a job without a controller never times out",
       find: "> spec.timeoutSeconds * 1000 + graceMs;",
@@ -236,44 +244,41 @@ export const planContentMutants: readonly Mutant[] = [
       replace: "return plan.status?.jobs",
     },
   ]),
-  ...mutantsOf(
-    { topic: "conditions", package: "install-plan", level: "unit", tests: ["report-plan-conditions"] },
-    [
-      {
-        name: "authorized without a check",
-        find: "if (preflight === undefined && !hasStarted(plan))",
-        replace: "if (preflight === undefined && hasStarted(plan))",
-      },
-      {
-        name: "valid without a check",
-        find: "const isKnown = hasStarted(seen.plan) || isAnswered;",
-        replace: "const isKnown = hasStarted(seen.plan) || !isAnswered;",
-      },
-      {
-        name: "drift of what is not ours",
-        find: 'ownership.kind === "owned" && hasDrifted(drift));',
-        replace: "hasDrifted(drift));",
-      },
-      {
-        name: "an empty plan is applied",
-        find: "if (open.length === 0 && total > 0)",
-        replace: "if (open.length === 0)",
-      },
-      {
-        name: "tells which namespaces exist",
-        find: 'isAllowed || reason !== "NamespaceMissing"',
-        replace: "isAllowed || reason !== undefined",
-      },
-      {
-        name: "superseded before it is over",
-        find: "if (successor.isDone)\n",
-        replace: "if (!successor.isDone)\n",
-      },
-      {
-        name: "a forbidden write reads as authorized",
-        find: '({ kind }) => kind === "forbidden",\n',
-        replace: '({ kind }) => kind !== "forbidden",\n',
-      },
-    ],
-  ),
+  ...mutantsOf({ topic: "conditions", package: "install-plan", level: "unit", tests: ["plan-conditions"] }, [
+    {
+      name: "authorized without a check",
+      find: "if (preflight === undefined && !hasStarted(plan))",
+      replace: "if (preflight === undefined && hasStarted(plan))",
+    },
+    {
+      name: "valid without a check",
+      find: "const isKnown = hasStarted(seen.plan) || isAnswered;",
+      replace: "const isKnown = hasStarted(seen.plan) || !isAnswered;",
+    },
+    {
+      name: "drift of what is not ours",
+      find: 'ownership.kind === "owned" && hasDrifted(drift));',
+      replace: "hasDrifted(drift));",
+    },
+    {
+      name: "an empty plan is applied",
+      find: "if (open.length === 0 && total > 0)",
+      replace: "if (open.length === 0)",
+    },
+    {
+      name: "tells which namespaces exist",
+      find: 'isAllowed || reason !== "NamespaceMissing"',
+      replace: "isAllowed || reason !== undefined",
+    },
+    {
+      name: "superseded before it is over",
+      find: "if (successor.isDone)\n",
+      replace: "if (!successor.isDone)\n",
+    },
+    {
+      name: "a forbidden write reads as authorized",
+      find: '({ kind }) => kind === "forbidden",\n',
+      replace: '({ kind }) => kind !== "forbidden",\n',
+    },
+  ]),
 ];

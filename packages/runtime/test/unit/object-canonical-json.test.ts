@@ -1,13 +1,8 @@
-import { canonicalJson, digestOf } from "@quartermaster/runtime";
 import { assert, jsonValue, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { readJson } from "../../src/manifest/read-json.ts";
-
-function read(text: string): unknown {
-  const reading = readJson(text);
-  return reading.kind === "read" ? reading.value : reading;
-}
+import { canonicalJson, digestOf } from "../../src/object/canonical-json.ts";
+import { parseJson as read } from "../../src/transport/parse-json.ts";
 
 describe("canonicalJson", () => {
   const cases = [
