@@ -20,12 +20,6 @@ export const campaigns: readonly Campaign[] = [
     file: "store-random-operations",
     cases: "RT-32",
   },
-  {
-    name: "signals",
-    what: "a cluster leaves nothing behind after each signal",
-    file: "cluster-lifecycle",
-    cases: "LC-06",
-  },
   { name: "build", what: "every binary of a control plane is built", file: "cluster-build", cases: "LC-01" },
   { name: "events", what: "a controller takes 50,000 live events", file: "controller-load", cases: "RT-08" },
   { name: "watches", what: "watches break three times over", file: "plan-faults", cases: "install-plan/120" },

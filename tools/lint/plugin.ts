@@ -2,6 +2,7 @@ import { dependencyDirection } from "./rules/dependency-direction.ts";
 import { documentedExports } from "./rules/documented-exports.ts";
 import { fileName } from "./rules/file-name.ts";
 import { noEmptyCatch } from "./rules/no-empty-catch.ts";
+import { ownName } from "./rules/own-name.ts";
 import { plainModules } from "./rules/plain-modules.ts";
 import { systemAccess } from "./rules/system-access.ts";
 
@@ -13,6 +14,7 @@ export default {
     "documented-exports": documentedExports,
     "file-name": fileName,
     "no-empty-catch": noEmptyCatch,
+    "own-name": ownName,
     "plain-modules": plainModules,
     "system-access": systemAccess,
   },

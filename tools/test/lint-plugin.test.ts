@@ -189,6 +189,12 @@ const cases = [
     want: ["qm(documented-exports)"],
   },
   { name: "a documented export", file: source, text: `/** One. */\nexport const a = 1;\n`, want: [] },
+  {
+    name: "a file without an export of its name",
+    file: source,
+    text: `/** One. */\nexport const b = 1;\n`,
+    want: ["qm(own-name)"],
+  },
 ];
 
 /** All fixtures are linted in one run: starting oxlint takes half a second. */
@@ -208,9 +214,9 @@ interface Finding {
   readonly code: string;
 }
 
-/** Gives each fixture called `a` a name of its own. */
+/** Gives each fixture called `a` a folder of its own. */
 function numbered(file: string, index: number): string {
-  return file.replace(/\/a\./, `/a${index}.`);
+  return file.replace(/\/a\./, `/n${index}/a.`);
 }
 
 /** What our own rules report when the repository's lint configuration runs over the fixtures as real files. */

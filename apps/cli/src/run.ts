@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from "./exit-code.ts";
 import { parseInvocation } from "./input/invocation.ts";
 import { cleanLines } from "./output/clean-text.ts";
 import type { Terminal } from "./output/terminal.ts";
-import { commandText, overviewText } from "./render/help-text.ts";
+import { commandText, overviewText } from "./render/command-text.ts";
 
 /** Carries out one command line. Everything that goes wrong is reported here, once. */
 export async function run(words: readonly string[], environment: CommandContext): Promise<ExitCode> {

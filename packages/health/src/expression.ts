@@ -2,7 +2,7 @@ import { type CelInput, type CelResult, isCelError, parse, plan } from "@bufbuil
 import { isJsonObject, isRawNumber } from "@quartermaster/runtime";
 
 import { Allowance } from "./allowance.ts";
-import { faultOf, meter } from "./expression-tree.ts";
+import { faultOf, meter } from "./meter.ts";
 import { meteredEnv } from "./metered-env.ts";
 
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */

@@ -17,22 +17,22 @@ import {
 import {
   clusterRoleBindings,
   clusterRoles,
+  customResourceDefinitions,
   mutatingWebhookConfigurations,
+  namespaces,
   roleBindings,
   roles,
+  serviceAccounts,
+  storageClasses,
   validatingAdmissionPolicies,
   validatingAdmissionPolicyBindings,
   validatingWebhookConfigurations,
-  customResourceDefinitions,
-  namespaces,
-  serviceAccounts,
-  storageClasses,
 } from "@quartermaster/runtime/kinds";
 
 import { deletionRules } from "./deletion/deletion-rules.ts";
 import type { DeletionSeen } from "./deletion/deletion-seen.ts";
 import { observeDeletion } from "./deletion/observe-deletion.ts";
-import { isOrphaning } from "./deletion/orphan-request.ts";
+import { isOrphaning } from "./deletion/was-orphaned.ts";
 import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
 import { claimedPlanId, planId } from "./ownership/owner-labels.ts";

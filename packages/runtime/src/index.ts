@@ -62,7 +62,7 @@ export { alwaysLeader } from "./leader/leader-elector.ts";
 export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
-export type { Telemetry } from "./manager/telemetry-hooks.ts";
+export type { Telemetry } from "./manager/telemetry.ts";
 export {
   escapePointer,
   fieldOf,

@@ -21,12 +21,12 @@ export type { LocalCluster, LocalClusterOptions } from "@quartermaster/local-clu
 export { hasRealNodes } from "./real-nodes/real-nodes.ts";
 export { joinSharedCluster } from "./shared-cluster/shared-cluster.ts";
 export type { SharedCluster, SharedClusterFacts } from "./shared-cluster/shared-cluster.ts";
-export { faultsOfStatus } from "./status-oracle.ts";
-export type { StatusFaults } from "./status-oracle.ts";
+export { faultsOfStatus } from "./faults-of-status.ts";
+export type { StatusFaults } from "./faults-of-status.ts";
 export { makeNamespace } from "./shared-cluster/test-namespace.ts";
 export type { TestNamespace } from "./shared-cluster/test-namespace.ts";
-export { isWritePoint } from "./fault-proxy/api-request.ts";
-export type { RequestMatch, SeenRequest } from "./fault-proxy/api-request.ts";
+export { isWritePoint } from "./fault-proxy/seen-request.ts";
+export type { RequestMatch, SeenRequest } from "./fault-proxy/seen-request.ts";
 export { conflict, expired, htmlPage, refused, serverError, tooManyRequests } from "./fault-proxy/fault.ts";
 export type { Fault, SyntheticAnswer } from "./fault-proxy/fault.ts";
 export type { InjectedFault } from "./fault-proxy/fault-plan.ts";

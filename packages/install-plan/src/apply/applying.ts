@@ -18,7 +18,7 @@ import {
   keptByTransformations,
   lateMatches,
   transformedRemain,
-} from "../transformations/transformation-rules.ts";
+} from "../transformations/transformed-remain.ts";
 import { dueWrites } from "./due-writes.ts";
 
 /** So long a reconcile begins writes: progress shows in the status, and the reconcile stays within its deadline. */

@@ -13,8 +13,8 @@ import { deletionLastedMs } from "../plan-status.ts";
 import type { WakeIndex } from "../wake-index.ts";
 import type { WriteFailure } from "../write-failure.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
-import { isOrphaning, wasOrphaned } from "./orphan-request.ts";
 import { readRemaining, type RemainingParts } from "./read-remaining.ts";
+import { isOrphaning, wasOrphaned } from "./was-orphaned.ts";
 
 /** What observing a deletion needs besides the reconcile. */
 export interface DeletionParts extends ObserverParts {

@@ -97,7 +97,7 @@ async function install(wanted: number, kind: (typeof kinds)[number]): Promise<Or
 
 describe("the operator is killed", () => {
   test(
-    "[install-plan/117] at every single write of an install: the end is the same",
+    "[install-plan/117] at writes of an install, every third here and all in the campaign: the end is the same",
     { timeout: 600_000 },
     async () => {
       const undisturbed = await install(0, "crash-before");

@@ -9,16 +9,14 @@ import { cacheFolderError } from "./cache-folder-error.ts";
 import { lockCacheFolder } from "./cache-lock.ts";
 import { clearAbandoned, lookUp, openWorkplace, store } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
-import { download } from "./download.ts";
-import type { Download } from "./download.ts";
-import { goFault } from "./go-toolchain.ts";
+import { download, type Download } from "./download.ts";
+import { goFault } from "./go-fault.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";
 import type { AssetStep, ProgressReport } from "./progress.ts";
 import { ReleaseSites } from "./release-sites.ts";
 import { releaseOf } from "./release.ts";
-import type { RunningStep } from "./running-step.ts";
-import { beginStep } from "./running-step.ts";
+import { beginStep, type RunningStep } from "./running-step.ts";
 
 /** What providing needs to know of the world. */
 export interface Environment {

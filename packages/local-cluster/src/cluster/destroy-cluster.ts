@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 
 import { clearNodes } from "../nodes/clear-nodes.ts";
-import { endRecorded } from "../process/process-records.ts";
+import { endRecorded } from "../process/recorded-process.ts";
 import type { System } from "../system/system.ts";
 import { abandonedFolders } from "./cluster-folder.ts";
 

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { LocalClusterError } from "../errors.ts";
 import { launch } from "../process/launch.ts";
 import { isAlive } from "../process/process-identity.ts";
-import { readRecords } from "../process/process-records.ts";
-import type { System } from "../system/system.ts";
-import { realSystem } from "../system/system.ts";
+import { readRecords } from "../process/recorded-process.ts";
+import { realSystem, type System } from "../system/system.ts";
 import { clustersFolder, readOwner } from "./cluster-folder.ts";
 
 /** A process of the user's that is to live as long as the cluster does. */

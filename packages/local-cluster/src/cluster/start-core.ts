@@ -5,19 +5,21 @@ import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
 import { writeKubeconfig } from "../control-plane/kubeconfig.ts";
-import type { ControlPlane, ControlPlanePlace } from "../control-plane/start-control-plane.ts";
-import { startControlPlane } from "../control-plane/start-control-plane.ts";
+import {
+  type ControlPlane,
+  type ControlPlanePlace,
+  startControlPlane,
+} from "../control-plane/start-control-plane.ts";
 import { writeBusyboxImage } from "../images/busybox-image.ts";
-import { API_PORT } from "../nodes/network-plan.ts";
+import { API_PORT } from "../nodes/hub-commands.ts";
 import type { NodeHandle } from "../nodes/node.ts";
+import { openApiPassage } from "../nodes/passage.ts";
 import { findCniPluginFolder } from "../nodes/probe-machine.ts";
-import { openApiPassage } from "../nodes/relays.ts";
 import { openHub, startNodes } from "../nodes/start-nodes.ts";
 import { startVolumeProvisioner } from "../nodes/start-volume-provisioner.ts";
-import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
-import { createCredentials } from "../pki/cluster-credentials.ts";
+import { type ClusterCredentials, createCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
-import { addKwokNodes, untilFurnished } from "./bootstrap.ts";
+import { addKwokNodes, untilFurnished } from "./add-kwok-nodes.ts";
 import type { ClusterPlan } from "./options.ts";
 
 /** What runs, before it is wrapped into the handle that users hold. */

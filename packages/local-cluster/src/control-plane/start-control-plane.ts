@@ -8,7 +8,6 @@ import type { ComponentName } from "../assets/component.ts";
 import type { Binaries } from "../assets/resolve.ts";
 import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
-import { type AuditPolicy, auditPolicyDocument } from "./audit-policy.ts";
 import {
   apiServerArguments,
   controllerManagerArguments,
@@ -18,7 +17,8 @@ import {
   KUBERNETES_SERVICE_ADDRESS,
   kwokArguments,
   schedulerArguments,
-} from "./component-arguments.ts";
+} from "./api-server-arguments.ts";
+import { type AuditPolicy, auditPolicyDocument } from "./audit-policy.ts";
 import { ApiServer, Component, type ComponentOptions, type ReadinessProbe } from "./component.ts";
 import { Etcd, isEtcdHealthy } from "./etcd.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";

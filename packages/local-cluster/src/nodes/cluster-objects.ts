@@ -1,4 +1,4 @@
-import { DNS_SERVICE_ADDRESS, HUB_ADDRESS } from "./network-plan.ts";
+import { DNS_SERVICE_ADDRESS, HUB_ADDRESS } from "./hub-commands.ts";
 
 /** An object the cluster needs, and where the API server keeps it. */
 export interface ClusterObject {

@@ -6,11 +6,9 @@ import type { System } from "../system/system.ts";
 import { desiredCniConfig } from "./cni-config.ts";
 import { desiredContainerdConfig } from "./containerd-config.ts";
 import { makeMountNamespace } from "./namespaces.ts";
-import type { NodePaths } from "./node-paths.ts";
-import { nodeOverlays } from "./node-paths.ts";
-import type { NodePlace } from "./node-process.ts";
-import { startNodeProcess } from "./node-process.ts";
-import { accepts } from "./relays.ts";
+import { nodeOverlays, type NodePaths } from "./node-paths.ts";
+import { type NodePlace, startNodeProcess } from "./node-process.ts";
+import { accepts } from "./passage.ts";
 import { runTool } from "./run-tool.ts";
 
 /** What differs between the runtimes of two nodes, and of two machines. */

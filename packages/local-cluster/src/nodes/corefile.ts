@@ -1,4 +1,4 @@
-import { HUB_ADDRESS } from "./network-plan.ts";
+import { HUB_ADDRESS } from "./hub-commands.ts";
 
 /** Port on which the name server says that it knows the cluster's Services. */
 export const DNS_READY_PORT = 8181;

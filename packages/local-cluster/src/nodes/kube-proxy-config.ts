@@ -1,4 +1,4 @@
-import { POD_CIDR } from "./network-plan.ts";
+import { POD_CIDR } from "./hub-commands.ts";
 
 /** Configuration of a node's kube-proxy. */
 export interface KubeProxyFacts {

@@ -1,5 +1,5 @@
 import type { CertificateFiles } from "../pki/cluster-credentials.ts";
-import { DNS_SERVICE_ADDRESS } from "./network-plan.ts";
+import { DNS_SERVICE_ADDRESS } from "./hub-commands.ts";
 import type { NodePaths } from "./node-paths.ts";
 
 /** Configuration of a node's kubelet. */

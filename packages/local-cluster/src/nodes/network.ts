@@ -1,7 +1,7 @@
-import { SERVICE_CIDR } from "../control-plane/component-arguments.ts";
+import { SERVICE_CIDR } from "../control-plane/api-server-arguments.ts";
 import type { System } from "../system/system.ts";
+import { hubCommands, hubLink, nodeCommands, plugNodeCommands, serviceRouteCommand } from "./hub-commands.ts";
 import { makeNetworkNamespace, networkNamespaceFile } from "./namespaces.ts";
-import { hubCommands, hubLink, nodeCommands, plugNodeCommands, serviceRouteCommand } from "./network-plan.ts";
 import { runTool } from "./run-tool.ts";
 
 /** Name of the namespace in which the control plane and the name server run. */

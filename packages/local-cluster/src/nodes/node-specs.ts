@@ -1,5 +1,5 @@
 import { LocalClusterError } from "../errors.ts";
-import { MAX_NODES } from "./network-plan.ts";
+import { MAX_NODES } from "./hub-commands.ts";
 
 /** A node as it is asked for. */
 export interface NodeSpec {

@@ -8,14 +8,13 @@ import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
 import { KUBE_PROXY_USER } from "./cluster-objects.ts";
 import { importImage, startContainerRuntime } from "./container-runtime.ts";
+import { HUB_ADDRESS, nodeAddress, podSubnet } from "./hub-commands.ts";
+import { isKubeProxyHealthy, isNodeReady } from "./is-node-ready.ts";
 import { desiredKubeProxyConfig } from "./kube-proxy-config.ts";
 import { desiredKubeletConfig, kubeletArguments } from "./kubelet-config.ts";
-import { HUB_ADDRESS, nodeAddress, podSubnet } from "./network-plan.ts";
 import { setNodeLink } from "./network.ts";
 import { nodePaths } from "./node-paths.ts";
-import type { NodePlace } from "./node-process.ts";
-import { startNodeProcess } from "./node-process.ts";
-import { isKubeProxyHealthy, isNodeReady } from "./node-readiness.ts";
+import { type NodePlace, startNodeProcess } from "./node-process.ts";
 import type { NumberedNode } from "./node-specs.ts";
 
 /** A real node, and the faults a test may bring upon it. */

@@ -6,14 +6,12 @@ import { writePauseImage } from "../images/pause-image.ts";
 import type { System } from "../system/system.ts";
 import { DNS_USER, nodeObjects } from "./cluster-objects.ts";
 import { desiredCorefile } from "./corefile.ts";
+import { HUB_ADDRESS } from "./hub-commands.ts";
+import { isDnsReady } from "./is-node-ready.ts";
 import { networkNamespaceFile, openNamespaceFolder } from "./namespaces.ts";
-import { HUB_ADDRESS } from "./network-plan.ts";
 import { HUB, joinNodes, makeHub } from "./network.ts";
-import { isDnsReady } from "./node-readiness.ts";
-import type { NodeSpec } from "./node-specs.ts";
-import { numberNodes } from "./node-specs.ts";
-import type { NodeHandle, NodeSurroundings } from "./node.ts";
-import { startNode } from "./node.ts";
+import { type NodeSpec, numberNodes } from "./node-specs.ts";
+import { type NodeHandle, type NodeSurroundings, startNode } from "./node.ts";
 
 /** The place where the control plane of a cluster with real nodes runs. */
 export interface Hub {

@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { ApiClient } from "../../src/api/api-client.ts";
 import { startLocalCluster } from "../../src/index.ts";
 import { identifyProcess } from "../../src/process/process-identity.ts";
-import { endRecorded } from "../../src/process/process-records.ts";
+import { endRecorded } from "../../src/process/recorded-process.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";
 import { processesMentioning } from "./processes.ts";
@@ -50,9 +50,7 @@ async function untilNothingIsLeft({ folder, pids }: Launched): Promise<void> {
   );
 }
 
-/** One that can be caught and one that cannot; `make campaign` sends Ctrl-C too, which is handled as the first. */
-const SIGNALS: readonly NodeJS.Signals[] =
-  process.env["QM_CAMPAIGN"] === "1" ? ["SIGTERM", "SIGINT", "SIGKILL"] : ["SIGTERM", "SIGKILL"];
+const SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGKILL"];
 
 describe("the life of a cluster", () => {
   test("[local-cluster/LC-05] keeps two clusters apart: ports, authorities, folders, objects", async () => {

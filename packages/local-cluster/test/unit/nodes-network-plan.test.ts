@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 
-import { mountsBelow, parseMountTable } from "../../src/nodes/mount-table.ts";
 import {
   hubCommands,
   hubLink,
@@ -9,7 +8,8 @@ import {
   plugNodeCommands,
   podSubnet,
   serviceRouteCommand,
-} from "../../src/nodes/network-plan.ts";
+} from "../../src/nodes/hub-commands.ts";
+import { mountsBelow, parseMountTable } from "../../src/nodes/mount-table.ts";
 import { parseRelayEndpoint } from "../../src/nodes/relay-endpoint.ts";
 
 describe("the cluster's network", () => {

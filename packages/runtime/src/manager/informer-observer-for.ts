@@ -5,7 +5,7 @@ import { type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { reasons } from "../reasons.ts";
 import type { Log } from "../reconcile/log.ts";
-import type { Telemetry } from "./telemetry-hooks.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** Makes metrics, log lines and events of what informers report. */
 export function informerObserverFor({

@@ -13,7 +13,7 @@ import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "../system/finishes-within.ts";
 import { informerObserverFor, leftOut } from "./informer-observer-for.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
-import { noTelemetry, type Telemetry } from "./telemetry-hooks.ts";
+import { noTelemetry, type Telemetry } from "./telemetry.ts";
 
 /** What is kept of the grace period for events, the lease and the watches. */
 const tailMs = 5_000;

@@ -7,7 +7,7 @@ import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { ManagerRun } from "./manager-run.ts";
-import type { Telemetry } from "./telemetry-hooks.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** What a manager is made of. */
 export interface ManagerOptions {

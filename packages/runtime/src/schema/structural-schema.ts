@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { refuse, refuseZodType } from "./refusals.ts";
+import { refuse, refuseZodType } from "./refuse.ts";
 import { EMBEDDED, INT_OR_STRING, PRESERVE } from "./vocabulary.ts";
 
 /** A schema as a CustomResourceDefinition holds it. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { ControllerObserver, ReconcileRecord } from "../controller/controller-host.ts";
-import { reconcileBuckets } from "./metric-buckets.ts";
+import { reconcileBuckets } from "./request-buckets.ts";
 
 /** A controller whose series exist from the start, at 0. */
 export interface MeasuredController {

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 
 import type { CertificateFilesObserver } from "../certificates/certificate-files.ts";
 import type { LeaseObserver } from "../leader/lease-elector.ts";
-import type { Telemetry } from "../manager/telemetry-hooks.ts";
+import type { Telemetry } from "../manager/telemetry.ts";
 import type { System } from "../system/system.ts";
 import type { Observation, Retry } from "../transport/transport.ts";
 import type { WebhookObserver } from "../webhook/request-handler.ts";

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { ControllerObserver } from "../controller/controller-host.ts";
 import type { System } from "../system/system.ts";
-import { queueBuckets } from "./metric-buckets.ts";
+import { queueBuckets } from "./request-buckets.ts";
 import { RunningWork } from "./running-work.ts";
 
 type QueueHooks = Pick<

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
 import type { Observation, Retry } from "../transport/transport.ts";
-import { requestBuckets, sizeBytesBuckets } from "./metric-buckets.ts";
+import { requestBuckets, sizeBytesBuckets } from "./request-buckets.ts";
 
 /** The series `rest_client_*`; the result is for the transport's `observe`. */
 export function requestMetrics(registry: Registry): (observation: Observation) => void {

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-import type { Telemetry } from "../manager/telemetry-hooks.ts";
+import type { Telemetry } from "../manager/telemetry.ts";
 import { nameOfKind } from "../object/kind.ts";
 
 type WatchHooks = Pick<

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { WebhookObserver } from "../webhook/request-handler.ts";
-import { webhookBuckets } from "./metric-buckets.ts";
+import { webhookBuckets } from "./request-buckets.ts";
 
 /** The series `controller_runtime_webhook_*`; those of the paths given to `initialise` exist from then on, at 0. */
 export function webhookMetrics(registry: Registry): {

@@ -4,7 +4,7 @@ import { classify } from "../errors.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import { answerReview, refusal, type Reply, type WebhookRoute } from "./answer-review.ts";
-import { answerWithinMs, callerTimeoutMs } from "./caller-deadline.ts";
+import { answerWithinMs, callerTimeoutMs } from "./caller-timeout.ts";
 import { readBody } from "./read-body.ts";
 
 /** Hooks for metrics; `webhook` is the route's path. */

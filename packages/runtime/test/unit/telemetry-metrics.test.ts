@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import type { Telemetry } from "../../src/manager/telemetry-hooks.ts";
+import type { Telemetry } from "../../src/manager/telemetry.ts";
 import { both } from "../../src/telemetry/both.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";

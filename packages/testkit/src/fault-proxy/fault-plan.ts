@@ -1,5 +1,5 @@
-import type { RequestMatch, SeenRequest } from "./api-request.ts";
 import type { Fault } from "./fault.ts";
+import type { RequestMatch, SeenRequest } from "./seen-request.ts";
 
 /** A fault that was ordered. */
 export interface InjectedFault {

@@ -1,19 +1,15 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
-import type { Server } from "node:https";
+import { createServer, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
 
-import type { ApiAccess } from "@quartermaster/local-cluster";
-import { createAuthority } from "@quartermaster/local-cluster";
+import { type ApiAccess, createAuthority } from "@quartermaster/local-cluster";
 
-import type { RequestMatch, SeenRequest } from "./api-request.ts";
-import { describeRequest } from "./api-request.ts";
 import { carryOut } from "./carry-out.ts";
-import { FaultPlan } from "./fault-plan.ts";
-import type { InjectedFault } from "./fault-plan.ts";
+import { FaultPlan, type InjectedFault } from "./fault-plan.ts";
 import type { Fault } from "./fault.ts";
 import { Forwarder } from "./forwarder.ts";
+import { describeRequest, type RequestMatch, type SeenRequest } from "./seen-request.ts";
 
 /** One request, and what became of it. */
 export interface TraceEntry extends SeenRequest {

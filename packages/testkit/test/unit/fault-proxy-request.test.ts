@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { describeRequest, isWritePoint } from "../../src/fault-proxy/api-request.ts";
+import { describeRequest, isWritePoint } from "../../src/fault-proxy/seen-request.ts";
 
 const read = (method: string, url: string, headers = {}): ReturnType<typeof describeRequest> =>
   describeRequest({ method, url, headers }, 1);

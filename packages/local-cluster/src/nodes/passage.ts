@@ -1,11 +1,10 @@
-import { connect } from "node:net";
-import type { NetConnectOpts } from "node:net";
+import { connect, type NetConnectOpts } from "node:net";
 import { join } from "node:path";
 
 import { Component } from "../control-plane/component.ts";
 import type { System } from "../system/system.ts";
+import { API_PORT, HUB_ADDRESS } from "./hub-commands.ts";
 import { networkNamespaceFile } from "./namespaces.ts";
-import { API_PORT, HUB_ADDRESS } from "./network-plan.ts";
 import { HUB } from "./network.ts";
 import { checkedSocket } from "./node-paths.ts";
 import { parseRelayEndpoint } from "./relay-endpoint.ts";

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/api-client.ts";
 import { LocalClusterError } from "../errors.ts";
-import { hasReadyCondition } from "../nodes/node-readiness.ts";
+import { hasReadyCondition } from "../nodes/is-node-ready.ts";
 import type { System } from "../system/system.ts";
 import type { NodeRequest } from "./options.ts";
 

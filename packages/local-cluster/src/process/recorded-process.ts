@@ -3,8 +3,7 @@ import { join } from "node:path";
 
 import { codeOf } from "../system/file-error.ts";
 import type { System } from "../system/system.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
-import { isAlive, parseStatLine } from "./process-identity.ts";
+import { isAlive, parseStatLine, type ProcessIdentity } from "./process-identity.ts";
 
 /** A process that a cluster's folder has on record. */
 export interface RecordedProcess {

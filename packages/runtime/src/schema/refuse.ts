@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { SchemaError } from "../errors.ts";
-import { type Loss, lossOf } from "./lost-checks.ts";
+import { type Loss, lossOf } from "./loss.ts";
 
 /** Throws the error that says which field cannot be expressed and what to write instead. */
 export function refuse(path: readonly (string | number)[], what: string, remedy: string): never {
