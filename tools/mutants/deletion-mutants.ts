@@ -116,8 +116,13 @@ export const deletionMutants: readonly Mutant[] = mutantsOf(
     },
     {
       name: "a manifest made after the start proves an orphaning",
-      find: "const claimed = manifests.filter(({ metadata }) => isBefore(metadata.creationTimestamp, startedAt));",
-      replace: "const claimed = manifests;",
+      find: "isBefore(metadata.creationTimestamp, startedAt) && named.get(metadata.name) === spec.sha256,",
+      replace: "named.get(metadata.name) === spec.sha256,",
+    },
+    {
+      name: "a manifest of other content proves an orphaning",
+      find: "isBefore(metadata.creationTimestamp, startedAt) && named.get(metadata.name) === spec.sha256,",
+      replace: "isBefore(metadata.creationTimestamp, startedAt),",
     },
     {
       name: "one manifest without owner is enough for an orphaning",

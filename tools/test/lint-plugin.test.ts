@@ -62,7 +62,7 @@ const cases = [
   {
     name: "a relative import into another package",
     file: source,
-    text: `import { a } from "../../search/src/a.ts";\na();\n`,
+    text: `import { a } from "../../../search/src/a.ts";\na();\n`,
     want: ["qm(dependency-direction)"],
   },
   {

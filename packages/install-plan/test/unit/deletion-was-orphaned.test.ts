@@ -7,10 +7,18 @@ import { aPlan } from "../support/plans.ts";
 const startedAt = "2026-01-01T00:00:10Z";
 const deleted = { deletionTimestamp: "2026-01-02T00:00:00Z" };
 
-function manifest(owner: string | undefined, creationTimestamp = "2026-01-01T00:00:00Z"): ResourceManifest {
+const sha256 = "a".repeat(64);
+const object = { apiVersion: "v1", kind: "ConfigMap", name: "c" };
+const stages = [{ name: "s", resources: [{ manifestRef: { name: "rm", sha256, object } }] }];
+
+function manifest(
+  owner: string | undefined,
+  { creationTimestamp = "2026-01-01T00:00:00Z", digest = sha256 } = {},
+): ResourceManifest {
   const ownerReferences =
     owner === undefined ? [] : [{ apiVersion: "v1", kind: "InstallPlan", name: "p", uid: owner }];
-  return { metadata: { name: "rm", creationTimestamp, ownerReferences } } as unknown as ResourceManifest;
+  const metadata = { name: "rm", creationTimestamp, ownerReferences };
+  return { metadata, spec: { sha256: digest } } as unknown as ResourceManifest;
 }
 
 const { uid = "" } = aPlan("p").metadata;
@@ -25,7 +33,12 @@ test.each([
   { name: "there is no manifest", manifests: [], want: false },
   {
     name: "a manifest was made after the start",
-    manifests: [manifest(undefined, deleted.deletionTimestamp)],
+    manifests: [manifest(undefined, { creationTimestamp: deleted.deletionTimestamp })],
+    want: false,
+  },
+  {
+    name: "a manifest has other content",
+    manifests: [manifest(undefined, { digest: "b".repeat(64) })],
     want: false,
   },
   { name: "the plan is not being deleted", manifests: [manifest(undefined)], metadata: {}, want: false },
@@ -33,7 +46,7 @@ test.each([
 ])(
   "a request to orphan is recognized afterwards: $name",
   ({ manifests, want, metadata = deleted, status = { startedAt } }) => {
-    const plan = aPlan("p", { status });
+    const plan = aPlan("p", { status, spec: { stages } });
     expect(wasOrphaned({ ...plan, metadata: { ...plan.metadata, ...metadata } }, manifests)).toBe(want);
   },
 );
