@@ -1,8 +1,7 @@
-import type { InstallPlan } from "@quartermaster/api";
+import { type InstallPlan, planPhases } from "@quartermaster/api";
 import type { DomainSeries } from "@quartermaster/runtime";
 
 import type { PlanObserver } from "./plan-observer.ts";
-import type { Phase } from "./plan-report.ts";
 
 /** From a tenth of a second to an hour. */
 const stageBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
@@ -14,7 +13,7 @@ export function planMetrics(series: DomainSeries, plans: () => readonly InstallP
       name: "quartermaster_install_plans",
       help: "InstallPlans by phase",
       label: "phase",
-      values: planPhases,
+      values: countedPhases,
     },
     () => countPhases(plans()),
   );
@@ -51,23 +50,8 @@ export function planMetrics(series: DomainSeries, plans: () => readonly InstallP
   };
 }
 
-/** The phases of plans; `New` is for those that no reconcile has reported yet. */
-const planPhases: readonly (Phase | "New")[] = [
-  "New",
-  "Resolving",
-  "Validating",
-  "Invalid",
-  "Forbidden",
-  "AwaitingApproval",
-  "Applying",
-  "RunningJobs",
-  "Finishing",
-  "Installed",
-  "Failed",
-  "Replacing",
-  "Superseded",
-  "Deleting",
-];
+/** `New` is for plans that no reconcile has reported yet. */
+const countedPhases = ["New", ...planPhases];
 
 type Counts = NonNullable<NonNullable<InstallPlan["status"]>["counts"]>;
 

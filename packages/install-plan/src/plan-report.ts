@@ -1,3 +1,4 @@
+import type { PlanPhase } from "@quartermaster/api";
 import { type ResourceState, worstFirst } from "@quartermaster/health";
 import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
@@ -12,25 +13,9 @@ import { detailAction, previewOf } from "./preflight/preview.ts";
 import { reasons } from "./reasons.ts";
 import type { MemberView, Seen } from "./seen.ts";
 
-/** The phase of a plan. */
-export type Phase =
-  | "Resolving"
-  | "Validating"
-  | "Invalid"
-  | "Forbidden"
-  | "AwaitingApproval"
-  | "Applying"
-  | "RunningJobs"
-  | "Finishing"
-  | "Installed"
-  | "Failed"
-  | "Replacing"
-  | "Superseded"
-  | "Deleting";
-
 /** What a rule adds to what is seen. */
 export interface Change {
-  readonly phase: Phase;
+  readonly phase: PlanPhase;
   readonly message: string;
   /** Fields that outlast the reconcile. */
   readonly progress?: Partial<PlanStatus>;

@@ -60,8 +60,8 @@ async function approve(
 /** Phases in which nothing can be approved: the preview shows what the plan would do if it were not for its faults. */
 const hopeless: ReadonlySet<string> = new Set(["Invalid", "Forbidden", "Resolving"]);
 
-function refuseHopeless({ phase = "", message = "" }: NonNullable<InstallPlan["status"]> = {}): void {
-  if (!hopeless.has(phase)) return;
+function refuseHopeless({ phase, message = "" }: NonNullable<InstallPlan["status"]> = {}): void {
+  if (phase === undefined || !hopeless.has(phase)) return;
   const remedy = "Fix this before approving the plan";
   throw new CliError(`the plan is ${phase}: ${message} ${remedy}`, exitCode.notReady);
 }

@@ -116,12 +116,35 @@ const pinned = z.strictObject({
   ),
 });
 
+/** The phases of a plan, in the order in which it usually goes through them. */
+export const planPhases = [
+  "Resolving",
+  "Validating",
+  "Invalid",
+  "Forbidden",
+  "AwaitingApproval",
+  "Applying",
+  "RunningJobs",
+  "Finishing",
+  "Installed",
+  "Failed",
+  "Replacing",
+  "Superseded",
+  "Deleting",
+] as const;
+
+/** One of them. */
+export type PlanPhase = (typeof planPhases)[number];
+
 /** Status of a plan. */
 export const installPlanStatus = z.strictObject({
   observedGeneration: int64()
     .optional()
     .describe("The metadata.generation that the status was computed from."),
-  phase: z.string().optional().describe("One-word summary for humans. Tools should read the conditions."),
+  phase: z
+    .enum(planPhases)
+    .optional()
+    .describe("One-word summary for humans. Tools should read the conditions."),
   message: z
     .string()
     .max(1024)

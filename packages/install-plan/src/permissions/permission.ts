@@ -1,19 +1,11 @@
-import { groupOf, timestampOf } from "@quartermaster/runtime";
+import { type AccessRequest, groupOf, timestampOf } from "@quartermaster/runtime";
 
 import type { Member } from "../member.ts";
 import { hasStarted, type PlanStatus } from "../plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 /** One thing an account may do. Without `namespace` it means the whole cluster, without `name` any object of the kind. */
-export interface Permission {
-  readonly verb: string;
-  /** Empty for the core group. */
-  readonly group: string;
-  /** Plural, with a subresource after a slash. A path such as `/metrics` is used as is, in the empty group. */
-  readonly resource: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-}
+export type Permission = AccessRequest;
 
 /** What decides which permissions a plan needs. */
 export interface PermissionsOptions {
