@@ -29,10 +29,6 @@ async function setText(
   await client.patch(widgets, metadata, { patch: { kind: "merge", body: { spec: { text } } } });
 }
 
-function highest(latencies: readonly number[], share: number): number {
-  return latencies.toSorted((a, b) => a - b)[Math.ceil(latencies.length * share) - 1] ?? 0;
-}
-
 describe("tenants", () => {
   test("[security/80] thousands of objects of one tenant do not keep another one waiting", async () => {
     await using bench = await setUpWorkbench();
@@ -41,9 +37,11 @@ describe("tenants", () => {
     const { client, widgets, namespace } = bench;
     const system = realSystem();
     const seen = new Map<string, string | undefined>();
+    let others = 0;
     const recipe = probeRecipe<Widget>(async ({ metadata, spec }) => {
       await system.sleep(passMs);
       if (metadata.namespace === namespace) seen.set(metadata.name, spec.text);
+      else others += 1;
       return undefined;
     });
     const calm = { name: "calm", namespace };
@@ -51,40 +49,36 @@ describe("tenants", () => {
     const manager = await bench.manage([
       defineController(widgets, { recipe, concurrency: 2, writesStatus: false }),
     ]);
-    const measure = async (round: string): Promise<readonly number[]> => {
-      const latencies: number[] = [];
-      for (let at = 0; at < 30; at += 1) {
-        const text = `${round}-${at}`;
-        await setText(bench, calm, text);
-        const startMs = system.monotonicMs();
-        await eventually(() => seen.get("calm") === text, { withinMs: 20_000, everyMs: 1 });
-        latencies.push(system.monotonicMs() - startMs);
-      }
-      return latencies;
-    };
-    const quiet = await measure("quiet");
     // 2,000 for 10,000: two workers need a quarter of a minute for them, and in one line an edit would wait behind them all.
     await inParallel(2_000, 32, async (at) => {
       await client.create(widgets, aWidget(widgets, { name: `w-${at}`, namespace: greedy.name }));
     });
-    const crowded = await measure("crowded");
+    const ahead: number[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      const [text, before] = [`t-${at}`, others];
+      await setText(bench, calm, text);
+      await eventually(() => seen.get("calm") === text, { everyMs: 1 });
+      ahead.push(others - before);
+    }
     expect(manager.health().controllers[0]?.queued).toBeGreaterThan(100);
-    // A reconcile of the other tenant may have just begun on both workers; 50 ms for the noise of a shared machine.
-    expect(highest(crowded, 0.95)).toBeLessThanOrEqual(2 * highest(quiet, 0.95) + 50);
+    // What the watch takes to deliver an edit is filled by others; behind the whole line it would be many hundreds.
+    const median = ahead.toSorted((one, other) => one - other)[15];
+    expect(median).toBeLessThan(50);
     expect(process.memoryUsage().heapUsed).toBeLessThan(512e6);
   });
 
   test("[security/83] a storm of updates of one object is merged into one running reconcile and one that waits", async () => {
     await using bench = await setUpWorkbench();
     const { client, widgets, namespace } = bench;
-    const system = realSystem();
-    let [passes, running, most] = [0, 0, 0];
+    let [reconciles, running, most] = [0, 0, 0];
     let latest: string | undefined;
+    // The first reconcile lasts as long as the storm, however slow the machine is.
+    const storm = Promise.withResolvers<undefined>();
     const recipe = probeRecipe<Widget>(async ({ spec }) => {
-      passes += 1;
+      reconciles += 1;
       running += 1;
       most = Math.max(most, running);
-      await system.sleep(100);
+      await storm.promise;
       latest = spec.text;
       running -= 1;
       return undefined;
@@ -96,16 +90,17 @@ describe("tenants", () => {
     ]);
     let deepest = 0;
     // As fast as the server takes them for one object; more writers only meet each other's conflicts.
-    const updates = 400;
-    await inParallel(updates, 2, async (at) => {
+    await inParallel(100, 2, async (at) => {
       await setText(bench, stormy, `t-${at}`);
       deepest = Math.max(deepest, manager.health().controllers[0]?.queued ?? 0);
     });
     const { spec } = await client.get(widgets, stormy);
+    storm.resolve(undefined);
     await eventually(() => latest === spec.text);
     expect(most).toBe(1);
     expect(deepest).toBeLessThanOrEqual(2);
-    expect(passes).toBeLessThan(updates / 4);
+    // One that ran, one that waited, and one for an event that the watch may deliver late.
+    expect(reconciles).toBeLessThanOrEqual(3);
   });
 
   test("[security/82] a status of 1.4 MB that somebody else wrote is left alone, and ours is written beside it", async () => {
