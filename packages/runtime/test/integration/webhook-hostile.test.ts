@@ -188,7 +188,8 @@ describe("a webhook server among strangers", () => {
     const startMs = performance.now();
     const { status } = await running.post(review, { path: "/admit?timeout=1s" });
     expect(status).toBe(504);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    // It answers after 0.9 s; without the caller's word after 9.5 s. Half of that for a busy machine.
+    expect(performance.now() - startMs).toBeLessThan(5_000);
     expect(isAborted).toBe(true);
   });
 
