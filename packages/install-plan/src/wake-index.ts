@@ -41,7 +41,10 @@ export class WakeIndex {
     return near.map((ref) => ({ ...ref, afterMs }));
   }
 
-  /** What changed so short a time ago that the server's answers may not show it yet. */
+  /**
+   * What changed so short a time ago that the server's answers may not show it yet. Plans that begin to wait after the change need it:
+   * `reenqueueForMs` of a watch brings back only those that waited when it happened.
+   */
   recentlyChanged(nowMs: number): readonly WakeTrigger[] {
     return allWakeTriggers.filter(
       (trigger) => nowMs - (this.#changedAtMs.get(trigger) ?? -Infinity) < recentMs,
