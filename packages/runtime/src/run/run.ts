@@ -85,6 +85,7 @@ export async function run(options: RunOptions): Promise<void> {
   // A webhook that cannot listen ends the operator.
   await Promise.race([aborted(signal), ...(role === undefined ? [] : [role.serve()])]);
   log.info("operator stops");
+  await role?.leave();
 }
 
 function rolesOf({ roles = ["controllers"] }: RunOptions): readonly OperatorRole[] {

@@ -47,6 +47,7 @@ export class WebhookServer implements AsyncDisposable {
   readonly #server: Server;
   #subscription: Disposable | undefined;
   #stopped: Promise<void> | undefined;
+  #isEndingConnections = false;
 
   constructor(options: WebhookServerOptions) {
     this.#options = options;
@@ -73,6 +74,11 @@ export class WebhookServer implements AsyncDisposable {
   /** Whether reviews are answered; for the readiness probe. */
   get isListening(): boolean {
     return this.#server.listening && this.#stopped === undefined;
+  }
+
+  /** From now on each answer is the last of its connection: callers connect anew, elsewhere if they can. */
+  endConnections(): void {
+    this.#isEndingConnections = true;
   }
 
   /** No new connections; answers under way are finished within the limit, then what is left is cut. */
@@ -104,7 +110,7 @@ export class WebhookServer implements AsyncDisposable {
   #send(response: ServerResponse, { status, body, contentType }: Reply, isRead: boolean): void {
     if (response.destroyed) return;
     const headers = { "content-type": contentType, "content-length": Buffer.byteLength(body) };
-    const isLast = this.#stopped !== undefined || !isRead;
+    const isLast = this.#isEndingConnections || this.#stopped !== undefined || !isRead;
     response.writeHead(status, { ...headers, ...(isLast && { connection: "close" }) });
     response.end(body);
   }

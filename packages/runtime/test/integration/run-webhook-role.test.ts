@@ -146,6 +146,7 @@ test("both roles work with exactly their own permissions; the webhook takes no l
       namespace: namespace.name,
       port,
       host: "127.0.0.1",
+      leaveMs: 5_000,
     },
   };
   await using webhook = new Replica({ ...common, roles: ["webhook"], config: { kubeconfigPath } });
@@ -185,6 +186,12 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   const published = `${path}/counter-webhook-ca`;
   expect((await cluster.api.send({ method: "DELETE", path: published })).status).toBe(200);
   await eventually(async (see) => see(await cluster.api.send({ path: published })).status === 200);
+  // Asked to stop, it is not ready any more, and goes on answering until the API server has heard of that.
+  const stopping = webhook[Symbol.asyncDispose]();
+  await eventually(async (see) => see(await webhook.probe()).text.includes("[-]webhook "));
+  expect(await refused()).toContain("there are 1 widgets");
+  await stopping;
+  expect(await refused()).toContain("failed calling webhook");
   await cluster.api.send({
     method: "DELETE",
     path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${name}`,
