@@ -1,1 +1,2 @@
-export {};
+export { decideInjection } from "./injection/decide-injection.ts";
+export { decideEphemeral } from "./injection/decide-ephemeral.ts";
