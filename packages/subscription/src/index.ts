@@ -1,2 +1,5 @@
-export { decideInjection } from "./injection/decide-injection.ts";
-export { decideEphemeral } from "./injection/decide-ephemeral.ts";
+export { reasons } from "./reasons.ts";
+export { subscriptionDomain } from "./subscription-domain.ts";
+export type { SubscriptionDomainOptions } from "./subscription-domain.ts";
+export { readSubscriptionSettings, SubscriptionSettingsError } from "./subscription-settings.ts";
+export type { SubscriptionSettings } from "./subscription-settings.ts";
