@@ -47,10 +47,14 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   });
   if (choice.kind === "problem" || pod.isWindows) return facts;
   await inTurns(choice.candidates, async ({ kind, name, isNamed }) => {
-    if (kind === "ClusterBundle") access.set(name, await accessTo(name, isNamed, { request, readers }));
-    if (!isNamed || access.get(name) === "denied") return;
-    if (kind === "Bundle") setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
-    else setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
+    if (kind === "Bundle") {
+      if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
+      return;
+    }
+    const answer = await accessTo(name, isNamed, { request, readers });
+    access.set(name, answer);
+    if (isNamed && answer === "allowed")
+      setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
   });
   await inTurns(objectsOf(choice.candidates, facts), async ([object, isNeeded]) => {
     keys.set(referenceKey(object), await keysOf(object, isNeeded, readers));
