@@ -27,7 +27,7 @@ export function decideInjection(
   settings: SubscriptionSettings,
 ): InjectionDecision {
   const pod = viewPod(object);
-  if (pod.isMirror) return skipped();
+  if (pod.isMirror || pod.containers.length === 0) return skipped();
   const choice = chooseBundles(pod.annotations, labelledOf(facts));
   if (choice.kind === "problem") return rejected(choice.problem);
   const { candidates } = choice;
