@@ -158,7 +158,9 @@ export function seen(pod: object, decision: InjectionDecision): Decided {
 
 /** What the API server fills in between two calls. */
 export function withDefaults(pod: SeenPod): SeenPod {
-  const copy = structuredClone(pod) as { spec: { volumes?: { projected?: { defaultMode?: number } }[] } };
+  const copy = structuredClone(pod) as unknown as {
+    spec: { volumes?: { projected?: { defaultMode?: number } }[] };
+  };
   for (const { projected } of copy.spec.volumes ?? [])
     if (projected !== undefined) projected.defaultMode ??= 420;
   return copy as unknown as SeenPod;

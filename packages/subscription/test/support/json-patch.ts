@@ -4,8 +4,7 @@ import { type JsonPatchOperation, pointerKeys } from "@quartermaster/runtime";
 export function applyPatch(object: unknown, patch: readonly JsonPatchOperation[] = []): unknown {
   let root = structuredClone(object);
   for (const operation of patch) {
-    if (operation.op === "move" || operation.op === "copy" || operation.op === "test")
-      throw new Error(`unexpected ${operation.op}`);
+    if (!isEdit(operation)) throw new Error(`unexpected ${operation.op}`);
     const keys = pointerKeys(operation.path);
     const last = keys.at(-1);
     if (last === undefined) {
@@ -23,7 +22,12 @@ export function applyPatch(object: unknown, patch: readonly JsonPatchOperation[]
   return root;
 }
 
-type Edit = Extract<JsonPatchOperation, { op: "add" | "replace" | "test" | "remove" }>;
+type Edit = Exclude<JsonPatchOperation, { readonly from: string }>;
+
+/** The only operations that we send. */
+function isEdit(operation: JsonPatchOperation): operation is Edit {
+  return ["add", "replace", "remove"].includes(operation.op);
+}
 
 function applyToList(list: unknown[], key: string, operation: Edit): void {
   const at = Number(key);
