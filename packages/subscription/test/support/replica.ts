@@ -49,6 +49,8 @@ export interface InjectionBench extends AsyncDisposable {
   readonly unique: string;
   /** Who the operator speaks as, in the audit log. */
   readonly operator: string;
+  /** Where its webhook listens. */
+  readonly port: number;
   send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Answer>;
   secret(name: string, ...keys: readonly string[]): Promise<void>;
   configMap(name: string, ...keys: readonly string[]): Promise<void>;
@@ -161,6 +163,7 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
     namespace,
     unique,
     operator: identity.user,
+    port,
     send,
     secret: async (name, ...keys) => {
       const stringData = Object.fromEntries(keys.map((key) => [key, "value"]));
