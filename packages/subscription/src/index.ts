@@ -1,0 +1,5 @@
+export { reasons } from "./reasons.ts";
+export { subscriptionDomain } from "./subscription-domain.ts";
+export type { SubscriptionDomainOptions } from "./subscription-domain.ts";
+export { readSubscriptionSettings, SubscriptionSettingsError } from "./subscription-settings.ts";
+export type { SubscriptionSettings } from "./subscription-settings.ts";
