@@ -69,8 +69,13 @@ async function answersAbout(cluster: LocalCluster): Promise<string> {
   return answers.map(({ stdout }) => stdout.trim()).join(" ");
 }
 
-const [optIn = "", widen = ""] = further.flat();
+const [optIn = "", widen = "", ...webhook] = further.flat();
+const [installWebhook, removeWebhook] = [webhook.slice(0, 2), webhook.slice(2)];
 const limited = "no no no no yes";
+
+/** A namespace with a bundle, and pods that name it. */
+const subscriptions = join(import.meta.dirname, "subscribed.yaml");
+const subscribedPod = join(import.meta.dirname, "reader.yaml");
 
 describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   const folder = mkdtempSync(join(tmpdir(), "qm-image-"));
@@ -126,4 +131,60 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await eventually(async (see) => see(await answersAbout(cluster)) === "yes yes yes yes yes");
     await restoresGreeting(cluster);
   });
+
+  test("[subscription-injection/AC-A2] its webhook gives a pod the files of a bundle, beside its token", async () => {
+    for (const line of installWebhook) await kubectl(cluster, line);
+    await eventually(async () => await isApplied(cluster, subscriptions));
+    // Until the API server has heard of the webhook, pods are admitted as they are.
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"));
+    await kubectl(cluster, `apply -f ${subscribedPod}`);
+    await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/reader --timeout=120s");
+    const inside =
+      "/run/secrets/etc-pki-entitlement/entitlement.pem /var/run/secrets/kubernetes.io/serviceaccount/namespace";
+    expect(await kubectl(cluster, `-n subscribed exec reader -- cat ${inside}`)).toBe(
+      "a certificate\nsubscribed",
+    );
+    expect(await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets")).toContain("redhat.repo");
+  });
+
+  test("[subscription-injection/AC-F24] [subscription-injection/AC-G4] a restart of the webhook refuses no pod and lets none pass unchanged", async () => {
+    const restart = (async () => {
+      await kubectl(cluster, "-n quartermaster rollout restart deployment/quartermaster-webhook");
+      await kubectl(
+        cluster,
+        "-n quartermaster rollout status deployment/quartermaster-webhook --timeout=180s",
+      );
+    })();
+    let [isOver, asked, unchanged] = [false, 0, 0];
+    const end = restart.finally(() => (isOver = true));
+    while (!isOver) {
+      asked += 1;
+      if (!(await dryRunPod(cluster)).includes("bundle-generations")) unchanged += 1;
+    }
+    await end;
+    expect({ unchanged, isEnough: asked > 10 }).toEqual({ unchanged: 0, isEnough: true });
+  });
+
+  test("[subscription-injection/AC-F24] removed in the documented order, it stands in nobody's way", async () => {
+    expect(removeWebhook).toHaveLength(3);
+    for (const line of removeWebhook) await kubectl(cluster, line);
+    expect(await dryRunPod(cluster)).not.toContain("bundle-generations");
+    expect(
+      await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
+    ).toContain("entitlement.pem");
+  });
 });
+
+async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
+  const selector = "-l app.kubernetes.io/name=quartermaster-webhook";
+  const names = await kubectl(cluster, `-n quartermaster get pods ${selector} -o name`);
+  return names.split("\n").filter(Boolean);
+}
+
+/** A pod like the one of the sample, as the API server would admit it. Throws when it is refused. */
+async function dryRunPod(cluster: LocalCluster): Promise<string> {
+  return await kubectl(
+    cluster,
+    `create --dry-run=server -o json -f ${subscribedPod.replace("reader", "another")}`,
+  );
+}
