@@ -1,4 +1,5 @@
 export { prepareRealNodes } from "./cluster/prepare-real-nodes.ts";
+export { reachHostPort } from "./cluster/reach-host-port.ts";
 export { clusterFolderOf, runBeside } from "./cluster/run-beside.ts";
 export type { Companion, RunningCompanion } from "./cluster/run-beside.ts";
 export { startLocalCluster } from "./cluster/start-local-cluster.ts";

@@ -6,7 +6,6 @@ import {
   executeCommand,
   LocalClusterError,
   type ReadyApi,
-  runBeside,
   type RunningCompanion,
 } from "@quartermaster/local-cluster";
 
@@ -15,8 +14,8 @@ import { CliError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { run } from "../run.ts";
 import { type Kubectl, kubectlIn } from "./kubectl.ts";
-import { operatorKubeconfig } from "./operator-kubeconfig.ts";
 import { repository } from "./repository.ts";
+import { startOperator } from "./start-operator.ts";
 import { sample, tryNext } from "./try-next.ts";
 
 /**
@@ -76,13 +75,9 @@ async function bootstrap({ folder, note }: ReadyApi, context: CommandContext): P
   const kubectl = kubectlIn(folder);
   // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyFolders(kubectl, ["crd", "rbac"]);
-  const [kubeconfigPath] = await Promise.all([operatorKubeconfig(folder, kubectl), kindsServed(kubectl)]);
+  await kindsServed(kubectl);
   await applyFolders(kubectl, ["policy"]);
-  const operator = runBeside(folder, {
-    name: "operator",
-    command: process.execPath,
-    args: operatorArguments(kubeconfigPath),
-  });
+  const operator = await startOperator(folder, kubectl);
   if (operator.wasRunning) {
     note("The operator is running already.");
     return operator;
@@ -143,14 +138,6 @@ async function kindsServed(kubectl: Kubectl): Promise<void> {
   await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "-f", definitions]);
 }
 
-/** Young objects get 4 MB at a time: docs/decisions/0030. Any free port, because several clusters may be up. */
-function operatorArguments(kubeconfigPath: string): readonly string[] {
-  const main = join(repository, "apps/operator/src/main.ts");
-  const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", "0"];
-  return ["--max-semi-space-size=4", main, "--kubeconfig", kubeconfigPath, ...metrics];
-}
-
-/** What we need of the words ourselves; they have been found good by then. */
 function understood(words: readonly string[]): { readonly name: string; readonly isHelpWanted: boolean } {
   const { values } = parseArgs({
     args: [...words],

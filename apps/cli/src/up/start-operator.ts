@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { reachHostPort, runBeside, type RunningCompanion } from "@quartermaster/local-cluster";
+
+import type { Kubectl } from "./kubectl.ts";
+import { operatorKubeconfig } from "./operator-kubeconfig.ts";
+import { repository } from "./repository.ts";
+
+/** Starts the operator's two roles beside the cluster, each with its own account. Those that run already are left alone. */
+export async function startOperator(folder: string, kubectl: Kubectl): Promise<RunningCompanion> {
+  const [kubeconfigPath, webhookKubeconfigPath, port] = await Promise.all([
+    operatorKubeconfig(folder, kubectl),
+    operatorKubeconfig(folder, kubectl, "quartermaster-webhook"),
+    webhookPort(folder),
+  ]);
+  const webhook = ["--webhook-url", `https://127.0.0.1:${port}`, "--webhook-namespace", "quartermaster"];
+  const listening = ["--webhook-host", "127.0.0.1", "--webhook-port", String(port)];
+  const role = ["--domains", "subscription", "--roles", "webhook"];
+  runBeside(folder, {
+    name: "webhook",
+    command: process.execPath,
+    args: operatorArguments(webhookKubeconfigPath, [...role, ...webhook, ...listening]),
+  });
+  return runBeside(folder, {
+    name: "operator",
+    command: process.execPath,
+    args: operatorArguments(kubeconfigPath, webhook),
+  });
+}
+
+/** Chosen once for each cluster: a second `make up` finds both roles where the first one left them. */
+async function webhookPort(folder: string): Promise<number> {
+  const path = join(folder, "webhook-port");
+  if (existsSync(path)) return Number(await readFile(path, "utf8"));
+  const port = await reachHostPort(folder);
+  await writeFile(path, String(port));
+  return port;
+}
+
+/** Young objects get 4 MB at a time: docs/decisions/0030. Any free port, because several clusters may be up. */
+function operatorArguments(kubeconfigPath: string, more: readonly string[]): readonly string[] {
+  const main = join(repository, "apps/operator/src/main.ts");
+  const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", "0"];
+  return ["--max-semi-space-size=4", main, "--kubeconfig", kubeconfigPath, ...metrics, ...more];
+}
