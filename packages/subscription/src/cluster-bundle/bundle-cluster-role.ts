@@ -33,11 +33,15 @@ export function desiredClusterRole(
   return { metadata: { name: clusterRoleName(bundle), labels }, rules };
 }
 
-/** What somebody added to the role by hand and a merge patch has to remove, because it would give the permission to others. */
+/**
+ * The merge patch that removes what somebody added to the role by hand, because it would give the permission to others; undefined
+ * when there is nothing. It restores the rules too: the API server refuses any write to a role that grants more than we have.
+ */
 export function foreignParts(
   live: ClusterRole,
-  labels: Readonly<Record<string, string>>,
+  { metadata, rules }: Desired<ClusterRole>,
 ): object | undefined {
+  const labels = metadata.labels ?? {};
   const present = Object.keys(live.metadata.labels ?? {});
   const added = present.filter(
     (label) => label.startsWith(aggregateToPrefix) && !Object.hasOwn(labels, label),
@@ -46,6 +50,7 @@ export function foreignParts(
   if (added.length === 0 && !isAggregating) return undefined;
   return {
     metadata: { labels: Object.fromEntries(added.map((label) => [label, null])) },
+    rules,
     ...(isAggregating ? { aggregationRule: null } : {}),
   };
 }
@@ -63,7 +68,9 @@ export const roleSource: InformerRequest<ClusterRole> = {
 function keptRole(role: Live): ClusterRole {
   const { apiVersion, kind, metadata } = role;
   const { name, uid, resourceVersion, ownerReferences = [] } = metadata;
-  const isOfBundle = ownerReferences.some((owner) => owner.controller === true && owner.kind === clusterBundle.kind.kind);
+  const isOfBundle = ownerReferences.some(
+    (owner) => owner.controller === true && owner.kind === clusterBundle.kind.kind,
+  );
   if (isOfBundle) return role;
   const aggregationRule = fieldOf(role, "aggregationRule");
   return {

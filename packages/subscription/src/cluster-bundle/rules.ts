@@ -171,7 +171,7 @@ function roleActions(
   if (isTaken) return [];
   const shares = kept.map(({ kind, shareName }) => ({ kind, name: shareName }));
   const desired = desiredClusterRole(bundle.metadata.name, shares, labels);
-  const body = live === undefined ? undefined : foreignParts(live, labels);
+  const body = live === undefined ? undefined : foreignParts(live, desired);
   const cut = body === undefined ? [] : [{ kind: "cutRole" as const, name: desired.metadata.name, body }];
   return [...cut, { kind: "applyRole", desired }];
 }
