@@ -2,6 +2,7 @@ import { createLog, type Domain, type Log, run, type RunOptions, type System } f
 
 import { allDomains } from "./all-domains.ts";
 import { type Settings, SettingsError } from "./settings.ts";
+import { readSubscriptionConfig } from "./subscription-config.ts";
 
 /** What the operator runs in. */
 export interface Environment {
@@ -55,8 +56,16 @@ function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "leas
   };
 }
 
-function domainsOf({ domains, roles, requireAuthor }: Settings): readonly Domain[] {
-  const all = allDomains({ requireAuthor });
+function domainsOf(settings: Settings): readonly Domain[] {
+  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace } = settings;
+  const operatorNamespace = webhook?.namespace ?? leaseNamespace;
+  const all = allDomains({
+    requireAuthor,
+    subscription: {
+      settings: readSubscriptionConfig(subscriptionConfigPath),
+      ...(operatorNamespace === undefined ? {} : { operatorNamespace }),
+    },
+  });
   const chosen = domains.map((name) => all[name]);
   if (roles.includes("webhook") && !chosen.some((domain) => "webhooks" in domain))
     throw new SettingsError(`--roles: none of the domains ${domains.join(", ")} has a webhook`);

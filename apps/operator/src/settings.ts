@@ -30,10 +30,12 @@ export interface Settings {
   readonly concurrency: number;
   /** Nothing is done for plans whose author is not recorded. */
   readonly requireAuthor: boolean;
+  /** File with the settings of subscription injection (default: none, every setting has a default). */
+  readonly subscriptionConfigPath?: string;
   readonly isHelpWanted: boolean;
 }
 
-const domainNames = ["install-plan"] as const;
+const domainNames = ["install-plan", "subscription"] as const;
 const roleNames = ["controllers", "webhook"] as const;
 
 /** A part of the suite, as `--domains` names it. */
@@ -101,6 +103,10 @@ const options = {
     variable: "QM_REQUIRE_AUTHOR",
     about: "true or false: do nothing for plans whose author is not recorded (default: false)",
   },
+  "subscription-config": {
+    variable: "QM_SUBSCRIPTION_CONFIG",
+    about: "JSON file with the settings of subscription injection (default: none)",
+  },
 } as const;
 
 /** Digits alone: `0x10` and `1e3` are slips, not numbers. */
@@ -152,6 +158,7 @@ const shape = z.object({
     .enum(["true", "false"])
     .default("false")
     .transform((value) => value === "true"),
+  "subscription-config": z.string().optional(),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -183,6 +190,7 @@ export function readSettings(
     ...optional("leaseNamespace", data["lease-namespace"]),
     ...optional("identity", data.identity),
     ...optional("metricsHost", data["metrics-host"]),
+    ...optional("subscriptionConfigPath", data["subscription-config"]),
     insecureSkipTlsVerify: data["insecure-skip-tls-verify"],
     domains: data.domains,
     metricsPort: data["metrics-port"],

@@ -39,9 +39,14 @@ const writes = [
   "installplans: operate",
   "installplans/finalizers: update",
   "subjectaccessreviews: create",
-  "events: create, patch",
-  "leases: get, create, update",
 ];
+
+const ownWrites = [
+  "events: create, patch",
+  "mutatingwebhookconfigurations, validatingwebhookconfigurations: get, list, watch, create, update, delete",
+];
+
+const inOwnNamespace = ["leases: get, create, update", "configmaps: get, list, watch"];
 
 test("the permissions per namespace are given to the account that the operator has", () => {
   const accounts = read("config/rbac/account.yaml");
@@ -52,15 +57,21 @@ test("the permissions per namespace are given to the account that the operator h
   );
 });
 
-test("the operator may write nothing but what it writes: our kinds, events, reviews and its lease", () => {
+test("the operator may write nothing but what it writes: our kinds, events, reviews, webhook configurations and its lease", () => {
   expect(rulesOf("config/rbac/operator.yaml")).toEqual([
     "*: get, list, watch",
     "serviceaccounts: impersonate",
     ...writes,
+    ...ownWrites,
+    ...inOwnNamespace,
   ]);
   expect(rulesOf("config/rbac-limited/operator.yaml")).toEqual([
     "installplans, resourcemanifests: get, list, watch",
     ...writes,
+    "bundles, clusterbundles: get, list, watch",
+    ...ownWrites,
+    "namespaces: get",
+    ...inOwnNamespace,
   ]);
 });
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
 
 const defaults: Settings = {
-  domains: ["install-plan"],
+  domains: ["install-plan", "subscription"],
   roles: ["controllers"],
   insecureSkipTlsVerify: false,
   metricsPort: 8080,
@@ -25,6 +25,11 @@ interface Case {
 
 const cases: readonly Case[] = [
   { name: "nothing given", want: defaults },
+  {
+    name: "a subscription configuration",
+    args: ["--subscription-config", "/s.json"],
+    want: { ...defaults, subscriptionConfigPath: "/s.json" },
+  },
   { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
     name: "flags",

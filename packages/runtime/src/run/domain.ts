@@ -42,6 +42,8 @@ export interface DomainWebhooks {
 export interface WebhookStores {
   /** A store that is filled before the replica is ready. */
   readonly store: <O extends KubeObject>(request: InformerRequest<O>) => ReadStore<O>;
+  /** Calls back on every change of such objects, e.g. to forget an answer that depends on them. The replica is ready after the first picture. */
+  readonly onChange: (request: InformerRequest, notify: () => void) => void;
 }
 
 /** One rule of the operator's permissions. */

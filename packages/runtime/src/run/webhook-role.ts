@@ -114,6 +114,11 @@ export class WebhookRole implements AsyncDisposable {
         this.#stores.push(handle);
         return handle.store;
       },
+      onChange: (request, notify) => {
+        const handle = informers.acquire(request);
+        this.#stores.push(handle);
+        handle.addHandler(notify);
+      },
     };
     return webhooks.flatMap((each) => each.routes(stores));
   }

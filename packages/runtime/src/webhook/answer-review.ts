@@ -5,9 +5,14 @@ import { admissionAnswer, type DecideAdmission, readAdmission } from "./admissio
 import { conversionAnswer, type ConvertObject, readConversion } from "./conversion.ts";
 
 /** Who answers reviews that come to a path. The path is the webhook's name in metrics. */
-export type WebhookRoute =
-  | { readonly kind: "admission"; readonly path: string; readonly decide: DecideAdmission }
-  | { readonly kind: "conversion"; readonly path: string; readonly convert: ConvertObject };
+export type WebhookRoute = {
+  readonly path: string;
+  /** Larger reviews are refused (default: the server's limit, which is never exceeded). */
+  readonly bodyLimitBytes?: number;
+} & (
+  | { readonly kind: "admission"; readonly decide: DecideAdmission }
+  | { readonly kind: "conversion"; readonly convert: ConvertObject }
+);
 
 /** An HTTP answer. Refusals are one constant sentence: nothing of the request or of a fault is repeated. */
 export interface Reply {

@@ -21,6 +21,7 @@ import {
   desiredConfiguration,
   ownedByNamespace,
   waitBeforeWriteMs,
+  type WantedWhile,
   type WebhookConfigurationSpec,
 } from "./webhook-configuration.ts";
 
@@ -59,7 +60,7 @@ class ConfigurationKeeper implements LaunchedController {
   readonly #host: ControllerHost;
   readonly #handles = new AsyncDisposableStack();
   readonly #bundles: InformerHandle<BundleConfigMap>;
-  readonly #conditions = new Map<WebhookConfigurationSpec, InformerHandle>();
+  readonly #conditions = new Map<WantedWhile, InformerHandle>();
   readonly #watched: InformerHandle[] = [];
   readonly #writtenMs: number[] = [];
   #retryMs = firstRetryMs;
@@ -76,9 +77,8 @@ class ConfigurationKeeper implements LaunchedController {
     for (const configuration of options.configurations) {
       const fieldSelector = `metadata.name=${configuration.name}`;
       this.#watch(host.pool.acquire({ kind: configurationKinds[configuration.kind], fieldSelector }));
-      const { wantedWhile } = configuration;
-      if (wantedWhile === undefined) continue;
-      this.#conditions.set(configuration, this.#watch(host.pool.acquire(wantedWhile.request)));
+      for (const condition of configuration.wantedWhile ?? [])
+        this.#conditions.set(condition, this.#watch(host.pool.acquire(condition.request)));
     }
   }
 
@@ -201,11 +201,13 @@ class ConfigurationKeeper implements LaunchedController {
     return caBundleIn(this.#bundles.store.get(bundle), bundleKey);
   }
 
-  #isWanted(configuration: WebhookConfigurationSpec): boolean | undefined {
-    const { wantedWhile } = configuration;
-    const handle = this.#conditions.get(configuration);
-    if (wantedWhile === undefined || handle === undefined) return true;
-    return handle.store.isSynced ? wantedWhile.holds(handle.store) : undefined;
+  #isWanted({ wantedWhile }: WebhookConfigurationSpec): boolean | undefined {
+    const holding = wantedWhile?.map((condition) => {
+      const store = this.#conditions.get(condition)?.store;
+      return store?.isSynced === true ? condition.holds(store) : undefined;
+    });
+    if (holding === undefined || holding.includes(true)) return true;
+    return holding.includes(undefined) ? undefined : false;
   }
 
   #waitMs(): number {

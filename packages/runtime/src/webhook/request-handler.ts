@@ -71,8 +71,9 @@ async function withDeadline(call: Call, options: RequestHandlerOptions): Promise
 async function answer(
   { request, route }: Call,
   signal: AbortSignal,
-  { log, observer, bodyLimitBytes }: RequestHandlerOptions,
+  { log, observer, bodyLimitBytes: serverLimitBytes }: RequestHandlerOptions,
 ): Promise<Reply | undefined> {
+  const bodyLimitBytes = Math.min(route.bodyLimitBytes ?? serverLimitBytes, serverLimitBytes);
   const unfit = unfitHeaders(request, bodyLimitBytes);
   if (unfit !== undefined) return unfit;
   try {

@@ -11,8 +11,8 @@ export interface WebhookConfigurationSpec {
   readonly kind: "mutating" | "validating";
   readonly name: string;
   readonly webhooks: readonly [WebhookSpec, ...WebhookSpec[]];
-  /** It exists only while this holds (default: always). */
-  readonly wantedWhile?: WantedWhile;
+  /** It exists only while one of these holds (default: always). */
+  readonly wantedWhile?: readonly WantedWhile[];
 }
 
 /** One webhook, in the words of Kubernetes. Where and by whom it is answered is filled in. */

@@ -164,10 +164,10 @@ test("a configuration exists only while it is needed, and is created and deleted
   await using connected = connect(cluster.admin);
   const request = { kind: configMaps, namespace: namespace.name, labelSelector: "inject=always" };
   const sometimes = specOf(`b${randomBytes(4).toString("hex")}`, {
-    wantedWhile: wantedWhile(request, (store) => store.size > 0),
+    wantedWhile: [wantedWhile(request, (store) => store.size > 0)],
   });
   const taken = specOf(`c${randomBytes(4).toString("hex")}`, {
-    wantedWhile: wantedWhile(request, (store) => store.size > 0),
+    wantedWhile: [wantedWhile(request, (store) => store.size > 0)],
   });
   await cluster.api.apply(pathOf(taken), {
     apiVersion: "admissionregistration.k8s.io/v1",

@@ -1,0 +1,148 @@
+import { type Bundle, clusterBundle, type ClusterBundle } from "@quartermaster/api";
+import type { AccessCache } from "@quartermaster/runtime";
+
+import { chooseBundles } from "../injection/choose-bundles.ts";
+import {
+  type Candidate,
+  type InjectionFacts,
+  type KeyFacts,
+  type ObjectIdentity,
+  referenceKey,
+  referencesOf,
+} from "../injection/injection-facts.ts";
+import type { PodView } from "../injection/pod-view.ts";
+import type { BundleReader } from "./bundle-reader.ts";
+import type { KeyIndex } from "./key-index.ts";
+
+/** What facts are read with. */
+export interface FactReaders {
+  readonly bundles: BundleReader;
+  readonly keys: Pick<KeyIndex, "keysOf">;
+  readonly access: Pick<AccessCache, "isAllowed">;
+}
+
+/** Which pod the facts are for. */
+export interface FactRequest {
+  readonly pod: PodView;
+  /** That of the admission request. */
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads what the decision upon a pod needs. A failed read for a bundle that the pod names is thrown, so that the failure policy
+ * decides; for a bundle that nobody asked for it only means that the bundle is skipped.
+ */
+export async function gatherFacts(request: FactRequest, readers: FactReaders): Promise<InjectionFacts> {
+  const { pod, namespace } = request;
+  const bundles = byName(readers.bundles.labelledBundles(namespace));
+  const clusterBundles = byName(readers.bundles.labelledClusterBundles());
+  const access = new Map<string, "allowed" | "denied" | "unknown">();
+  const keys = new Map<string, KeyFacts>();
+  const facts = { namespace, bundles, clusterBundles, access, keys };
+  if (pod.isMirror) return facts;
+  const choice = chooseBundles(pod.annotations, {
+    bundles: [...bundles.keys()],
+    clusterBundles: [...clusterBundles.keys()],
+  });
+  if (choice.kind === "problem" || pod.isWindows) return facts;
+  await inTurns(choice.candidates, async ({ kind, name, isNamed }) => {
+    if (kind === "Bundle") {
+      if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
+      return;
+    }
+    const answer = await accessTo(name, isNamed, { request, readers });
+    access.set(name, answer);
+    if (isNamed && answer === "allowed")
+      setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
+  });
+  await inTurns(objectsOf(choice.candidates, facts), async ([object, isNeeded]) => {
+    keys.set(referenceKey(object), await keysOf(object, isNeeded, readers));
+  });
+  return facts;
+}
+
+/** The subject of access questions: the pod's account with the groups that the API server gives it. */
+function subjectOf({ namespace, pod }: FactRequest): {
+  readonly user: string;
+  readonly groups: readonly string[];
+} {
+  return {
+    user: `system:serviceaccount:${namespace}:${pod.serviceAccount}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  };
+}
+
+/** In the pod's namespace: without it, bindings of a namespace would not count. */
+async function accessTo(
+  name: string,
+  isNamed: boolean,
+  { request, readers }: { readonly request: FactRequest; readonly readers: FactReaders },
+): Promise<"allowed" | "denied" | "unknown"> {
+  const { group, plural: resource } = clusterBundle.kind;
+  const { namespace, signal } = request;
+  try {
+    const question = { verb: "get", group, resource, name, namespace };
+    const isAllowed = await readers.access.isAllowed(question, { signal, subject: subjectOf(request) });
+    return isAllowed ? "allowed" : "denied";
+  } catch (error) {
+    if (isNamed) throw error;
+    return "unknown";
+  }
+}
+
+/** The objects to look at, each with whether a named bundle has it. */
+function objectsOf(
+  candidates: readonly Candidate[],
+  facts: InjectionFacts,
+): readonly (readonly [ObjectIdentity, boolean])[] {
+  const found = new Map<string, readonly [ObjectIdentity, boolean]>();
+  for (const candidate of candidates)
+    for (const object of readableObjects(candidate, facts)) {
+      const key = referenceKey(object);
+      found.set(key, [object, candidate.isNamed || found.get(key)?.[1] === true]);
+    }
+  return [...found.values()];
+}
+
+/** Objects of a ClusterBundle that the account may not use are not read, nor are those that a Bundle names in other namespaces. */
+function readableObjects(
+  { kind, name }: Candidate,
+  { namespace, bundles, clusterBundles, access }: InjectionFacts,
+): readonly ObjectIdentity[] {
+  if (kind === "ClusterBundle") {
+    const found = access.get(name) === "allowed" ? clusterBundles.get(name) : undefined;
+    return found === undefined ? [] : referencesOf(found, "").map(({ object }) => object);
+  }
+  const found = bundles.get(name);
+  const objects = found === undefined ? [] : referencesOf(found, namespace).map(({ object }) => object);
+  return objects.filter((object) => object.namespace === namespace);
+}
+
+async function keysOf(object: ObjectIdentity, isNeeded: boolean, { keys }: FactReaders): Promise<KeyFacts> {
+  try {
+    return await keys.keysOf(object);
+  } catch (error) {
+    if (isNeeded) throw error;
+    return { kind: "unknown" };
+  }
+}
+
+/** So many reads of one pod are under way at a time: bundles of one tenant must not crowd out the pods of others. */
+const readsAtOnce = 16;
+
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(readsAtOnce, items.length) }, worker));
+}
+
+function byName<B extends Bundle | ClusterBundle>(bundles: readonly B[]): Map<string, B> {
+  return new Map(bundles.map((bundle) => [bundle.metadata.name, bundle]));
+}
+
+function setIfFound<V>(map: Map<string, V>, name: string, value: V | undefined): void {
+  if (value !== undefined) map.set(name, value);
+}

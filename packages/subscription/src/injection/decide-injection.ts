@@ -1,0 +1,142 @@
+import { ALWAYS_INJECT_LABEL, type Bundle, type ClusterBundle } from "@quartermaster/api";
+
+import { type Problem, reasons } from "../reasons.ts";
+import type { SubscriptionSettings } from "../subscription-settings.ts";
+import { chooseBundles, injectAnnotation, type LabelledBundles } from "./choose-bundles.ts";
+import { type Collected, SourceCollection } from "./collect-sources.ts";
+import { injectIntoPod } from "./inject-into-pod.ts";
+import { changedPod, generationsText, podPatch } from "./injected-pod.ts";
+import {
+  type InjectionDecision,
+  type InjectionScope,
+  injected,
+  rejected,
+  skipped,
+} from "./injection-decision.ts";
+import type { Candidate, InjectionFacts } from "./injection-facts.ts";
+import { type PodView, viewPod } from "./pod-view.ts";
+import { resolveBundle } from "./resolve-bundle.ts";
+
+/**
+ * Decides upon a new pod: which bundles it gets, whether they fit together and into its containers, and the patch that adds them.
+ * Pure. A second call on the answer of the first gives an empty patch.
+ */
+export function decideInjection(
+  object: unknown,
+  facts: InjectionFacts,
+  settings: SubscriptionSettings,
+): InjectionDecision {
+  const pod = viewPod(object);
+  if (pod.isMirror || pod.containers.length === 0) return skipped();
+  const choice = chooseBundles(pod.annotations, labelledOf(facts));
+  if (choice.kind === "problem") return rejected(choice.problem);
+  const { candidates } = choice;
+  const unsupported = pod.isWindows ? candidates.find(({ isNamed }) => isNamed) : undefined;
+  if (unsupported !== undefined)
+    return rejected(
+      {
+        reason: reasons.unsupportedOs,
+        text: "bundles cannot be injected into Windows pods; remove the annotation",
+      },
+      placeOf(unsupported),
+    );
+  const gathered = gather(pod.isWindows ? [] : candidates, { pod, facts, settings });
+  if (gathered.kind === "problem") return rejected(gathered.problem, placeOf(gathered.candidate));
+  const { collected } = gathered;
+  const warnings = [...choice.warnings, ...gathered.warnings];
+  if (collected.bundles.length === 0) return withoutBundles(pod, warnings);
+  const change = injectIntoPod(pod, collected, settings);
+  if (change.kind === "problem") return rejected(change.problem, { scope: scopeOf(collected) });
+  const after = changedPod(pod, { ...change, generations: generationsText(collected.bundles) });
+  return injected(podPatch(pod.object, after), {
+    scope: scopeOf(collected),
+    warnings: [...warnings, ...change.warnings],
+  });
+}
+
+/** Whether a bundle applies to pods that do not name it. */
+export function isAlwaysInjected({ metadata }: Bundle | ClusterBundle): boolean {
+  return metadata.labels?.[ALWAYS_INJECT_LABEL] === "true" && metadata.deletionTimestamp === undefined;
+}
+
+function labelledOf({ bundles, clusterBundles }: InjectionFacts): LabelledBundles {
+  const names = (all: ReadonlyMap<string, Bundle | ClusterBundle>): readonly string[] =>
+    [...all].filter(([, bundle]) => isAlwaysInjected(bundle)).map(([name]) => name);
+  return { bundles: names(bundles), clusterBundles: names(clusterBundles) };
+}
+
+interface Surroundings {
+  readonly pod: PodView;
+  readonly facts: InjectionFacts;
+  readonly settings: SubscriptionSettings;
+}
+
+type Gathered =
+  | { readonly kind: "gathered"; readonly collected: Collected; readonly warnings: readonly string[] }
+  | { readonly kind: "problem"; readonly problem: Problem; readonly candidate: Candidate };
+
+/** Named bundles come first and must fit; labelled ones are left out with a warning where the policies say so. */
+function gather(candidates: readonly Candidate[], around: Surroundings): Gathered {
+  const sources = new SourceCollection();
+  const warnings: string[] = [];
+  for (const candidate of candidates) {
+    const problem = addTo(sources, candidate, around);
+    if (problem === undefined) continue;
+    if (candidate.isNamed || isStrict(problem, around.settings))
+      return { kind: "problem", problem: told(problem, candidate, around), candidate };
+    warnings.push(skipWarning(problem, candidate));
+  }
+  return { kind: "gathered", collected: sources.collected(), warnings };
+}
+
+function addTo(
+  sources: SourceCollection,
+  candidate: Candidate,
+  { facts, settings }: Surroundings,
+): Problem | undefined {
+  const [first] = sources.collected().bundles;
+  if (settings.mixedScopes === "Reject" && first !== undefined && first.candidate.kind !== candidate.kind)
+    return { reason: reasons.mixedScopes, text: "Bundles and ClusterBundles cannot be combined in one pod" };
+  const resolution = resolveBundle(candidate, facts);
+  return resolution.kind === "problem" ? resolution.problem : sources.add(resolution.bundle);
+}
+
+/** Problems that a labelled bundle causes to the whole pod. */
+function isStrict({ reason }: Problem, { accessPolicy, conflictPolicy }: SubscriptionSettings): boolean {
+  if (reason === reasons.accessDenied) return accessPolicy === "Reject";
+  const isConflict = reason === reasons.entitlementKeyConflict || reason === reasons.repositoryKeyConflict;
+  return isConflict && conflictPolicy === "Reject";
+}
+
+/** Who did not name a ClusterBundle and may not use it does not learn its name. */
+function told(problem: Problem, { isNamed }: Candidate, { pod, facts }: Surroundings): Problem {
+  if (problem.reason !== reasons.accessDenied) return problem;
+  const account = `service account "${pod.serviceAccount}" in "${facts.namespace}"`;
+  const text = isNamed
+    ? `${problem.text} not found or not permitted for ${account}; its administrator can bind its ClusterRole to the account`
+    : `a ClusterBundle with the label ${ALWAYS_INJECT_LABEL} is not permitted for ${account}`;
+  return { ...problem, text };
+}
+
+function skipWarning({ reason }: Problem, { kind, name }: Candidate): string {
+  if (reason === reasons.accessDenied)
+    return "an always-inject ClusterBundle is skipped: the pod's service account may not use it";
+  return `always-inject ${kind} "${name}" is skipped: ${reason}`;
+}
+
+/** A generations annotation without bundles is forged or left over. */
+function withoutBundles(pod: PodView, warnings: readonly string[]): InjectionDecision {
+  const after = changedPod(pod, { volumes: pod.volumes, mounts: new Map(), generations: undefined });
+  const patch = podPatch(pod.object, after);
+  const { admission, ...rest } = skipped(warnings);
+  return { ...rest, admission: patch.length === 0 ? admission : { ...admission, kind: "allow", patch } };
+}
+
+function scopeOf({ bundles }: Collected): InjectionScope {
+  const kinds = [...new Set(bundles.map(({ candidate }) => candidate.kind))];
+  return kinds.length > 1 ? "both" : (kinds[0] ?? "none");
+}
+
+function placeOf({ kind, isNamed }: Candidate): { readonly scope: InjectionScope; readonly field?: string } {
+  return { scope: kind, ...(isNamed ? { field: `metadata.annotations[${injectAnnotation(kind)}]` } : {}) };
+}

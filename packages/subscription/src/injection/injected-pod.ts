@@ -1,0 +1,98 @@
+import {
+  fieldOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonPatchOperation,
+  listOf,
+  patchBetween,
+  withoutFields,
+} from "@quartermaster/runtime";
+
+import { annotations } from "./annotations.ts";
+import type { ContainerList, ContainerView, PodView } from "./pod-view.ts";
+import type { ResolvedBundle } from "./resolve-bundle.ts";
+
+/** What is changed in a pod. */
+export interface PodChange {
+  readonly volumes: readonly unknown[];
+  /** All mounts of each container that has a change. */
+  readonly mounts: ReadonlyMap<ContainerView, readonly unknown[]>;
+  /** Value of the generations annotation; undefined removes it. */
+  readonly generations: string | undefined;
+}
+
+/** The pod with the change. */
+export function changedPod({ object }: PodView, { volumes, mounts, generations }: PodChange): JsonObject {
+  const spec = fieldOf(object, "spec");
+  return {
+    ...object,
+    metadata: withAnnotation(fieldOf(object, "metadata"), generations),
+    spec: {
+      ...(isJsonObject(spec) ? spec : {}),
+      ...listUnlessAbsent(spec, "volumes", volumes),
+      ...listUnlessAbsent(spec, "containers", withMounts(spec, "containers", mounts)),
+      ...listUnlessAbsent(spec, "initContainers", withMounts(spec, "initContainers", mounts)),
+    },
+  };
+}
+
+/** The operations from one pod to another, in a fixed order: volumes, containers, init containers, annotation. */
+export function podPatch(before: JsonObject, after: JsonObject): readonly JsonPatchOperation[] {
+  const parts = [
+    ["spec", "volumes"],
+    ["spec", "containers"],
+    ["spec", "initContainers"],
+    ["spec", "ephemeralContainers"],
+    ["metadata", "annotations"],
+  ] as const;
+  return parts.flatMap(([parent, field]) =>
+    patchBetween(partOf(before, parent, field), partOf(after, parent, field)),
+  );
+}
+
+/** The containers of a list with new mounts where there are some. */
+export function withMounts(
+  spec: unknown,
+  list: ContainerList,
+  mounts: PodChange["mounts"],
+): readonly unknown[] {
+  const changes = [...mounts].filter(([container]) => container.list === list);
+  const byIndex = new Map(changes.map(([{ index }, changed]) => [index, changed]));
+  return listOf(spec, list).map((container, index) => {
+    const changed = byIndex.get(index);
+    if (changed === undefined || !isJsonObject(container)) return container;
+    return { ...container, ...listUnlessAbsent(container, "volumeMounts", changed) };
+  });
+}
+
+/** The injected bundles as the annotation has them: compact, and the same for the same bundles. */
+export function generationsText(bundles: readonly ResolvedBundle[]): string | undefined {
+  const of = (kind: ResolvedBundle["candidate"]["kind"]): Readonly<Record<string, number>> | undefined => {
+    const entries = bundles
+      .filter(({ candidate }) => candidate.kind === kind)
+      .map(({ candidate, generation }) => [candidate.name, generation] as const)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  };
+  if (bundles.length === 0) return undefined;
+  return JSON.stringify({ bundles: of("Bundle"), clusterBundles: of("ClusterBundle") });
+}
+
+/** An empty list is not written where there was none. */
+function listUnlessAbsent(parent: unknown, field: string, list: readonly unknown[]): JsonObject {
+  return list.length === 0 && fieldOf(parent, field) === undefined ? {} : { [field]: list };
+}
+
+function withAnnotation(metadata: unknown, generations: string | undefined): unknown {
+  const known = isJsonObject(metadata) ? metadata : {};
+  const all = fieldOf(known, "annotations");
+  const others = isJsonObject(all) ? withoutFields(all, new Set([annotations.generations])) : {};
+  if (generations !== undefined)
+    return { ...known, annotations: { ...others, [annotations.generations]: generations } };
+  return all === undefined ? metadata : { ...known, annotations: others };
+}
+
+function partOf(pod: JsonObject, parent: string, field: string): JsonObject {
+  const whole = fieldOf(pod, parent);
+  return isJsonObject(whole) ? { [parent]: { [field]: fieldOf(whole, field) } } : {};
+}

@@ -1,0 +1,81 @@
+import type { Bundle, ClusterBundle } from "@quartermaster/api";
+
+/** The two kinds of bundles. */
+export type BundleKind = "Bundle" | "ClusterBundle";
+
+/** A bundle that a pod is to get, if it can. */
+export interface Candidate {
+  readonly kind: BundleKind;
+  readonly name: string;
+  /** Named by the pod; otherwise it came by its always-inject label. */
+  readonly isNamed: boolean;
+}
+
+/** What a decision needs to know about the cluster, read once. */
+export interface InjectionFacts {
+  /** That of the request: the pod's own may be empty. */
+  readonly namespace: string;
+  /** Bundles of the namespace: those that the pod names and those with the always-inject label. */
+  readonly bundles: ReadonlyMap<string, Bundle>;
+  readonly clusterBundles: ReadonlyMap<string, ClusterBundle>;
+  /** Whether the pod's service account may get a ClusterBundle, by its name. `unknown`: the question failed. */
+  readonly access: ReadonlyMap<string, "allowed" | "denied" | "unknown">;
+  /** The keys of referenced objects, by `referenceKey`. */
+  readonly keys: ReadonlyMap<string, KeyFacts>;
+}
+
+/** The keys of a Secret or ConfigMap, or why they are not known. */
+export type KeyFacts =
+  | { readonly kind: "keys"; readonly keys: readonly string[] }
+  | { readonly kind: "missing" }
+  | { readonly kind: "forbidden" }
+  /** The read failed. Only for objects of always-inject bundles: for named ones the whole request fails. */
+  | { readonly kind: "unknown" };
+
+/** A Secret or ConfigMap. */
+export interface ObjectIdentity {
+  readonly kind: "Secret" | "ConfigMap";
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One key per object. */
+export function referenceKey({ kind, namespace, name }: ObjectIdentity): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** A reference of a bundle with the object it means. */
+export interface Reference {
+  readonly purpose: Purpose;
+  readonly object: ObjectIdentity;
+  /** What the bundle says; undefined means the bundle's own namespace. */
+  readonly statedNamespace: string | undefined;
+  readonly items: readonly KeyPath[] | undefined;
+  readonly prefix: string | undefined;
+  readonly isOptional: boolean;
+}
+
+/** What an object is mounted for. */
+export type Purpose = "repository" | "entitlement";
+
+/** A key and the file that it becomes. */
+export interface KeyPath {
+  readonly key: string;
+  readonly path: string;
+}
+
+/** All references of a bundle, in the order of its spec. For a Bundle, `namespace` is its own. */
+export function referencesOf({ spec }: Bundle | ClusterBundle, namespace: string): readonly Reference[] {
+  const read = (purpose: Purpose, kind: ObjectIdentity["kind"]): readonly Reference[] => {
+    const given = purpose === "entitlement" ? spec.entitlements : spec.yumRepositories;
+    return (given ?? []).map(({ name, namespace: stated, items, prefix, optional }) => ({
+      purpose,
+      object: { kind, namespace: stated ?? namespace, name },
+      statedNamespace: stated,
+      items,
+      prefix,
+      isOptional: optional,
+    }));
+  };
+  return [...read("repository", "ConfigMap"), ...read("entitlement", "Secret")];
+}

@@ -1,0 +1,105 @@
+import { bundle, clusterBundle } from "@quartermaster/api";
+import {
+  AccessCache,
+  type AdmissionRequest,
+  createClient,
+  type DecideAdmission,
+  type DomainHost,
+  type WebhookRoute,
+  type WebhookStores,
+} from "@quartermaster/runtime";
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "@quartermaster/runtime/kinds";
+
+import { BundleReader } from "./facts/bundle-reader.ts";
+import { type FactReaders, gatherFacts } from "./facts/gather-facts.ts";
+import { KeyIndex } from "./facts/key-index.ts";
+import { injectionMetrics, type InjectionObserver } from "./injection-metrics.ts";
+import { decideEphemeral } from "./injection/decide-ephemeral.ts";
+import { decideInjection } from "./injection/decide-injection.ts";
+import { type InjectionDecision, skipped } from "./injection/injection-decision.ts";
+import { viewPod } from "./injection/pod-view.ts";
+import type { SubscriptionSettings } from "./subscription-settings.ts";
+
+/** Where the API server asks about pods. */
+export const podWebhookPath = "/subscription/pods";
+
+/** What the webhook is made of. */
+export interface PodWebhookOptions {
+  readonly host: Pick<DomainHost, "transport" | "system" | "series" | "namespace">;
+  readonly stores: WebhookStores;
+  readonly settings: SubscriptionSettings;
+  /** Pods of these namespaces are never touched, whoever asks. */
+  readonly excludedNamespaces: readonly string[];
+}
+
+/** The route that answers for pods: facts, then a pure decision. What fails is thrown, and the failure policy decides. */
+export function podWebhook({ host, stores, settings, excludedNamespaces }: PodWebhookOptions): WebhookRoute {
+  const { transport, system, series, namespace } = host;
+  const client = createClient({ transport });
+  const keys = new KeyIndex({ client, system });
+  const observer = injectionMetrics(series, () => keys.size);
+  const access = new AccessCache({ client, system });
+  for (const kind of [roles, roleBindings, clusterRoles, clusterRoleBindings])
+    stores.onChange({ kind, isMetadataOnly: true }, () => {
+      access.clear();
+    });
+  const bundles = new BundleReader({
+    client,
+    system,
+    bundles: stores.store({ kind: bundle.kind, ...(namespace === undefined ? {} : { namespace }) }),
+    clusterBundles: stores.store({ kind: clusterBundle.kind }),
+    onResolved: (source) => {
+      observer.resolved(source);
+    },
+  });
+  const readers: FactReaders = { bundles, keys, access: counted(access, observer) };
+  const decide: DecideAdmission = async (request, { signal }) => {
+    const startMs = system.monotonicMs();
+    try {
+      const isExcluded = excludedNamespaces.includes(request.namespace ?? "");
+      const decision = isExcluded ? skipped() : await answer(request, { readers, settings, signal });
+      observer.decided(decision);
+      return decision.admission;
+    } catch (error) {
+      observer.decided({ result: "error", scope: "none", reason: "none" });
+      throw error;
+    } finally {
+      observer.took(system.monotonicMs() - startMs);
+    }
+  };
+  return { kind: "admission", path: podWebhookPath, bodyLimitBytes: 6 * 2 ** 20, decide };
+}
+
+interface Means {
+  readonly readers: FactReaders;
+  readonly settings: SubscriptionSettings;
+  readonly signal: AbortSignal;
+}
+
+async function answer(
+  request: AdmissionRequest,
+  { readers, settings, signal }: Means,
+): Promise<InjectionDecision> {
+  const { resource, subResource = "", operation, object, oldObject, namespace = "" } = request;
+  if (resource.group !== "" || resource.resource !== "pods") return skipped();
+  if (subResource === "ephemeralcontainers" && operation === "UPDATE")
+    return decideEphemeral(object, oldObject, settings);
+  if (subResource !== "" || operation !== "CREATE") return skipped();
+  const facts = await gatherFacts({ pod: viewPod(object), namespace, signal }, readers);
+  return decideInjection(object, facts, settings);
+}
+
+function counted(access: AccessCache, observer: InjectionObserver): FactReaders["access"] {
+  return {
+    isAllowed: async (question, options) => {
+      try {
+        const isAllowed = await access.isAllowed(question, options);
+        observer.reviewed(isAllowed ? "allowed" : "denied");
+        return isAllowed;
+      } catch (error) {
+        observer.reviewed("error");
+        throw error;
+      }
+    },
+  };
+}

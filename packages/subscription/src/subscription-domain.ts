@@ -1,0 +1,85 @@
+import { SUBSCRIPTION_GROUP } from "@quartermaster/api";
+import type { Domain, DomainPermission } from "@quartermaster/runtime";
+
+import { podWebhook } from "./pod-webhook.ts";
+import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
+import { webhookEntries } from "./webhook-entries.ts";
+
+/** What an operator may decide about the domain. */
+export interface SubscriptionDomainOptions {
+  /** (default: the defaults of the configuration file) */
+  readonly settings?: SubscriptionSettings;
+  /** Where the operator runs: its own pods must start without its webhook (default: no namespace in particular). */
+  readonly operatorNamespace?: string;
+}
+
+/**
+ * Subscription injection as a part of an operator: Bundle, ClusterBundle and the webhook that injects them into pods.
+ *
+ * @example
+ * await run({ name: "quartermaster", domains: [subscriptionDomain({ operatorNamespace: "quartermaster" })], webhook });
+ */
+export function subscriptionDomain({
+  settings = readSubscriptionSettings({}),
+  operatorNamespace,
+}: SubscriptionDomainOptions = {}): Domain {
+  const excludedNamespaces = [
+    ...systemNamespaces,
+    ...(operatorNamespace === undefined ? [] : [operatorNamespace]),
+  ];
+  return {
+    name: "subscription",
+    permissions,
+    controllers: () => [],
+    webhooks: (host) => ({
+      configurations: webhookEntries({
+        excludedNamespaces,
+        ...(host.namespace === undefined ? {} : { namespace: host.namespace }),
+      }),
+      routes: (stores) => [podWebhook({ host, stores, settings, excludedNamespaces })],
+    }),
+  };
+}
+
+/** A cluster must be able to start without us. */
+const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease"];
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+const permissions: readonly DomainPermission[] = [
+  {
+    reason: "Bundles: whether one is injected without being named decides which webhooks exist.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: ["bundles", "clusterbundles"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    role: "webhook",
+    reason: "The bundles that pods get.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: ["bundles", "clusterbundles"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    role: "webhook",
+    reason:
+      "Names of the keys of objects that bundles refer to, one object at a time: two objects with the same key must not be mounted together. Values are dropped at once; nothing is listed.",
+    apiGroups: [""],
+    resources: ["secrets", "configmaps"],
+    verbs: ["get"],
+  },
+  {
+    role: "webhook",
+    reason: "Whether the service account of a pod may use a ClusterBundle.",
+    apiGroups: ["authorization.k8s.io"],
+    resources: ["subjectaccessreviews"],
+    verbs: ["create"],
+  },
+  {
+    role: "webhook",
+    reason: "When permissions change, answers to that question are forgotten at once. Only metadata is read.",
+    apiGroups: [rbacGroup],
+    resources: ["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+    verbs: ["list", "watch"],
+  },
+];

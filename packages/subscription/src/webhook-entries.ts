@@ -1,0 +1,121 @@
+import { ALWAYS_INJECT_LABEL, bundle, clusterBundle } from "@quartermaster/api";
+import { wantedWhile, type WebhookConfigurationSpec, type WebhookSpec } from "@quartermaster/runtime";
+
+import { annotations } from "./injection/annotations.ts";
+import { podWebhookPath } from "./pod-webhook.ts";
+
+/** Which pods the webhooks are asked about. */
+export interface WebhookEntriesOptions {
+  /** Pods of these namespaces never reach the webhook. */
+  readonly excludedNamespaces: readonly string[];
+  /** Only pods of this namespace (default: all others). */
+  readonly namespace?: string;
+}
+
+/**
+ * Two configurations. The first always exists: pods that name a bundle fail while nobody answers, all others do not. The second
+ * exists only while a bundle has the always-inject label, because it costs every new pod of the cluster a call.
+ */
+export function webhookEntries(options: WebhookEntriesOptions): readonly WebhookConfigurationSpec[] {
+  const { namespace } = options;
+  const name = `quartermaster-subscription${namespace === undefined ? "" : `-${namespace}`}`;
+  const common = { ...always, namespaceSelector: selectorOf(options) };
+  const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
+  const place = namespace === undefined ? {} : { namespace };
+  return [
+    { kind: "mutating", name, webhooks: [namedEntry(common), staleEntry(common), ephemeralEntry(common)] },
+    {
+      kind: "mutating",
+      name: `${name}-auto`,
+      webhooks: [automaticEntry(common)],
+      wantedWhile: [
+        wantedWhile({ kind: bundle.kind, labelSelector, ...place }, ({ size }) => size > 0),
+        wantedWhile({ kind: clusterBundle.kind, labelSelector }, ({ size }) => size > 0),
+      ],
+    },
+  ];
+}
+
+type Common = Pick<WebhookSpec, "path" | "sideEffects" | "reinvocationPolicy" | "namespaceSelector">;
+
+/** Asked again when a later webhook adds containers: they get the mounts too. */
+const always = { path: podWebhookPath, sideEffects: "None", reinvocationPolicy: "IfNeeded" } as const;
+
+function selectorOf({ excludedNamespaces, namespace }: WebhookEntriesOptions): object {
+  const key = "kubernetes.io/metadata.name";
+  const excluded = { key, operator: "NotIn", values: excludedNamespaces.toSorted() };
+  const only = { key, operator: "In", values: [namespace] };
+  return { matchExpressions: namespace === undefined ? [excluded] : [excluded, only] };
+}
+
+const newPods = [
+  { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "Namespaced" },
+] as const;
+
+/** Pods without annotations must not make an expression fail: with `Fail` that would refuse them. */
+function has(annotation: string): string {
+  return `(has(object.metadata.annotations) && '${annotation}' in object.metadata.annotations)`;
+}
+
+const namesBundle = `${has(annotations.injectBundle)} || ${has(annotations.injectClusterBundle)}`;
+const notMirror = { name: "not-a-mirror-pod", expression: `!${has(annotations.mirror)}` };
+
+/** Pods that name a bundle: without it they would run without what they need. */
+function namedEntry(common: Common): WebhookSpec {
+  return {
+    ...common,
+    name: "pods.inject.subscription.openshift.io",
+    rules: newPods,
+    failurePolicy: "Fail",
+    timeoutSeconds: 5,
+    matchConditions: [{ name: "names-a-bundle", expression: namesBundle }, notMirror],
+  };
+}
+
+/** Pods that only claim to have been injected: the claim is removed, or replaced by the truth. */
+function staleEntry(common: Common): WebhookSpec {
+  return {
+    ...common,
+    name: "stale.inject.subscription.openshift.io",
+    rules: newPods,
+    failurePolicy: "Ignore",
+    timeoutSeconds: 3,
+    matchConditions: [
+      { name: "claims-injection", expression: has(annotations.generations) },
+      { name: "names-no-bundle", expression: `!(${namesBundle})` },
+      notMirror,
+    ],
+  };
+}
+
+/** Debug containers of pods that were injected. */
+function ephemeralEntry(common: Common): WebhookSpec {
+  return {
+    ...common,
+    name: "ephemeral.inject.subscription.openshift.io",
+    rules: [
+      {
+        apiGroups: [""],
+        apiVersions: ["v1"],
+        operations: ["UPDATE"],
+        resources: ["pods/ephemeralcontainers"],
+        scope: "Namespaced",
+      },
+    ],
+    failurePolicy: "Ignore",
+    timeoutSeconds: 3,
+    matchConditions: [{ name: "was-injected", expression: has(annotations.generations) }],
+  };
+}
+
+/** All other pods: they start without always-inject bundles rather than not at all. */
+function automaticEntry(common: Common): WebhookSpec {
+  return {
+    ...common,
+    name: "auto.inject.subscription.openshift.io",
+    rules: newPods,
+    failurePolicy: "Ignore",
+    timeoutSeconds: 3,
+    matchConditions: [{ name: "names-no-bundle", expression: `!(${namesBundle})` }, notMirror],
+  };
+}

@@ -1,0 +1,194 @@
+import { eventually, WRITING_VERBS } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
+
+let bench: InjectionBench;
+/** ClusterBundles of this file; their Shares are written down as the controller does. */
+let [one, two, clashing, invalid, unready] = ["", "", "", "", ""];
+
+const generations = "subscription.openshift.io/bundle-generations";
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+
+async function makeBundle(name: string, secret: string): Promise<void> {
+  const ref = { name: secret, namespace: bench.namespace };
+  const shares = [{ name: `${name}-subscription-entitlement`, ref: { kind: "Secret", ...ref } }];
+  await bench.clusterBundle(name, { entitlements: [ref] }, { shares });
+}
+
+beforeAll(async () => {
+  bench = await startInjection();
+  [one = "", two = "", clashing = "", invalid = "", unready = ""] = ["a", "b", "c", "d", "e"].map(
+    (suffix) => `${bench.unique}-${suffix}`,
+  );
+  await bench.secret("s1", "a.pem");
+  await bench.secret("s2", "b.pem");
+  await bench.secret("s3", "a.pem");
+  await makeBundle(one, "s1");
+  await makeBundle(two, "s2");
+  await makeBundle(clashing, "s3");
+  const entitlements = [{ name: "s1", namespace: bench.namespace }];
+  const condition = {
+    type: "Invalid",
+    status: "True",
+    reason: "ReferenceNotFound",
+    message: "Secret kube-system/hidden not found",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
+  await bench.clusterBundle(invalid, { entitlements }, { conditions: [condition] });
+  await bench.clusterBundle(unready, { entitlements });
+  for (const name of ["builder", "grouped", "second"])
+    await bench.cluster.api.apply(`/api/v1/namespaces/${bench.namespace}/serviceaccounts/${name}`, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name },
+    });
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+});
+
+/** Lets a subject get the bundles, by a RoleBinding in the namespace. */
+async function grant(name: string, subject: object, resourceNames: readonly string[]): Promise<void> {
+  const role = `${bench.unique}-${name}`;
+  await bench.cluster.api.apply(`${rbac}/clusterroles/${role}`, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: role },
+    rules: [
+      {
+        apiGroups: ["subscription.openshift.io"],
+        resources: ["clusterbundles"],
+        resourceNames,
+        verbs: ["get"],
+      },
+    ],
+  });
+  await bench.cluster.api.apply(`${rbac}/namespaces/${bench.namespace}/rolebindings/${role}`, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: { name: role },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+    subjects: [subject],
+  });
+}
+
+async function podOf(names: string, serviceAccountName?: string): Promise<Answer> {
+  const spec = serviceAccountName === undefined ? {} : { serviceAccountName };
+  return await bench.pod("pod", { annotations: { "inject-cluster-bundle": names }, spec, dryRun: true });
+}
+
+/** The change of a binding empties the cache as soon as its event arrives. */
+async function injectedSoon(names: string, account?: string): Promise<Answer> {
+  return await eventually(
+    async (see) => {
+      const answer = see(await podOf(names, account));
+      return answer.status === 201 ? answer : undefined;
+    },
+    { withinMs: 10_000 },
+  );
+}
+
+describe("ClusterBundles and permissions", () => {
+  test("[subscription-injection/AC-B3,AC-B5] [security/41] without permission one text for present and absent bundles", async () => {
+    const present = await podOf(one);
+    expect(present.status).toBe(403);
+    expect(present.object.message).toContain(
+      `AccessDenied: ClusterBundle "${one}" not found or not permitted for service account "default" in "${bench.namespace}"`,
+    );
+    const absent = await podOf(`${bench.unique}-absent`);
+    expect(absent.object.message).toBe(present.object.message?.replaceAll(one, `${bench.unique}-absent`));
+  });
+
+  test("[subscription-injection/AC-B1,AC-B6,AC-B8] a RoleBinding of the namespace suffices; no account means default", async () => {
+    const subject = { kind: "ServiceAccount", name: "default", namespace: bench.namespace };
+    await grant("default", subject, [one, clashing, invalid, unready, `${bench.unique}-absent`]);
+    const { object } = await injectedSoon(one);
+    expect(object.spec?.volumes).toContainEqual({
+      name: "etc-pki-entitlement",
+      csi: {
+        driver: "projected-resource.storage.openshift.io",
+        readOnly: true,
+        volumeAttributes: { sources: `[{"share":{"name":"${one}-subscription-entitlement"}}]` },
+      },
+    });
+    expect(object.metadata?.annotations?.[generations]).toBe(`{"clusterBundles":{"${one}":1}}`);
+  });
+
+  test("[subscription-injection/AC-B7] a binding to the group of the namespace's accounts suffices", async () => {
+    expect((await podOf(two, "grouped")).status).toBe(403);
+    const name = `system:serviceaccounts:${bench.namespace}`;
+    await grant("group", { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name }, [two]);
+    expect((await injectedSoon(two, "grouped")).status).toBe(201);
+  });
+
+  test("[subscription-injection/AC-B9] the account that the pod names is asked for", async () => {
+    expect((await podOf(one, "builder")).object.message).toContain('service account "builder"');
+    const subject = { kind: "ServiceAccount", name: "builder", namespace: bench.namespace };
+    await grant("builder", subject, [one]);
+    expect((await injectedSoon(one, "builder")).status).toBe(201);
+    expect((await podOf(one, "second")).status).toBe(403);
+  });
+
+  test("[subscription-injection/AC-B2] two bundles share one volume", async () => {
+    const { object } = await injectedSoon(`${one},${two}`);
+    expect(JSON.stringify(object.spec?.volumes)).toContain(`${two}-subscription-entitlement`);
+  });
+
+  test("[subscription-injection/AC-B4,AC-B11,AC-B12,AC-B13] what a permitted account is told names no Secret", async () => {
+    const told = async (names: string): Promise<string> => {
+      const { status, object } = await podOf(names);
+      expect(status).toBe(403);
+      return object.message ?? "";
+    };
+    expect(await told(`${bench.unique}-absent`)).toContain("ClusterBundleNotFound");
+    const conflict = await told(`${one},${clashing}`);
+    expect(conflict).toContain(`key "a.pem" is provided by cluster bundles "${one}" and "${clashing}"`);
+    expect(conflict).not.toMatch(/"s[13]"/);
+    const broken = await told(invalid);
+    expect(broken).toContain("BundleInvalid");
+    expect(broken).not.toContain("hidden");
+    expect(await told(unready)).toContain("BundleNotReady");
+  });
+
+  test("[subscription-injection/AC-C12] a labelled bundle that the account may not get is skipped with a warning", async () => {
+    const label = { "subscription.openshift.io/always-inject": "true" };
+    await bench.cluster.api.send({
+      method: "PATCH",
+      path: `/apis/subscription.openshift.io/v1alpha1/clusterbundles/${one}`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { labels: label } },
+    });
+    await eventually(
+      async (see) => {
+        const { object } = see(await bench.pod("auto", { dryRun: true }));
+        return object.metadata?.annotations?.[generations] !== undefined;
+      },
+      { withinMs: 30_000 },
+    );
+    const { status, object } = await bench.pod("auto", {
+      spec: { serviceAccountName: "second" },
+      dryRun: true,
+    });
+    expect(status, object.message).toBe(201);
+    expect(object.metadata?.annotations?.[generations]).toBeUndefined();
+  });
+
+  test("[subscription-injection/AC-G2] 1,000 pods of one account cost few access reviews, and no Secret is listed", async () => {
+    const mark = await bench.cluster.audit.mark();
+    for (let round = 0; round < 50; round += 1) {
+      const answers = await Promise.all(Array.from({ length: 20 }, async () => await podOf(one, "builder")));
+      expect(answers.every(({ status }) => status === 201)).toBe(true);
+    }
+    const all = await bench.cluster.audit.since(mark, {});
+    // Tests in other files change permissions too, and each change empties the cache.
+    const changes = all.filter(
+      ({ resource, verb }) => /roles$|rolebindings$/.test(resource) && WRITING_VERBS.includes(verb),
+    );
+    const entries = all.filter(({ user }) => user === bench.operator);
+    const reviews = entries.filter(({ resource }) => resource === "subjectaccessreviews");
+    expect(reviews.length).toBeGreaterThan(0);
+    expect(reviews.length).toBeLessThanOrEqual(5 + changes.length);
+    expect(entries.filter(({ resource, verb }) => resource === "secrets" && verb !== "get")).toEqual([]);
+  });
+});

@@ -1,0 +1,223 @@
+import { eventually } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { type InjectionBench, startInjection } from "../support/replica.ts";
+
+const [ePath, rPath] = ["/run/secrets/etc-pki-entitlement", "/run/secrets"];
+const generations = "subscription.openshift.io/bundle-generations";
+
+let bench: InjectionBench;
+
+beforeAll(async () => {
+  bench = await startInjection();
+  await bench.secret("s1", "a.pem");
+  await bench.secret("s2", "b.pem");
+  await bench.secret("s3", "a.pem");
+  await bench.configMap("r1", "redhat.repo");
+  await bench.configMap("r2", "driver.repo");
+  await bench.bundle("plain", { entitlements: [{ name: "s1" }] });
+  await bench.bundle("local", { entitlements: [{ name: "s1" }], yumRepositories: [{ name: "r1" }] });
+  await bench.bundle("driver", { entitlements: [{ name: "s2" }], yumRepositories: [{ name: "r2" }] });
+  await bench.bundle("clash", { entitlements: [{ name: "s3" }] });
+  await bench.bundle("lost", { entitlements: [{ name: "nowhere" }] });
+  await bench.bundle("crossing", { entitlements: [{ name: "s1", namespace: "kube-system" }] });
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+});
+
+const named = (names: string) => ({ "inject-bundle": names });
+const noToken = { automountServiceAccountToken: false };
+
+describe("the pod webhook behind the API server", () => {
+  test("[subscription-injection/AC-A2] injects an entitlement and records the generation", async () => {
+    const { status, object } = await bench.pod("a2", { annotations: named("plain") });
+    expect(status, object.message).toBe(201);
+    expect(object.spec?.volumes).toContainEqual({
+      name: "etc-pki-entitlement",
+      projected: { sources: [{ secret: { name: "s1" } }], defaultMode: 420 },
+    });
+    expect(object.spec?.containers?.[0]?.volumeMounts).toContainEqual({
+      name: "etc-pki-entitlement",
+      mountPath: ePath,
+    });
+    expect(object.metadata?.annotations?.[generations]).toBe('{"bundles":{"plain":1}}');
+  });
+
+  test("[subscription-injection/AC-A3,AC-D10] gives the seed's volumes and mounts to a pod that has none", async () => {
+    const { status, object } = await bench.pod("a3", { annotations: named("local,driver"), spec: noToken });
+    expect(status, object.message).toBe(201);
+    expect(object.spec?.volumes).toEqual([
+      {
+        name: "yum-repo",
+        projected: {
+          sources: [{ configMap: { name: "r1" } }, { configMap: { name: "r2" } }],
+          defaultMode: 420,
+        },
+      },
+      {
+        name: "etc-pki-entitlement",
+        projected: { sources: [{ secret: { name: "s1" } }, { secret: { name: "s2" } }], defaultMode: 420 },
+      },
+    ]);
+    expect(object.spec?.containers?.[0]?.volumeMounts).toEqual([
+      { name: "yum-repo", mountPath: rPath },
+      { name: "etc-pki-entitlement", mountPath: ePath },
+    ]);
+  });
+
+  test.each([
+    { id: "AC-A5", names: "nope", code: 403, says: 'BundleNotFound: Bundle "nope" not found in namespace' },
+    {
+      id: "AC-A8",
+      names: "plain,clash",
+      code: 403,
+      says: 'key "a.pem" is provided by bundles "plain" and "clash"',
+    },
+    { id: "AC-A23", names: "Not_A_Name", code: 400, says: "InvalidAnnotation" },
+    { id: "AC-E14", names: "crossing", code: 403, says: "CrossNamespaceReference" },
+    { id: "AC-E15", names: "lost", code: 403, says: 'ReferenceNotFound: Secret "nowhere" of Bundle "lost"' },
+  ])("[subscription-injection/$id] refuses $names with $code", async ({ names, code, says }) => {
+    const { status, object } = await bench.pod("refused", { annotations: named(names), dryRun: true });
+    expect(status).toBe(code);
+    expect(object.message).toContain(says);
+  });
+
+  test("[subscription-injection/AC-A16] a Deployment's pod is injected in the namespace of the request", async () => {
+    const template = {
+      metadata: {
+        labels: { app: "web" },
+        annotations: { "subscription.openshift.io/inject-bundle": "plain" },
+      },
+      spec: { containers: [{ name: "main", image: "registry.invalid/ubi" }] },
+    };
+    await bench.send("POST", `/apis/apps/v1/namespaces/${bench.namespace}/deployments`, {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "web" },
+      spec: { selector: { matchLabels: { app: "web" } }, template },
+    });
+    const path = `/api/v1/namespaces/${bench.namespace}/pods?labelSelector=app%3Dweb`;
+    const pod = await eventually(async (see) => {
+      const { object } = see(await bench.send("GET", path));
+      return (object as unknown as { items?: readonly object[] }).items?.[0];
+    });
+    expect(pod).toMatchObject({ metadata: { annotations: { [generations]: '{"bundles":{"plain":1}}' } } });
+  });
+
+  test("[subscription-injection/AC-D5] with the token mounted, repositories are files and the server takes them", async () => {
+    const { status, object } = await bench.pod("d5", { annotations: named("local") });
+    expect(status, object.message).toBe(201);
+    const paths = (object.spec?.containers?.[0]?.volumeMounts ?? []).map((mount) =>
+      Reflect.get(mount, "mountPath"),
+    );
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        `${rPath}/redhat.repo`,
+        ePath,
+        "/var/run/secrets/kubernetes.io/serviceaccount",
+      ]),
+    );
+    expect(paths).not.toContain(rPath);
+  });
+
+  test("[subscription-injection/AC-D15] the dump of an injected pod is accepted again, with one set of volumes", async () => {
+    await bench.pod("dumped", { annotations: named("local") });
+    const path = `/api/v1/namespaces/${bench.namespace}/pods`;
+    const { object } = await bench.send("GET", `${path}/dumped`);
+    const again = {
+      ...object,
+      metadata: { name: "dumped-again", annotations: object.metadata?.annotations },
+      status: undefined,
+    };
+    const answer = await bench.send("POST", path, again);
+    expect(answer.status, answer.object.message).toBe(201);
+    expect(answer.object.spec?.volumes).toEqual(object.spec?.volumes);
+  });
+
+  test("[subscription-injection/AC-E6] a debug container gets the directory", async () => {
+    await bench.pod("e6", { annotations: named("plain") });
+    const answer = await bench.cluster.api.send({
+      method: "PATCH",
+      path: `/api/v1/namespaces/${bench.namespace}/pods/e6/ephemeralcontainers`,
+      contentType: "application/strategic-merge-patch+json",
+      body: { spec: { ephemeralContainers: [{ name: "debug", image: "registry.invalid/ubi" }] } },
+    });
+    expect(answer.status, answer.body).toBe(200);
+    const { spec } = JSON.parse(answer.body) as {
+      spec: { ephemeralContainers: readonly { volumeMounts?: readonly object[] }[] };
+    };
+    expect(spec.ephemeralContainers[0]?.volumeMounts).toEqual([
+      { name: "etc-pki-entitlement", mountPath: ePath },
+    ]);
+  });
+
+  test("[subscription-injection/AC-E17] a bundle made right before the pod is found", async () => {
+    for (const at of [1, 2, 3]) {
+      await bench.bundle(`fresh-${at}`, { entitlements: [{ name: "s1" }] });
+      const { status, object } = await bench.pod(`e17-${at}`, {
+        annotations: named(`fresh-${at}`),
+        dryRun: true,
+      });
+      expect(status, object.message).toBe(201);
+    }
+  });
+
+  test("[subscription-injection/AC-E4] a dry run gives the same answer", async () => {
+    const { object } = await bench.pod("dry", { annotations: named("plain"), dryRun: true });
+    expect(object.metadata?.annotations?.[generations]).toBe('{"bundles":{"plain":1}}');
+  });
+
+  test("[subscription-injection/AC-E18] an annotation on the Deployment itself does nothing", async () => {
+    const { status, object } = await bench.send(
+      "POST",
+      `/apis/apps/v1/namespaces/${bench.namespace}/deployments?dryRun=All`,
+      {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "outer", annotations: { "subscription.openshift.io/inject-bundle": "nope" } },
+        spec: {
+          selector: { matchLabels: { app: "o" } },
+          template: { metadata: { labels: { app: "o" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+        },
+      },
+    );
+    expect(status, object.message).toBe(201);
+  });
+
+  test("[subscription-injection/AC-D14] a forged record is removed from a pod that names no bundle", async () => {
+    const { object } = await bench.pod("forged", {
+      annotations: { "bundle-generations": "forged" },
+      dryRun: true,
+    });
+    expect(object.metadata?.annotations?.[generations]).toBeUndefined();
+  });
+
+  test("[subscription-injection/AC-C1,AC-F17] a labelled bundle reaches pods without annotations, until the label goes", async () => {
+    const spec = { entitlements: [{ name: "s2" }] };
+    await bench.bundle("always", spec, { "subscription.openshift.io/always-inject": "true" });
+    const recordOf = async (): Promise<string | undefined> =>
+      (await bench.pod("c1", { dryRun: true })).object.metadata?.annotations?.[generations];
+    await eventually(async (see) => see(await recordOf()) === '{"bundles":{"always":1}}', {
+      withinMs: 30_000,
+    });
+    await bench.cluster.api.send({
+      method: "PATCH",
+      path: `/apis/subscription.openshift.io/v1alpha1/namespaces/${bench.namespace}/bundles/always`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { labels: { "subscription.openshift.io/always-inject": null } } },
+    });
+    const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${bench.namespace}-auto`;
+    await eventually(async (see) => see(await bench.send("GET", path)).status === 404, { withinMs: 30_000 });
+    expect(await recordOf()).toBeUndefined();
+  });
+
+  test("counts what was decided, without names of objects", async () => {
+    const page = await bench.metrics();
+    expect(page).toMatch(
+      /quartermaster_subscription_injection_requests_total\{result="injected",scope="Bundle",reason="none"\} [1-9]/,
+    );
+    expect(page).toMatch(/reason="BundleNotFound"\} [1-9]/);
+    expect(page).not.toContain("no-such-bundle");
+  });
+});

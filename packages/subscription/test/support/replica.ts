@@ -1,0 +1,261 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { bundle, clusterBundle } from "@quartermaster/api";
+import { type Log, run } from "@quartermaster/runtime";
+import {
+  eventually,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  type SharedCluster,
+} from "@quartermaster/testkit";
+
+import { readSubscriptionSettings, subscriptionDomain } from "../../src/index.ts";
+
+/** An answer of the API server. */
+export interface Answer {
+  readonly status: number;
+  readonly object: AnsweredObject;
+}
+
+/** What tests read of an answer. */
+export interface AnsweredObject {
+  readonly message?: string;
+  readonly metadata?: {
+    readonly name?: string;
+    readonly generation?: number;
+    readonly annotations?: Record<string, string>;
+  };
+  readonly spec?: {
+    readonly volumes?: readonly { readonly name: string }[];
+    readonly containers?: readonly { readonly name: string; readonly volumeMounts?: readonly object[] }[];
+    readonly ephemeralContainers?: readonly {
+      readonly name: string;
+      readonly volumeMounts?: readonly object[];
+    }[];
+  };
+}
+
+/** A namespace whose pods are injected by an operator with both roles, behind the real API server. */
+export interface InjectionBench extends AsyncDisposable {
+  readonly cluster: SharedCluster;
+  readonly namespace: string;
+  /** A name for cluster-scoped objects that no other test has. */
+  readonly unique: string;
+  /** Who the operator speaks as, in the audit log. */
+  readonly operator: string;
+  send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Answer>;
+  secret(name: string, ...keys: readonly string[]): Promise<void>;
+  configMap(name: string, ...keys: readonly string[]): Promise<void>;
+  bundle(name: string, spec: object, labels?: object): Promise<Answer>;
+  clusterBundle(name: string, spec: object, status?: object): Promise<Answer>;
+  /** Creates a pod; annotations without our domain. */
+  pod(
+    name: string,
+    options?: { annotations?: Record<string, string>; spec?: object; dryRun?: boolean },
+  ): Promise<Answer>;
+  metrics(): Promise<string>;
+}
+
+const group = "/apis/subscription.openshift.io/v1alpha1";
+
+/** Rules that the domain declares, for one account with both roles. */
+function declaredRules() {
+  return subscriptionDomain({}).permissions.map(({ apiGroups, resources, verbs }) => ({
+    apiGroups,
+    resources,
+    verbs,
+  }));
+}
+
+/** What `run` needs by itself besides. */
+const ownRules = [
+  {
+    apiGroups: ["admissionregistration.k8s.io"],
+    resources: ["mutatingwebhookconfigurations"],
+    verbs: ["get", "list", "watch", "create", "update", "delete"],
+  },
+  { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
+  { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+];
+
+const authorityRules = [
+  {
+    apiGroups: [""],
+    resources: ["secrets", "configmaps"],
+    verbs: ["get", "list", "watch", "create", "update", "patch"],
+  },
+];
+
+/** Starts an operator for a namespace of its own and waits until its webhook is asked. */
+export async function startInjection(settings: object = {}): Promise<InjectionBench> {
+  const stack = new AsyncDisposableStack();
+  const cluster = stack.use(joinSharedCluster());
+  for (const resource of [bundle, clusterBundle]) await serve(cluster, resource);
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "inject"));
+  // The authority's Secret is the operator's own: in a namespace of its own.
+  const { name: operatorNamespace } = stack.use(await makeNamespace(cluster.api, "injector"));
+  const identity = await makeIdentity(cluster.api, cluster.admin, {
+    namespace: operatorNamespace,
+    rules: authorityRules,
+    clusterRules: [...declaredRules(), ...ownRules],
+  });
+  const folder = await mkdtemp(join(tmpdir(), "inject-"));
+  stack.defer(async () => await rm(folder, { recursive: true }));
+  const kubeconfigPath = join(folder, "kubeconfig");
+  await writeFile(kubeconfigPath, kubeconfigOf(identity));
+  const port = await freePort();
+  const stopping = new AbortController();
+  const noted: Record<string, unknown>[] = [];
+  const note = (_message: string, fields: object = {}): void => {
+    noted.push({ ...fields });
+  };
+  const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+  const ended = run({
+    name: "quartermaster",
+    domains: [subscriptionDomain({ settings: readSubscriptionSettings(settings), operatorNamespace })],
+    roles: ["controllers", "webhook"],
+    namespace,
+    config: { kubeconfigPath },
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: operatorNamespace,
+      port,
+      host: "127.0.0.1",
+    },
+    port: 0,
+    host: "127.0.0.1",
+    log,
+    signal: stopping.signal,
+  });
+  stack.defer(async () => {
+    // The configuration goes first: what is left of a webhook that does not answer would refuse pods.
+    for (const suffix of ["", "-auto"])
+      await cluster.api.send({
+        method: "DELETE",
+        path: `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${namespace}${suffix}`,
+      });
+  });
+  stack.defer(async () => {
+    stopping.abort();
+    await ended;
+  });
+  const send: InjectionBench["send"] = async (method, path, body) => {
+    const answer = await cluster.api.send({
+      method,
+      path,
+      timeoutMs: 20_000,
+      ...(body === undefined ? {} : { body }),
+    });
+    return { status: answer.status, object: JSON.parse(answer.body) as AnsweredObject };
+  };
+  const core = `/api/v1/namespaces/${namespace}`;
+  const unique = `u${randomBytes(4).toString("hex")}`;
+  const bench: InjectionBench = {
+    cluster,
+    namespace,
+    unique,
+    operator: identity.user,
+    send,
+    secret: async (name, ...keys) => {
+      const stringData = Object.fromEntries(keys.map((key) => [key, "value"]));
+      await cluster.api.apply(`${core}/secrets/${name}`, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name },
+        stringData,
+      });
+    },
+    configMap: async (name, ...keys) => {
+      const data = Object.fromEntries(keys.map((key) => [key, "value"]));
+      await cluster.api.apply(`${core}/configmaps/${name}`, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name },
+        data,
+      });
+    },
+    bundle: async (name, spec, labels = {}) =>
+      await send("POST", `${group}/namespaces/${namespace}/bundles`, {
+        apiVersion: "subscription.openshift.io/v1alpha1",
+        kind: "Bundle",
+        metadata: { name, labels },
+        spec,
+      }),
+    clusterBundle: async (name, spec, status) => {
+      stack.defer(async () => {
+        await send("DELETE", `${group}/clusterbundles/${name}`);
+      });
+      const metadata = { name };
+      const head = { apiVersion: "subscription.openshift.io/v1alpha1", kind: "ClusterBundle", metadata };
+      const made = await send("POST", `${group}/clusterbundles`, { ...head, spec });
+      if (status === undefined) return made;
+      return await patchStatus(cluster, name, status);
+    },
+    pod: async (name, { annotations = {}, spec = {}, dryRun = false } = {}) => {
+      const full = Object.fromEntries(
+        Object.entries(annotations).map(([key, value]) => [`subscription.openshift.io/${key}`, value]),
+      );
+      return await send("POST", `${core}/pods${dryRun ? "?dryRun=All" : ""}`, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, annotations: full },
+        spec: { containers: [{ name: "main", image: "registry.invalid/ubi" }], ...spec },
+      });
+    },
+    metrics: async () => {
+      const metricsPort = noted.find((each) => "metricsPort" in each)?.["metricsPort"];
+      return await (await fetch(`http://127.0.0.1:${String(metricsPort)}/metrics`)).text();
+    },
+    [Symbol.asyncDispose]: async () => await stack.disposeAsync(),
+  };
+  await eventually(
+    async (see) => {
+      const annotations = { "inject-bundle": "no-such-bundle" };
+      const probe = see(await bench.pod("probe", { annotations, dryRun: true }));
+      return probe.object.message?.includes("BundleNotFound") === true;
+    },
+    { withinMs: 90_000 },
+  );
+  return bench;
+}
+
+async function patchStatus(cluster: SharedCluster, name: string, status: object): Promise<Answer> {
+  const answer = await cluster.api.send({
+    method: "PATCH",
+    path: `${group}/clusterbundles/${name}/status`,
+    body: { status },
+    contentType: "application/merge-patch+json",
+  });
+  return { status: answer.status, object: JSON.parse(answer.body) as AnsweredObject };
+}
+
+async function serve(cluster: SharedCluster, resource: typeof bundle | typeof clusterBundle): Promise<void> {
+  const { plural } = resource.kind;
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.subscription.openshift.io`;
+  await cluster.api.apply(path, resource.definition());
+  await eventually(async () => (await cluster.api.send({ path: `${group}/${plural}` })).status === 200);
+}
+
+function kubeconfigOf({ server, caPem, token }: { server: string; caPem: string; token: string }): string {
+  const cluster = { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+    clusters: [{ name: "test", cluster }],
+    users: [{ name: "test", user: { token } }],
+  });
+}
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}

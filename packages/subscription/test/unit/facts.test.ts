@@ -1,0 +1,267 @@
+import type { Bundle, ClusterBundle } from "@quartermaster/api";
+import { AccessCache, ApiError, type Client, type KubeObject, type ReadStore } from "@quartermaster/runtime";
+import { describe, expect, test } from "vitest";
+
+import { BundleReader } from "../../src/facts/bundle-reader.ts";
+import { gatherFacts } from "../../src/facts/gather-facts.ts";
+import { KeyIndex } from "../../src/facts/key-index.ts";
+import { viewPod } from "../../src/injection/pod-view.ts";
+import { aPod } from "../support/injection-cases.ts";
+
+/** A server that knows some objects and writes down what it is asked. */
+class FakeServer {
+  nowMs = 0;
+  readonly asked: string[] = [];
+  readonly reviews: unknown[] = [];
+  readonly objects = new Map<string, object>();
+  failing: RegExp = /^$/;
+  isAllowed = true;
+
+  readonly client = {
+    find: async (kind: { kind: string }, { namespace = "", name }: { namespace?: string; name: string }) => {
+      const key = `${kind.kind} ${namespace}/${name}`;
+      this.asked.push(key);
+      await Promise.resolve();
+      this.#failIf(key);
+      return this.objects.get(key);
+    },
+    raw: async ({ body }: { body: { spec: unknown } }) => {
+      this.reviews.push(body.spec);
+      await Promise.resolve();
+      this.#failIf("review");
+      return { status: { allowed: this.isAllowed } };
+    },
+  } as unknown as Client;
+
+  readonly system = { monotonicMs: () => this.nowMs };
+
+  #failIf(key: string): void {
+    if (!this.failing.test(key)) return;
+    const isForbidden = key.includes("forbidden");
+    throw new ApiError("refused", { class: isForbidden ? "forbidden" : "transient", mayHaveActed: false });
+  }
+}
+
+function storeOf<O extends KubeObject>(...objects: readonly O[]): ReadStore<O> {
+  return {
+    get: ({ name }: { name: string }) => objects.find(({ metadata }) => metadata.name === name),
+    list: () => objects,
+    listBy: () => objects,
+  } as unknown as ReadStore<O>;
+}
+
+const aBundle = (name: string, ...secrets: readonly string[]): Bundle =>
+  ({
+    metadata: { name, namespace: "app", generation: 1 },
+    spec: { entitlements: secrets.map((secret) => ({ name: secret, optional: false })) },
+  }) as unknown as Bundle;
+
+const aClusterBundle = (name: string, labels: object = {}): ClusterBundle =>
+  ({
+    metadata: { name, generation: 1, labels },
+    spec: { entitlements: [{ name: "s", namespace: "vault", optional: false }] },
+  }) as unknown as ClusterBundle;
+
+function readersOf(
+  server: FakeServer,
+  {
+    bundles = [],
+    clusterBundles = [],
+  }: { bundles?: readonly Bundle[]; clusterBundles?: readonly ClusterBundle[] },
+) {
+  const { client, system } = server;
+  return {
+    bundles: new BundleReader({
+      client,
+      system,
+      bundles: storeOf(...bundles),
+      clusterBundles: storeOf(...clusterBundles),
+    }),
+    keys: new KeyIndex({ client, system }),
+    access: new AccessCache({ client, system }),
+  };
+}
+
+const { signal } = new AbortController();
+const podFor = (annotations: Record<string, string>, spec: object = {}) => ({
+  pod: viewPod(aPod({ annotations, spec })),
+  namespace: "app",
+  signal,
+});
+const always = { "subscription.openshift.io/always-inject": "true" };
+
+describe("bundles", () => {
+  test("[subscription-injection/AC-E17] one that the watch has not delivered is read once for all who ask", async () => {
+    const server = new FakeServer();
+    server.objects.set("Bundle app/late", aBundle("late"));
+    const { bundles } = readersOf(server, {});
+    const found = await Promise.all([bundles.bundle("app", "late"), bundles.bundle("app", "late")]);
+    expect(found.map((each) => each?.metadata.name)).toEqual(["late", "late"]);
+    expect(server.asked).toEqual(["Bundle app/late"]);
+  });
+
+  test("[subscription-injection/AC-E17] an absent one is asked for again after a second", async () => {
+    const server = new FakeServer();
+    const { bundles } = readersOf(server, {});
+    for (const atMs of [0, 500, 1_100]) {
+      server.nowMs = atMs;
+      expect(await bundles.clusterBundle("nope")).toBeUndefined();
+    }
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test("a bundle in the store costs no request", async () => {
+    const server = new FakeServer();
+    const { bundles } = readersOf(server, { bundles: [aBundle("there")] });
+    expect((await bundles.bundle("app", "there"))?.metadata.name).toBe("there");
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe("the key index", () => {
+  const secret = { kind: "Secret", namespace: "app", name: "s" } as const;
+
+  test("keeps names of keys for 30 s and no values", async () => {
+    const server = new FakeServer();
+    server.objects.set("Secret app/s", { data: { "b.pem": "c2VjcmV0", "a.pem": "c2VjcmV0" } });
+    const { keys } = readersOf(server, {});
+    for (const atMs of [0, 29_000, 31_000]) {
+      server.nowMs = atMs;
+      expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["a.pem", "b.pem"] });
+    }
+    expect(server.asked).toHaveLength(2);
+    expect(keys.size).toBe(1);
+  });
+
+  test("reads both kinds of keys of a ConfigMap, and survives strange ones", async () => {
+    const server = new FakeServer();
+    const data = JSON.parse('{"__proto__":"x","b":"y"}') as object;
+    server.objects.set("ConfigMap app/s", { data, binaryData: { a: "eA==" } });
+    const { keys } = readersOf(server, {});
+    const { kind, ...found } = await keys.keysOf({ ...secret, kind: "ConfigMap" });
+    expect(kind).toBe("keys");
+    expect(JSON.stringify(found)).toContain('"a"');
+  });
+
+  test("an absent object is asked for again after a second, a failure at once", async () => {
+    const server = new FakeServer();
+    const { keys } = readersOf(server, {});
+    expect(await keys.keysOf(secret)).toEqual({ kind: "missing" });
+    server.objects.set("Secret app/s", { data: {} });
+    server.nowMs = 1_100;
+    server.failing = /Secret/;
+    await expect(keys.keysOf(secret)).rejects.toThrow("refused");
+    server.failing = /^$/;
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: [] });
+  });
+
+  test("what we may not read is a fact, not a failure", async () => {
+    const server = new FakeServer();
+    server.failing = /forbidden/;
+    const { keys } = readersOf(server, {});
+    expect(await keys.keysOf({ ...secret, name: "forbidden" })).toEqual({ kind: "forbidden" });
+  });
+});
+
+describe("access", () => {
+  test.each([
+    { id: "AC-B8", spec: {}, account: "default" },
+    { id: "AC-B8", spec: { serviceAccountName: "" }, account: "default" },
+    { id: "AC-B9", spec: { serviceAccountName: "builder" }, account: "builder" },
+  ])(
+    "[subscription-injection/$id] asks for account $account in the pod's namespace",
+    async ({ spec, account }) => {
+      const server = new FakeServer();
+      const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster")] });
+      await gatherFacts(podFor({ "inject-cluster-bundle": "cluster" }, spec), readers);
+      expect(server.reviews).toEqual([
+        {
+          user: `system:serviceaccount:app:${account}`,
+          groups: ["system:serviceaccounts", "system:serviceaccounts:app", "system:authenticated"],
+          resourceAttributes: {
+            verb: "get",
+            group: "subscription.openshift.io",
+            resource: "clusterbundles",
+            name: "cluster",
+            namespace: "app",
+          },
+        },
+      ]);
+    },
+  );
+
+  test("[subscription-injection/AC-B10] a failing question for a named bundle is thrown", async () => {
+    const server = new FakeServer();
+    server.failing = /review/;
+    const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster")] });
+    await expect(gatherFacts(podFor({ "inject-cluster-bundle": "cluster" }), readers)).rejects.toThrow(
+      "refused",
+    );
+  });
+
+  test("[subscription-injection/AC-C12] a failing question for a labelled bundle only leaves it out", async () => {
+    const server = new FakeServer();
+    server.failing = /review|Secret/;
+    const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster", always)] });
+    const facts = await gatherFacts(podFor({}), readers);
+    expect(facts.access.get("cluster")).toBe("unknown");
+    expect(facts.keys.size).toBe(0);
+  });
+
+  test("nothing is read of a bundle that the account may not use", async () => {
+    const server = new FakeServer();
+    server.isAllowed = false;
+    const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster", always)] });
+    await gatherFacts(podFor({ "inject-cluster-bundle": "hidden" }), readers);
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe("references", () => {
+  test("[subscription-injection/AC-E14] an object of another namespace is never read for a Bundle", async () => {
+    const server = new FakeServer();
+    const crossing = aBundle("crossing", "s");
+    const [reference] = crossing.spec.entitlements ?? [];
+    const spec = { entitlements: [{ ...reference, namespace: "vault" }] };
+    const readers = readersOf(server, { bundles: [{ ...crossing, spec } as Bundle] });
+    await gatherFacts(podFor({ "inject-bundle": "crossing" }), readers);
+    expect(server.asked).toEqual([]);
+  });
+
+  test("a Bundle and a ClusterBundle of one name do not stand in each other's way", async () => {
+    const server = new FakeServer();
+    server.isAllowed = false;
+    server.objects.set("Bundle app/same", aBundle("same", "s"));
+    const readers = readersOf(server, {});
+    const annotations = { "inject-bundle": "same", "inject-cluster-bundle": "same" };
+    const facts = await gatherFacts(podFor(annotations), readers);
+    expect(facts.bundles.has("same")).toBe(true);
+    expect(facts.access.get("same")).toBe("denied");
+  });
+
+  test("at most 16 reads of one pod are under way at a time", async () => {
+    const server = new FakeServer();
+    let [open, most] = [0, 0];
+    const keys = {
+      keysOf: async () => {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open -= 1;
+        return { kind: "missing" } as const;
+      },
+    };
+    const secrets = Array.from({ length: 32 }, (_, at) => `s${at}`);
+    const readers = { ...readersOf(server, { bundles: [aBundle("many", ...secrets)] }), keys };
+    const facts = await gatherFacts(podFor({ "inject-bundle": "many" }), readers);
+    expect(facts.keys.size).toBe(32);
+    expect(most).toBe(16);
+  });
+
+  test("[subscription-injection/AC-E1] nothing is read for a mirror pod", async () => {
+    const server = new FakeServer();
+    const readers = readersOf(server, {});
+    await gatherFacts(podFor({ "inject-bundle": "b", "kubernetes.io/config.mirror": "x" }), readers);
+    expect(server.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+
+import { aPod, decide, type World } from "../support/injection-cases.ts";
+
+const auto = (secret: string) => ({ isAuto: true, entitlements: [{ name: secret }] });
+const world: World = {
+  bundles: { a: auto("sa"), b: auto("sb"), c: auto("sc"), quiet: { entitlements: [{ name: "sq" }] } },
+  secrets: { "app/sa": ["a"], "app/sb": ["b"], "app/sc": ["c"], "app/sq": ["q"] },
+};
+const clusterWide: World = {
+  clusterBundles: {
+    x: { isAuto: true, entitlements: [{ name: "s", namespace: "vault" }] },
+  },
+  secrets: { "vault/s": ["x"] },
+};
+
+function injectedNames(generations: string | undefined): readonly string[] {
+  const { bundles = {}, clusterBundles = {} } = JSON.parse(generations ?? "{}") as Record<string, object>;
+  return [...Object.keys(bundles), ...Object.keys(clusterBundles)];
+}
+
+describe("always-inject bundles", () => {
+  test.each([
+    { id: "AC-C1", annotations: {}, want: ["a", "b", "c"] },
+    { id: "AC-C3", annotations: { "allow-bundles": "a,b" }, want: ["a", "b"] },
+    { id: "AC-C4", annotations: { "deny-bundles": "b,c" }, want: ["a"] },
+    { id: "AC-C5", annotations: { "deny-bundles": "*" }, want: [] },
+    { id: "AC-C6", annotations: { "allow-bundles": "a,b", "deny-bundles": "b,c" }, want: ["a"] },
+    { id: "AC-C7", annotations: { "allow-bundles": "*" }, want: ["a", "b", "c"] },
+    { id: "AC-C8", annotations: { "allow-bundles": "quiet,a" }, want: ["a"] },
+    { id: "AC-C11", annotations: { "inject-bundle": "a" }, want: ["a", "b", "c"] },
+  ])("[subscription-injection/$id] $annotations gives $want", ({ annotations, want }) => {
+    const { generations, patch } = decide(aPod({ annotations }), world);
+    expect(injectedNames(generations)).toEqual(want);
+    expect(patch.length === 0).toBe(want.length === 0);
+  });
+
+  test("[subscription-injection/AC-C2,AC-C17] without the label nothing is injected", () => {
+    expect(
+      decide(aPod(), { ...world, bundles: { quiet: { entitlements: [{ name: "sq" }] } } }).patch,
+    ).toEqual([]);
+  });
+
+  test("[subscription-injection/AC-C9] the lists of the two kinds do not touch each other", () => {
+    const both: World = {
+      bundles: { x: auto("sa") },
+      clusterBundles: clusterWide.clusterBundles ?? {},
+      secrets: { ...world.secrets, ...clusterWide.secrets },
+    };
+    const one = decide(aPod({ annotations: { "deny-bundles": "*" } }), both).generations;
+    expect(one).toBe('{"clusterBundles":{"x":1}}');
+    const other = decide(aPod({ annotations: { "deny-cluster-bundles": "*" } }), both).generations;
+    expect(other).toBe('{"bundles":{"x":1}}');
+  });
+
+  test("[subscription-injection/AC-C10] [security/29] named and denied at once: injected with a warning", () => {
+    const annotations = { "inject-bundle": "a", "deny-bundles": "*" };
+    const { generations, warnings } = decide(aPod({ annotations }), world);
+    expect(injectedNames(generations)).toEqual(["a"]);
+    expect(warnings).toEqual(['Bundle "a" is named and denied; it is injected']);
+  });
+
+  test.each(["denied", "accessUnknown"])(
+    "[subscription-injection/AC-C12] a ClusterBundle with access %s is skipped, and the warning has no name",
+    (access) => {
+      const { decision, patch, warnings } = decide(aPod(), { ...clusterWide, [access]: ["x"] });
+      expect(decision.admission.kind).toBe("allow");
+      expect(patch).toEqual([]);
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).not.toContain('"x"');
+    },
+  );
+
+  test("[subscription-injection/AC-C12] with accessPolicy Reject the pod is refused, without the name", () => {
+    const { message } = decide(aPod(), {
+      ...clusterWide,
+      denied: ["x"],
+      settings: { accessPolicy: "Reject" },
+    });
+    expect(message).toContain("AccessDenied");
+    expect(message).toContain('service account "default" in "app"');
+    expect(message).not.toContain('"x"');
+  });
+
+  test.each(["missing", "forbidden", "unknown"] as const)(
+    "[subscription-injection/AC-C13] a bundle whose Secret is %s is skipped with a warning",
+    (state) => {
+      const { generations, warnings } = decide(aPod(), {
+        ...world,
+        secrets: { ...world.secrets, "app/sb": state },
+      });
+      expect(injectedNames(generations)).toEqual(["a", "c"]);
+      expect(warnings.join()).toContain('Bundle "b" is skipped');
+    },
+  );
+
+  const overlapping: World = { ...world, secrets: { ...world.secrets, "app/sb": ["a"] } };
+
+  test("[subscription-injection/AC-C14] two that overlap are refused, and the message says how to leave one out", () => {
+    const { message } = decide(aPod(), overlapping);
+    expect(message).toContain('EntitlementKeyConflict: key "a" is provided by bundles "a" and "b"');
+    expect(message).toContain('subscription.openshift.io/deny-bundles: "b"');
+  });
+
+  test("[subscription-injection/AC-C14] with conflictPolicy Skip the later one is skipped", () => {
+    const { generations, warnings } = decide(aPod(), {
+      ...overlapping,
+      settings: { conflictPolicy: "Skip" },
+    });
+    expect(injectedNames(generations)).toEqual(["a", "c"]);
+    expect(warnings.join()).toContain('Bundle "b" is skipped: EntitlementKeyConflict');
+  });
+
+  test("[subscription-injection/AC-C15] a named one that overlaps a labelled one: refused, or injected alone", () => {
+    const annotations = { "inject-bundle": "b" };
+    expect(decide(aPod({ annotations }), overlapping).message).toContain('deny-bundles: "a"');
+    const skipping = decide(aPod({ annotations }), { ...overlapping, settings: { conflictPolicy: "Skip" } });
+    expect(injectedNames(skipping.generations)).toEqual(["b", "c"]);
+    const denying = decide(aPod({ annotations: { ...annotations, "deny-bundles": "a" } }), overlapping);
+    expect(injectedNames(denying.generations)).toEqual(["b", "c"]);
+  });
+
+  test("[subscription-injection/AC-C18] named ones come first, labelled ones by name", () => {
+    const { pod } = decide(aPod({ annotations: { "inject-bundle": "quiet" } }), {
+      ...world,
+      bundles: { ...world.bundles, c: { entitlements: [{ name: "sc" }] } },
+    });
+    expect(JSON.stringify(pod.spec.volumes)).toMatch(/sq.*sa.*sb/);
+  });
+});

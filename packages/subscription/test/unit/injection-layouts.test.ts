@@ -1,0 +1,282 @@
+import { describe, expect, test } from "vitest";
+
+import {
+  aPod,
+  decide,
+  domain,
+  ePath,
+  rPath,
+  type SeenPod,
+  tokenMount,
+  withDefaults,
+  type World,
+} from "../support/injection-cases.ts";
+
+const world: World = {
+  bundles: {
+    local: { entitlements: [{ name: "s1" }], repos: [{ name: "r1" }] },
+    plain: { entitlements: [{ name: "s1" }] },
+    other: { entitlements: [{ name: "s2" }] },
+  },
+  clusterBundles: {
+    cluster: { entitlements: [{ name: "s3", namespace: "vault" }] },
+    clash: { entitlements: [{ name: "s4", namespace: "vault" }] },
+  },
+  secrets: { "app/s1": ["a.pem"], "app/s2": ["b.pem"], "vault/s3": ["c.pem"], "vault/s4": ["a.pem"] },
+  configMaps: { "app/r1": ["redhat.repo", "satellite.repo"] },
+};
+const autoWorld: World = {
+  ...world,
+  bundles: { plain: { isAuto: true, entitlements: [{ name: "s1" }] } },
+  clusterBundles: {},
+};
+const naming = (names: string, spec: object = {}): object =>
+  aPod({ annotations: { "inject-bundle": names }, spec });
+const mounting = (mount: object): object => ({ containers: [{ name: "main", volumeMounts: [mount] }] });
+const mountsOf = ({ spec }: SeenPod, at = 0): readonly object[] => spec.containers[at]?.volumeMounts ?? [];
+
+describe("volume names", () => {
+  const foreign = { name: "etc-pki-entitlement", emptyDir: {} };
+
+  test("[subscription-injection/AC-D1] [security/31] a foreign volume of our name stays, ours gets a hash", () => {
+    const { pod } = decide(naming("plain", { volumes: [foreign] }), world);
+    expect(pod.spec.volumes?.[0]).toEqual(foreign);
+    const name = pod.spec.volumes?.[1]?.name;
+    expect(name).toMatch(/^etc-pki-entitlement-[0-9a-f]{8}$/);
+    expect(mountsOf(pod)).toEqual([{ name, mountPath: ePath }]);
+  });
+
+  test("[subscription-injection/AC-D1] somebody who takes the hashed name too does not get in the way", () => {
+    const first = decide(naming("plain", { volumes: [foreign] }), world).pod.spec.volumes?.[1]?.name ?? "";
+    const { pod } = decide(naming("plain", { volumes: [foreign, { name: first, emptyDir: {} }] }), world);
+    const names = pod.spec.volumes?.map(({ name }) => name) ?? [];
+    expect(new Set(names).size).toBe(3);
+  });
+});
+
+describe("mounts of others", () => {
+  test.each([
+    { id: "subscription-injection/AC-D2", mountPath: ePath },
+    { id: "subscription-injection/AC-D4", mountPath: `${ePath}/` },
+    { id: "security/30", mountPath: `/run/secrets/x/../etc-pki-entitlement` },
+    { id: "security/30", mountPath: "/var/run/secrets/etc-pki-entitlement" },
+    { id: "security/30", mountPath: "run/secrets/etc-pki-entitlement" },
+    { id: "security/30", mountPath: `${ePath}/below` },
+  ])("[$id] $mountPath is taken: a named bundle is refused", ({ mountPath }) => {
+    const { message } = decide(naming("plain", mounting({ name: "mine", mountPath })), world);
+    expect(message).toContain(`MountPathConflict: container "main" already mounts "${ePath}`);
+  });
+
+  test("[subscription-injection/AC-D3] a labelled bundle leaves that container alone", () => {
+    const spec = {
+      containers: [{ name: "main", volumeMounts: [{ name: "mine", mountPath: ePath }] }, { name: "b" }],
+    };
+    const { pod, warnings } = decide(aPod({ spec }), autoWorld);
+    expect(mountsOf(pod)).toEqual([{ name: "mine", mountPath: ePath }]);
+    expect(mountsOf(pod, 1)).toEqual([{ name: "etc-pki-entitlement", mountPath: ePath }]);
+    expect(warnings.join()).toContain('container "main"');
+  });
+
+  test("a mount above our paths is fine", () => {
+    const { decision } = decide(naming("plain", mounting({ name: "mine", mountPath: "/run" })), world);
+    expect(decision.result).toBe("injected");
+  });
+});
+
+describe("layouts", () => {
+  test.each([
+    { id: "AC-D5", mount: tokenMount },
+    { id: "AC-D7", mount: { name: "aws", mountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount" } },
+  ])("[subscription-injection/$id] a token below /var/run/secrets: repositories are files", ({ mount }) => {
+    const { pod, warnings } = decide(naming("local", mounting(mount)), world);
+    expect(mountsOf(pod)).toEqual([
+      mount,
+      { name: "yum-repo", mountPath: `${rPath}/redhat.repo`, subPath: "redhat.repo" },
+      { name: "yum-repo", mountPath: `${rPath}/satellite.repo`, subPath: "satellite.repo" },
+      { name: "etc-pki-entitlement", mountPath: ePath },
+    ]);
+    expect(warnings.join()).toContain("file by file");
+  });
+
+  test("[subscription-injection/AC-D6] each container has its own layout", () => {
+    const spec = { containers: [{ name: "a", volumeMounts: [tokenMount] }, { name: "b" }] };
+    const { pod } = decide(naming("local", spec), world);
+    expect(mountsOf(pod)).toHaveLength(4);
+    expect(mountsOf(pod, 1)[0]).toEqual({ name: "yum-repo", mountPath: rPath });
+  });
+
+  test("[subscription-injection/AC-D8] a forced directory over a token warns and does as configured", () => {
+    const { pod, warnings } = decide(naming("local", mounting(tokenMount)), {
+      ...world,
+      settings: { repoLayout: "directory" },
+    });
+    expect(mountsOf(pod)[1]).toEqual({ name: "yum-repo", mountPath: rPath });
+    expect(warnings.join()).toContain("hides");
+  });
+
+  test("forced files without a token", () => {
+    const { pod } = decide(naming("local"), { ...world, settings: { repoLayout: "files" } });
+    expect(mountsOf(pod)[0]).toMatchObject({ mountPath: `${rPath}/redhat.repo` });
+  });
+
+  test("[subscription-injection/AC-D9] repositories without redhat.repo warn", () => {
+    const { warnings } = decide(naming("local"), { ...world, configMaps: { "app/r1": ["other.repo"] } });
+    expect(warnings.join()).toContain("redhat.repo");
+  });
+
+  test("[subscription-injection/AC-D10] a pod without lists and maps gets them", () => {
+    const pod = { metadata: {}, spec: { containers: [{ name: "main" }] } };
+    const named = { ...pod, metadata: { annotations: { [`${domain}/inject-bundle`]: "plain" } } };
+    expect(decide(named, world).pod.spec.volumes).toHaveLength(1);
+    const bare = decide(pod, autoWorld);
+    expect(bare.patch).toEqual([
+      { op: "add", path: "/spec/volumes", value: expect.any(Array) as unknown },
+      { op: "add", path: "/spec/containers/0/volumeMounts", value: expect.any(Array) as unknown },
+      { op: "add", path: "/metadata/annotations", value: expect.any(Object) as unknown },
+    ]);
+  });
+});
+
+describe("a second call", () => {
+  test.each(["plain", "local", "local,other"])(
+    "[subscription-injection/AC-D11] changes nothing after %s",
+    (names) => {
+      const first = decide(naming(names, mounting(tokenMount)), world);
+      const second = decide(withDefaults(first.pod), world);
+      expect(second.decision.result).toBe("injected");
+      expect(second.patch).toEqual([]);
+    },
+  );
+
+  test("[subscription-injection/AC-D12] patches only a container that was added meanwhile", () => {
+    const { pod } = decide(naming("plain"), world);
+    const containers = [...pod.spec.containers, { name: "late" }];
+    const volumes = [...(pod.spec.volumes ?? []), { name: "late", emptyDir: {} }];
+    const { patch } = decide({ ...pod, spec: { ...pod.spec, volumes, containers } }, world);
+    expect(patch).toEqual([
+      {
+        op: "add",
+        path: "/spec/containers/1/volumeMounts",
+        value: [{ name: "etc-pki-entitlement", mountPath: ePath }],
+      },
+    ]);
+  });
+});
+
+describe("the generations annotation", () => {
+  const forged = { "bundle-generations": '{"bundles":{"plain":99}}' };
+
+  test("[subscription-injection/AC-D13] [security/32] a forged value is overwritten", () => {
+    const { generations } = decide(aPod({ annotations: { ...forged, "inject-bundle": "plain" } }), world);
+    expect(generations).toBe('{"bundles":{"plain":1}}');
+  });
+
+  test("[subscription-injection/AC-D14] a forged value with nothing to inject is removed", () => {
+    const { generations, patch } = decide(aPod({ annotations: { ...forged, mine: "1" } }), world);
+    expect(generations).toBeUndefined();
+    expect(patch).toEqual([
+      { op: "remove", path: "/metadata/annotations/subscription.openshift.io~1bundle-generations" },
+    ]);
+  });
+
+  test("[subscription-injection/AC-D15] the dump of an injected pod gets the current volume and generation", () => {
+    const old = decide(naming("plain", mounting(tokenMount)), world).pod;
+    const changed: World = {
+      bundles: { plain: { generation: 2, entitlements: [{ name: "s9" }] } },
+      secrets: { "app/s9": ["z.pem"] },
+    };
+    const { pod, generations } = decide(withDefaults(old), changed);
+    expect(pod.spec.volumes).toEqual([
+      { name: "etc-pki-entitlement", projected: { sources: [{ secret: { name: "s9" } }] } },
+    ]);
+    expect(mountsOf(pod)).toEqual([tokenMount, { name: "etc-pki-entitlement", mountPath: ePath }]);
+    expect(generations).toBe('{"bundles":{"plain":2}}');
+  });
+
+  test("[subscription-injection/AC-D15] volumes and mounts that are not needed any more go with the dump", () => {
+    const mixed = aPod({ annotations: { "inject-bundle": "plain", "inject-cluster-bundle": "cluster" } });
+    const old = withDefaults(decide(mixed, world).pod);
+    const annotations = { ...old.metadata.annotations, [`${domain}/inject-cluster-bundle`]: "" };
+    const { pod } = decide({ ...old, metadata: { annotations } }, world);
+    expect(pod.spec.volumes).toHaveLength(1);
+    expect(mountsOf(pod)).toEqual([{ name: "etc-pki-entitlement", mountPath: ePath }]);
+  });
+});
+
+describe("both kinds in one pod", () => {
+  const mixed = (clusterName: string): object =>
+    aPod({ annotations: { "inject-bundle": "plain", "inject-cluster-bundle": clusterName } });
+
+  test("[subscription-injection/AC-D16] files from both, both recorded", () => {
+    const { pod, generations, warnings } = decide(mixed("cluster"), world);
+    expect(mountsOf(pod)).toMatchObject([{ mountPath: `${ePath}/a.pem` }, { mountPath: `${ePath}/c.pem` }]);
+    expect(generations).toBe('{"bundles":{"plain":1},"clusterBundles":{"cluster":1}}');
+    expect(warnings.join()).toContain("rotation");
+  });
+
+  test("[subscription-injection/AC-D17] a common key is a conflict", () => {
+    expect(decide(mixed("clash"), world).message).toContain(
+      'EntitlementKeyConflict: key "a.pem" is provided by Bundle "plain" and ClusterBundle "clash"',
+    );
+  });
+
+  test("mixedScopes Reject refuses them", () => {
+    const { message } = decide(mixed("cluster"), { ...world, settings: { mixedScopes: "Reject" } });
+    expect(message).toContain("MixedScopes");
+  });
+});
+
+describe("the patch", () => {
+  test("[subscription-injection/AC-D18] renamed keys tell two Secrets apart", () => {
+    const items = [{ key: "a.pem", path: "second.pem" }];
+    const { pod } = decide(naming("one,two,three"), {
+      bundles: {
+        one: { entitlements: [{ name: "s1" }] },
+        two: { entitlements: [{ name: "s2", items }] },
+        three: { entitlements: [{ name: "s3", prefix: "third-" }] },
+      },
+      secrets: { "app/s1": ["a.pem"], "app/s2": ["a.pem", "b.pem"], "app/s3": ["a.pem"] },
+    });
+    expect(pod.spec.volumes).toMatchObject([
+      {
+        projected: {
+          sources: [
+            { secret: { name: "s1" } },
+            { secret: { name: "s2", items } },
+            { secret: { name: "s3", items: [{ key: "a.pem", path: "third-a.pem" }] } },
+          ],
+        },
+      },
+    ]);
+  });
+
+  test("[subscription-injection/AC-D19] 20 containers and 3 bundles: one operation each, in a fixed order", () => {
+    const containers = Array.from({ length: 20 }, (_, at) => ({
+      name: `c${at}`,
+      volumeMounts: [tokenMount],
+    }));
+    const spec = { containers, initContainers: [{ name: "init" }], volumes: [{ name: "kube-api-access-x" }] };
+    const { patch } = decide(naming("plain,other", spec), world);
+    expect(patch.map(({ path }) => path)).toEqual([
+      "/spec/volumes/1",
+      ...containers.map((_, at) => `/spec/containers/${at}/volumeMounts/1`),
+      "/spec/initContainers/0/volumeMounts",
+      "/metadata/annotations/subscription.openshift.io~1bundle-generations",
+    ]);
+  });
+
+  test("[subscription-injection/AC-D20] [security/51] slashes and tildes of annotations are escaped", () => {
+    const { patch } = decide(aPod({ annotations: { "a~b/c": "x", "inject-bundle": "plain" } }), world);
+    expect(patch.at(-1)?.path).toBe("/metadata/annotations/subscription.openshift.io~1bundle-generations");
+  });
+
+  test("[security/50] a patch of more than 256 KiB is refused", () => {
+    const containers = Array.from({ length: 1_000 }, (_, at) => ({
+      name: `c${at}`,
+      volumeMounts: [tokenMount],
+    }));
+    const keys = Array.from({ length: 20 }, (_, at) => `file-${at}.repo`);
+    const { message } = decide(naming("local", { containers }), { ...world, configMaps: { "app/r1": keys } });
+    expect(message).toContain("PatchTooLarge");
+  });
+});
