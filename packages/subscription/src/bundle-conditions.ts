@@ -19,6 +19,7 @@ export const bundleReasons = {
   repositoryKeyConflict: "RepositoryKeyConflict",
   noKeyConflict: "NoKeyConflict",
   nameTaken: "NameTaken",
+  roleOverridden: "RoleOverridden",
   shared: "Shared",
   roleNotAllowed: "RoleNotAllowed",
   roleNotFound: "RoleNotFound",

@@ -50,7 +50,8 @@ const sharedPlurals = [sharedSecrets.plural, sharedConfigMaps.plural];
 /** What these controllers do with the operator's identity. */
 export const bundlePermissions: readonly DomainPermission[] = [
   {
-    reason: "Our own kinds: what is to be injected.",
+    reason:
+      "Bundles: what is shared, and whether one is injected without being named, which decides which webhooks exist.",
     apiGroups: [SUBSCRIPTION_GROUP],
     resources: bundles,
     verbs: ["get", "list", "watch"],

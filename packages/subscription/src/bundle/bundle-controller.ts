@@ -11,8 +11,9 @@ import {
 } from "@quartermaster/runtime";
 
 import { conditionTypes } from "../bundle-conditions.ts";
+import type { Reference } from "../injection/injection-facts.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { type KnownKeys, type Reference, referencesOf } from "../references/bundle-reference.ts";
+import { type KnownKeys, referencesOf } from "../references/bundle-reference.ts";
 import { judgeKeys, type Provider } from "../references/key-conflicts.ts";
 import { readKeys } from "../references/read-keys.ts";
 import { isWithin, judgeReferences } from "../references/reference-problems.ts";

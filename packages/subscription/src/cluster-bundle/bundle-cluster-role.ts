@@ -46,13 +46,16 @@ export function foreignParts(
   const added = present.filter(
     (label) => label.startsWith(aggregateToPrefix) && !Object.hasOwn(labels, label),
   );
-  const isAggregating = live.aggregationRule !== undefined;
-  if (added.length === 0 && !isAggregating) return undefined;
-  return {
-    metadata: { labels: Object.fromEntries(added.map((label) => [label, null])) },
-    rules,
-    ...(isAggregating ? { aggregationRule: null } : {}),
-  };
+  if (added.length === 0) return undefined;
+  return { metadata: { labels: Object.fromEntries(added.map((label) => [label, null])) }, rules };
+}
+
+/**
+ * Whether somebody gave the role an aggregation rule: then it grants what that rule selects. Only who has every permission may write
+ * such a role, so we cannot restore it.
+ */
+export function isOverridden(live: ClusterRole | undefined): boolean {
+  return live?.aggregationRule !== undefined;
 }
 
 /**

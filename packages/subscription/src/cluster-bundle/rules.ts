@@ -14,11 +14,12 @@ import {
 import type { ClusterRole } from "@quartermaster/runtime/kinds";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-conditions.ts";
-import { referenceKey, referencesOf } from "../references/bundle-reference.ts";
+import { referenceKey } from "../injection/injection-facts.ts";
+import { referencesOf } from "../references/bundle-reference.ts";
 import { judgeKeys } from "../references/key-conflicts.ts";
 import { judgeReferences } from "../references/reference-problems.ts";
 import { aggregate } from "./aggregation.ts";
-import { clusterRoleName, desiredClusterRole, foreignParts } from "./bundle-cluster-role.ts";
+import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./bundle-cluster-role.ts";
 import type { ClusterBundleSeen, LiveShare } from "./observe.ts";
 import type { NamedReference } from "./share-names.ts";
 import {
@@ -66,18 +67,18 @@ function shareObjects(
   const { labels, condition: aggregation } = aggregate(role.roles, allowedClusterRoles, role.targets);
   const plan = planShares(seen);
   const unavailable = shares.profile === undefined ? noShareApi : undefined;
-  const taken = takenNames(seen);
+  const failed = takenNames(seen) ?? overriddenRole(seen);
   const conditions: readonly ConditionUpdate[] = [
     invalid.condition,
     conflict.condition,
-    abnormal(conditionTypes.shareSyncFailed, taken, allShared),
+    abnormal(conditionTypes.shareSyncFailed, failed, allShared),
     aggregation,
     abnormal(conditionTypes.driverUnavailable, unavailable, shareApiServed),
   ];
   const ownConflict = conflict.isWithinBundle ? conflict.problem : undefined;
   return {
     actions: [...plan.actions, ...roleActions(seen, plan.kept, labels)],
-    outcome: outcomeOf(invalid.problem ?? unavailable ?? taken ?? ownConflict),
+    outcome: outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict),
     status: {
       ...(role.isTaken ? {} : { clusterRole: clusterRoleName(name) }),
       shares: plan.kept.map(({ kind, shareName, reference: { object } }) => ({
@@ -163,12 +164,21 @@ function takenNames({
   };
 }
 
+function overriddenRole({ bundle, role: { live } }: ClusterBundleSeen): Why | undefined {
+  if (!isOverridden(live)) return undefined;
+  const name = clusterRoleName(bundle.metadata.name);
+  return {
+    reason: bundleReasons.roleOverridden,
+    message: `ClusterRole "${name}" was given an aggregation rule, which the operator may not remove. Delete the ClusterRole; it is made again.`,
+  };
+}
+
 function roleActions(
   { bundle, role: { live, isTaken } }: ClusterBundleSeen,
   kept: readonly KeptShare[],
   labels: Readonly<Record<string, string>>,
 ): readonly ClusterBundleAction[] {
-  if (isTaken) return [];
+  if (isTaken || isOverridden(live)) return [];
   const shares = kept.map(({ kind, shareName }) => ({ kind, name: shareName }));
   const desired = desiredClusterRole(bundle.metadata.name, shares, labels);
   const body = live === undefined ? undefined : foreignParts(live, desired);

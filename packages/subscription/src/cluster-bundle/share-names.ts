@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 
-import type { ObjectIdentity, Purpose, Reference } from "../references/bundle-reference.ts";
-import { referenceKey } from "../references/bundle-reference.ts";
+import {
+  type ObjectIdentity,
+  type Purpose,
+  type Reference,
+  referenceKey,
+} from "../injection/injection-facts.ts";
 
 /** A reference with the name of its Share. */
 export interface NamedReference {

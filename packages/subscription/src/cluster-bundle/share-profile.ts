@@ -14,7 +14,7 @@ import {
 } from "@quartermaster/runtime";
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
-import type { ObjectIdentity, Purpose } from "../references/bundle-reference.ts";
+import type { ObjectIdentity, Purpose } from "../injection/injection-facts.ts";
 
 /** Which API makes objects available in other namespaces. */
 export type ShareProfile = "seed" | "sharedresource";

@@ -1,62 +1,19 @@
 import type { Bundle, ClusterBundle } from "@quartermaster/api";
 
-/** A Secret or ConfigMap that a bundle names. */
-export interface ObjectIdentity {
-  readonly kind: "Secret" | "ConfigMap";
-  readonly namespace: string;
-  readonly name: string;
-}
+import {
+  type KeyFacts,
+  type KeyPath,
+  type ObjectIdentity,
+  type Reference,
+  referencesOf as referencesIn,
+} from "../injection/injection-facts.ts";
 
-/** What an object is mounted for. */
-export type Purpose = "entitlement" | "repository";
-
-/** A key and the file that it becomes. */
-export interface KeyPath {
-  readonly key: string;
-  readonly path: string;
-}
-
-/** A reference of a bundle with the object it means. */
-export interface Reference {
-  readonly purpose: Purpose;
-  readonly object: ObjectIdentity;
-  readonly items: readonly KeyPath[] | undefined;
-  readonly prefix: string | undefined;
-  readonly isOptional: boolean;
-}
-
-/** The keys of an object, or why they are not known. Never its values. */
-export type KeyFacts =
-  | { readonly kind: "keys"; readonly keys: readonly string[] }
-  | { readonly kind: "missing" }
-  | { readonly kind: "forbidden" };
-
-/** What is known about objects, by `referenceKey`. */
+/** What is known about objects, by `referenceKey`. Never their values. */
 export type KnownKeys = ReadonlyMap<string, KeyFacts>;
 
-/** One text per object. */
-export function referenceKey({ kind, namespace, name }: ObjectIdentity): string {
-  return `${kind}/${namespace}/${name}`;
-}
-
-/** All references of a bundle in the order of its spec, entitlements first. A Bundle's are in its own namespace by default. */
-export function referencesOf({ spec, metadata }: Bundle | ClusterBundle): readonly Reference[] {
-  const read = (
-    purpose: Purpose,
-    kind: ObjectIdentity["kind"],
-    given: Bundle["spec"]["entitlements"] = [],
-  ): readonly Reference[] =>
-    given.map(({ name, namespace = metadata.namespace ?? "", items, prefix, optional }) => ({
-      purpose,
-      object: { kind, namespace, name },
-      items,
-      prefix,
-      isOptional: optional,
-    }));
-  return [
-    ...read("entitlement", "Secret", spec.entitlements),
-    ...read("repository", "ConfigMap", spec.yumRepositories),
-  ];
+/** All references of a bundle. Those of a Bundle are in its own namespace by default. */
+export function referencesOf(bundle: Bundle | ClusterBundle): readonly Reference[] {
+  return referencesIn(bundle, bundle.metadata.namespace ?? "");
 }
 
 /** The files that a reference puts into a pod, as far as its object has the keys. */

@@ -1,7 +1,8 @@
 import { canonicalJson, type ConditionUpdate, type Why } from "@quartermaster/runtime";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-conditions.ts";
-import { filesOf, type KnownKeys, type Purpose, type Reference, referenceKey } from "./bundle-reference.ts";
+import { type Purpose, type Reference, referenceKey } from "../injection/injection-facts.ts";
+import { filesOf, type KnownKeys } from "./bundle-reference.ts";
 
 /** A bundle with what it would put into a pod. */
 export interface Provider {

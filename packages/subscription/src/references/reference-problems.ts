@@ -1,7 +1,8 @@
 import type { ConditionUpdate, Why } from "@quartermaster/runtime";
 
 import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-conditions.ts";
-import { describeObject, type KnownKeys, type Reference, referenceKey } from "./bundle-reference.ts";
+import { type Reference, referenceKey } from "../injection/injection-facts.ts";
+import { describeObject, type KnownKeys } from "./bundle-reference.ts";
 
 /** The condition Invalid: whether every reference can be used. `problem` is undefined when all can. */
 export function judgeReferences(
@@ -39,7 +40,7 @@ function problemOf(reference: Reference, keys: KnownKeys, ownNamespace: string |
   if (known.kind === "forbidden")
     return { reason: bundleReasons.referenceForbidden, message: grant(reference) };
   if (reference.isOptional) return undefined;
-  if (known.kind === "missing")
+  if (known.kind !== "keys")
     return { reason: bundleReasons.referenceNotFound, message: `${object} does not exist.` };
   const missing = reference.items?.find(({ key }) => !known.keys.includes(key));
   if (missing === undefined) return undefined;

@@ -175,7 +175,8 @@ describe("a ClusterBundle", () => {
     });
     const restored = async (): Promise<boolean> =>
       await eventually(async (see) => {
-        const role = see(await bench.client.get(clusterRoles, ref));
+        const role = see(await bench.client.find(clusterRoles, ref));
+        if (role === undefined) return false;
         const labels = Object.keys(role.metadata.labels ?? {});
         return (
           JSON.stringify(role.rules) === JSON.stringify(rules) &&
@@ -187,7 +188,14 @@ describe("a ClusterBundle", () => {
     await bench.patch(clusterRoles, ref, {
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregateTo("admin")]: "true" } }] },
     });
+    await bench.until(
+      clusterBundle.kind,
+      name,
+      (object) => conditionOf(object, "ShareSyncFailed") === "True/RoleOverridden",
+    );
+    await bench.client.delete(clusterRoles, ref);
     await restored();
+    await bench.until(clusterBundle.kind, name, isReady);
   });
 
   test("[subscription-injection/AC-F8] a Share deleted by hand is made again", async () => {

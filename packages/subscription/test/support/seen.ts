@@ -1,13 +1,20 @@
 import type { Bundle, ClusterBundle } from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 
-import type { KeyFacts, Reference } from "../../src/references/bundle-reference.ts";
-import { referenceKey } from "../../src/references/bundle-reference.ts";
+import { type KeyFacts, type Reference, referenceKey } from "../../src/injection/injection-facts.ts";
 
 /** An entitlement of namespace `ns`. */
 export function entitlement(name: string, parts: Partial<Reference> = {}): Reference {
   const object = { kind: "Secret", namespace: "ns", name } as const;
-  return { purpose: "entitlement", object, items: undefined, prefix: undefined, isOptional: false, ...parts };
+  return {
+    purpose: "entitlement",
+    object,
+    statedNamespace: undefined,
+    items: undefined,
+    prefix: undefined,
+    isOptional: false,
+    ...parts,
+  };
 }
 
 /** What is known of Secrets of namespace `ns`: the keys of each. */
