@@ -4,6 +4,7 @@ import type { Controller, DomainPermission } from "@quartermaster/runtime";
 import { bundleController } from "./bundle/bundle-controller.ts";
 import { clusterBundleController } from "./cluster-bundle/cluster-bundle-controller.ts";
 import { sharedConfigMaps, sharedSecrets, type ShareProfile } from "./cluster-bundle/share-profile.ts";
+import { consoleSampleController, consoleYamlSamples } from "./console-samples/console-sample-controller.ts";
 
 /** How the controllers of bundles run. */
 export interface BundleControllersOptions {
@@ -20,7 +21,7 @@ export interface BundleControllersOptions {
 }
 
 /**
- * The controllers of Bundles and ClusterBundles.
+ * The controllers of Bundles and ClusterBundles, and the one that keeps their samples in the console of OpenShift.
  *
  * @example
  * createManager({ transport, system, controllers: bundleControllers({ defaultClusterRoles: ["edit"] }) });
@@ -39,6 +40,7 @@ export function bundleControllers({
       defaultClusterRoles,
       ...(profile === undefined ? {} : { profile }),
     }),
+    consoleSampleController(),
     bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) }),
   ];
 }
@@ -50,8 +52,7 @@ const sharedPlurals = [sharedSecrets.plural, sharedConfigMaps.plural];
 /** What these controllers do with the operator's identity. */
 export const bundlePermissions: readonly DomainPermission[] = [
   {
-    reason:
-      "Bundles: what is shared, and whether one is injected without being named, which decides which webhooks exist.",
+    reason: "Bundles: what is shared, and whether one is injected without being named.",
     apiGroups: [SUBSCRIPTION_GROUP],
     resources: bundles,
     verbs: ["get", "list", "watch"],
@@ -63,20 +64,19 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["patch"],
   },
   {
-    reason: "Some clusters require this to make a ClusterBundle the owner of its Shares and its ClusterRole.",
-    apiGroups: [SUBSCRIPTION_GROUP],
-    resources: ["clusterbundles/finalizers"],
+    reason: "Some clusters require this to set owner references: on Shares, ClusterRoles and samples.",
+    apiGroups: [SUBSCRIPTION_GROUP, "apiextensions.k8s.io"],
+    resources: ["clusterbundles/finalizers", "customresourcedefinitions/finalizers"],
     verbs: ["update"],
   },
   {
-    reason:
-      "Whether the objects that bundles name exist, and which keys they have. Each is watched by its name; values are dropped.",
+    reason: "Whether the objects of bundles exist, and their keys. Watched by name; values are dropped.",
     apiGroups: [""],
     resources: ["secrets", "configmaps"],
     verbs: ["list", "watch"],
   },
   {
-    reason: "Which Share API is served; watched by name.",
+    reason: "Whether Share APIs and samples of the console are served. Watched by name.",
     apiGroups: ["apiextensions.k8s.io"],
     resources: ["customresourcedefinitions"],
     verbs: ["list", "watch"],
@@ -94,15 +94,21 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
-    reason: "One ClusterRole for each ClusterBundle. The API server lets nobody grant more than they have.",
+    reason: "One ClusterRole for each ClusterBundle.",
     apiGroups: ["rbac.authorization.k8s.io"],
     resources: ["clusterroles"],
     verbs: ["get", "list", "watch", "create", "patch"],
   },
   {
-    reason: "The ClusterRoles of ClusterBundles grant `use`, and only who has a permission can grant it.",
+    reason: "What these ClusterRoles grant: only who has a permission may grant it.",
     apiGroups: [share.kind.group, sharedGroup, SUBSCRIPTION_GROUP],
     resources: [share.kind.plural, ...sharedPlurals, clusterBundle.kind.plural],
     verbs: ["use"],
+  },
+  {
+    reason: "Samples in the console of OpenShift.",
+    apiGroups: [consoleYamlSamples.group],
+    resources: [consoleYamlSamples.plural],
+    verbs: ["get", "list", "watch", "create", "patch"],
   },
 ];

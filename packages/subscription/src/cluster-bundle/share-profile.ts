@@ -7,14 +7,12 @@ import {
   type InformerRequest,
   type Kind,
   type KubeObject,
-  type Live,
-  listOf,
   fieldOf,
   textOf,
 } from "@quartermaster/runtime";
-import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
 import type { ObjectIdentity, Purpose } from "../injection/injection-facts.ts";
+import { isKindServed } from "../served-kind.ts";
 
 /** Which API makes objects available in other namespaces. */
 export type ShareProfile = "seed" | "sharedresource";
@@ -119,40 +117,9 @@ export function servedProfile(
 
 function isServed(profile: ShareProfile, ctx: Pick<Context, "follow">): boolean {
   const kinds = profile === "seed" ? [share.kind] : [sharedSecrets, sharedConfigMaps];
-  return kinds
-    .map(({ group, plural, version }) => {
-      const ref = { name: `${plural}.${group}` };
-      const definition = ctx.follow<KubeObject>(customResourceDefinitions, ref, {
-        projection: servedVersions,
-      });
-      return definition !== undefined && listOf(definition, "served").includes(version);
-    })
-    .every(Boolean);
+  // All of them, so that all are followed.
+  return kinds.map((kind) => isKindServed(kind, ctx)).every(Boolean);
 }
-
-/** Of a definition only the versions that it serves are kept; schemas are large. */
-const servedVersions = {
-  name: "servedVersions",
-  project: (definition: Live): KubeObject => {
-    const { apiVersion, kind, metadata } = definition;
-    const { name, uid, resourceVersion } = metadata;
-    const conditions = listOf(fieldOf(definition, "status"), "conditions");
-    const isEstablished = conditions.some(
-      (each) => textOf(each, "type") === "Established" && textOf(each, "status") === "True",
-    );
-    const versions = listOf(fieldOf(definition, "spec"), "versions");
-    const served = versions
-      .filter((each) => fieldOf(each, "served") === true)
-      .map((each) => textOf(each, "name"));
-    const kept = {
-      apiVersion,
-      kind,
-      metadata: { name, uid, resourceVersion },
-      served: isEstablished ? served : [],
-    };
-    return kept;
-  },
-} as const;
 
 /** How a Share is named in messages. */
 export function describeShare({ kind }: Kind, name: string): string {
