@@ -1,4 +1,4 @@
-import { ALWAYS_INJECT_LABEL } from "@quartermaster/api";
+import type { Bundle, ClusterBundle } from "@quartermaster/api";
 import {
   type KubeObject,
   type Live,
@@ -9,10 +9,7 @@ import {
 } from "@quartermaster/runtime";
 import type { Kind } from "@quartermaster/runtime";
 
-/** Whether the bundle is injected into pods that do not name it. */
-export function isAlwaysInjected({ metadata: { labels = {} } }: KubeObject): boolean {
-  return Object.hasOwn(labels, ALWAYS_INJECT_LABEL) && labels[ALWAYS_INJECT_LABEL] === "true";
-}
+import { isAlwaysInjected } from "../injection/decide-injection.ts";
 
 /**
  * Which bundles are injected together because of their label. A change of one of them concerns all the others of its namespace: a
@@ -22,11 +19,11 @@ export class AlwaysInjectPeers {
   readonly #byNamespace = new Map<string, readonly ObjectRef[]>();
 
   /** The others with the label, in the order of their names; none for a bundle without it. */
-  of<O extends KubeObject>(own: Live<O>, store: ReadStore<O>): readonly Live<O>[] {
+  of<O extends Bundle | ClusterBundle>(own: Live<O>, store: ReadStore<O>): readonly Live<O>[] {
     const place = placeOf(own);
     const labelled = store
       .list()
-      .filter((each) => isAlwaysInjected(each) && placeOf(each) === place && !isGoing(each))
+      .filter((each) => isAlwaysInjected(each) && placeOf(each) === place)
       .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
     if (labelled.length === 0) this.#byNamespace.delete(place);
     else
@@ -38,7 +35,7 @@ export class AlwaysInjectPeers {
   }
 
   /** Brings the others back when a bundle with the label appears, changes or goes. */
-  watch<O extends KubeObject>(kind: Kind<O>): MappedSource {
+  watch<O extends Bundle | ClusterBundle>(kind: Kind<O>): MappedSource {
     return mappedFrom<O>(
       kind,
       (object) => (isAlwaysInjected(object) ? (this.#byNamespace.get(placeOf(object)) ?? []) : []),
@@ -51,10 +48,6 @@ export class AlwaysInjectPeers {
       },
     );
   }
-}
-
-function isGoing({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }
 
 function placeOf({ metadata }: KubeObject): string {
