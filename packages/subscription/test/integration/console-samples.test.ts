@@ -38,7 +38,7 @@ const definition = {
 };
 
 describe("samples in the console", () => {
-  test("[subscription-injection/AC-F18] [subscription-injection/AC-F21] are skipped without the API, made once it is served, and restored", async () => {
+  test("[subscription-injection/AC-F18] are skipped without the API, made once it is served, and restored", async () => {
     await using bench = await setUpBench();
     const { client, namespace } = bench;
     await bench.bundle("b", { entitlements: [{ name: "absent", optional: true }] });
