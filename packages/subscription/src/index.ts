@@ -1,3 +1,5 @@
+export { injectionMetrics } from "./injection-metrics.ts";
+export type { InjectionObserver } from "./injection-metrics.ts";
 export { reasons } from "./reasons.ts";
 export { subscriptionDomain } from "./subscription-domain.ts";
 export type { SubscriptionDomainOptions } from "./subscription-domain.ts";
