@@ -90,7 +90,7 @@ async function injectedSoon(names: string, account?: string): Promise<Answer> {
 }
 
 describe("ClusterBundles and permissions", () => {
-  test("[subscription-injection/AC-B3,AC-B5] [security/41] without permission one text for present and absent bundles", async () => {
+  test("[subscription-injection/AC-B3,AC-B5] without permission one text for present and absent bundles", async () => {
     const present = await podOf(one);
     expect(present.status).toBe(403);
     expect(present.object.message).toContain(
@@ -128,6 +128,15 @@ describe("ClusterBundles and permissions", () => {
     await grant("builder", subject, [one]);
     expect((await injectedSoon(one, "builder")).status).toBe(201);
     expect((await podOf(one, "second")).status).toBe(403);
+  });
+
+  test("[security/41] a binding that is deleted counts no longer than its event takes", async () => {
+    const subject = { kind: "ServiceAccount", name: "second", namespace: bench.namespace };
+    await grant("second", subject, [clashing]);
+    await injectedSoon(clashing, "second");
+    await bench.send("DELETE", `${rbac}/namespaces/${bench.namespace}/rolebindings/${bench.unique}-second`);
+    // An answer that allows would hold for 10 s.
+    await eventually(async (see) => see(await podOf(clashing, "second")).status === 403, { withinMs: 5_000 });
   });
 
   test("[subscription-injection/AC-B2] two bundles share one volume", async () => {

@@ -39,13 +39,13 @@ const naming = (names: string, spec: object = {}): object =>
 const windows = [{ os: { name: "windows" } }, { nodeSelector: { "kubernetes.io/os": "windows" } }];
 
 describe("kinds of pods", () => {
-  test("[subscription-injection/AC-E1] a mirror pod is left alone", () => {
+  test("[subscription-injection/AC-E1] [security/52] a mirror pod is left alone", () => {
     const annotations = { "inject-bundle": "nope", "kubernetes.io/config.mirror": "x" };
     expect(decide(aPod({ annotations }), world).decision.admission).toEqual({ kind: "allow" });
   });
 
   test.each(windows)(
-    "[subscription-injection/AC-E2] a Windows pod: refused when named, else skipped",
+    "[subscription-injection/AC-E2] [security/52] a Windows pod: refused when named, else skipped",
     (spec) => {
       expect(decide(naming("plain", spec), world).message).toContain("UnsupportedOS");
       expect(decide(aPod({ spec }), autoWorld).patch).toEqual([]);
