@@ -17,7 +17,10 @@ import type { KeyIndex } from "./key-index.ts";
 
 /** What facts are read with. */
 export interface FactReaders {
-  readonly bundles: BundleReader;
+  readonly bundles: Pick<
+    BundleReader,
+    "labelledBundles" | "labelledClusterBundles" | "bundle" | "clusterBundle"
+  >;
   readonly keys: Pick<KeyIndex, "keysOf">;
   readonly access: Pick<AccessCache, "isAllowed">;
 }
