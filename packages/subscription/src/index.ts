@@ -1,3 +1,9 @@
+export { bundleControllers, bundlePermissions } from "./bundle-controllers.ts";
+export type { BundleControllersOptions } from "./bundle-controllers.ts";
+export { explainInjection } from "./explain-injection.ts";
+export type { ExplainOptions, InjectionExplanation } from "./explain-injection.ts";
+export { injectionMetrics } from "./injection-metrics.ts";
+export type { InjectionObserver } from "./injection-metrics.ts";
 export { reasons } from "./reasons.ts";
 export { subscriptionDomain } from "./subscription-domain.ts";
 export type { SubscriptionDomainOptions } from "./subscription-domain.ts";

@@ -11,6 +11,7 @@ export const reasons = {
   crossNamespaceReference: "CrossNamespaceReference",
   referenceNotFound: "ReferenceNotFound",
   referenceForbidden: "ReferenceForbidden",
+  tooManyReferences: "TooManyReferences",
   entitlementKeyConflict: "EntitlementKeyConflict",
   repositoryKeyConflict: "RepositoryKeyConflict",
   mountPathConflict: "MountPathConflict",

@@ -1,6 +1,7 @@
 import { SUBSCRIPTION_GROUP } from "@quartermaster/api";
 import type { Domain, DomainPermission } from "@quartermaster/runtime";
 
+import { bundleControllers, bundlePermissions } from "./bundle-controllers.ts";
 import { podWebhook } from "./pod-webhook.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
 import { webhookEntries } from "./webhook-entries.ts";
@@ -29,8 +30,15 @@ export function subscriptionDomain({
   ];
   return {
     name: "subscription",
-    permissions,
-    controllers: () => [],
+    permissions: [...bundlePermissions, ...webhookPermissions],
+    controllers: ({ concurrency, namespace }) =>
+      bundleControllers({
+        concurrency,
+        profile: settings.profile,
+        allowedClusterRoles: settings.allowedClusterRoles,
+        defaultClusterRoles: settings.defaultClusterRoles,
+        ...(namespace === undefined ? {} : { namespace }),
+      }),
     webhooks: (host) => ({
       configurations: webhookEntries({
         excludedNamespaces,
@@ -46,13 +54,7 @@ const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease"];
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
-const permissions: readonly DomainPermission[] = [
-  {
-    reason: "Bundles: whether one is injected without being named decides which webhooks exist.",
-    apiGroups: [SUBSCRIPTION_GROUP],
-    resources: ["bundles", "clusterbundles"],
-    verbs: ["get", "list", "watch"],
-  },
+const webhookPermissions: readonly DomainPermission[] = [
   {
     role: "webhook",
     reason: "The bundles that pods get.",

@@ -1,4 +1,6 @@
 import type { Command } from "../command.ts";
+import { bundleExplainCommand } from "./bundle-explain.ts";
+import { bundleStatusCommand } from "./bundle-status.ts";
 import { packCommand } from "./pack.ts";
 import { planApproveCommand } from "./plan-approve.ts";
 import { planDiffCommand } from "./plan-diff.ts";
@@ -17,5 +19,7 @@ export const allCommands: readonly Command[] = [
   planApproveCommand,
   planRollbackCommand,
   planValidateCommand,
+  bundleExplainCommand,
+  bundleStatusCommand,
   versionCommand,
 ];

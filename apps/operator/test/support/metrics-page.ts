@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { planMetrics } from "@quartermaster/install-plan";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
+import { injectionMetrics } from "@quartermaster/subscription";
 
 /** One line of the page. */
 export interface Sample {
@@ -35,6 +36,7 @@ export async function pageWith(plans: readonly InstallPlan[] = []): Promise<stri
   observer.wrote?.("apply");
   observer.repaired?.("reverted");
   observer.stagePassed?.(3_000);
+  injectionMetrics(metrics.series, () => 0).took(1);
   const call = { method: "GET", verb: "get", host: "api", code: "200" };
   metrics.observe({ ...call, durationMs: 1, requestBytes: 0, responseBytes: 1 });
   metrics.observeRetry(call);

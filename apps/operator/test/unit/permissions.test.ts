@@ -41,6 +41,19 @@ const writes = [
   "subjectaccessreviews: create",
 ];
 
+const bundleWrites = [
+  "bundles/status, clusterbundles/status: patch",
+  "clusterbundles/finalizers, customresourcedefinitions/finalizers: update",
+];
+
+const shareWrites = [
+  "shares: get, list, watch, create, patch, delete",
+  "sharedsecrets, sharedconfigmaps: get, list, watch, create, patch, delete",
+  "clusterroles: get, list, watch, create, patch",
+  "shares, sharedsecrets, sharedconfigmaps, clusterbundles: use",
+  "consoleyamlsamples: get, list, watch, create, patch",
+];
+
 const ownWrites = [
   "events: create, patch",
   "mutatingwebhookconfigurations, validatingwebhookconfigurations: get, list, watch, create, update, delete",
@@ -62,6 +75,8 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "*: get, list, watch",
     "serviceaccounts: impersonate",
     ...writes,
+    ...bundleWrites,
+    ...shareWrites,
     ...ownWrites,
     ...inOwnNamespace,
   ]);
@@ -69,6 +84,10 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "installplans, resourcemanifests: get, list, watch",
     ...writes,
     "bundles, clusterbundles: get, list, watch",
+    ...bundleWrites,
+    "secrets, configmaps: list, watch",
+    "customresourcedefinitions: list, watch",
+    ...shareWrites,
     ...ownWrites,
     "namespaces: get",
     ...inOwnNamespace,

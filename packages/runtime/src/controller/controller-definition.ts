@@ -39,6 +39,8 @@ export interface ControllerOptions<Obj extends KubeObject> {
   /** Only objects of this namespace (default: all). */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /** E.g. `metadata.name=…`, for a controller of one object. */
+  readonly fieldSelector?: string;
   /** Kinds whose objects we make: a change brings their controlling owner back. */
   readonly owns?: readonly Source[];
   /** Kinds whose changes are mapped to our objects. */

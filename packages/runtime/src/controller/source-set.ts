@@ -41,8 +41,12 @@ export class SourceSet<Obj extends KubeObject> {
     this.#kind = kind;
     this.#definition = definition;
     this.#pool = pool;
-    const { labelSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
-    this.own = this.#acquire(labelSelector === undefined ? kind : { kind, labelSelector });
+    const { labelSelector, fieldSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
+    this.own = this.#acquire({
+      kind,
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    });
     const owned = owns.map((source) => withManagedFields(source));
     for (const source of [...owned, ...watches.map((watch) => watch.source), ...follows, ...reads])
       this.#acquire(source);

@@ -8,6 +8,7 @@ import {
   type KeyFacts,
   type ObjectIdentity,
   referenceKey,
+  referenceLimit,
   referencesOf,
 } from "../injection/injection-facts.ts";
 import type { PodView } from "../injection/pod-view.ts";
@@ -16,7 +17,10 @@ import type { KeyIndex } from "./key-index.ts";
 
 /** What facts are read with. */
 export interface FactReaders {
-  readonly bundles: BundleReader;
+  readonly bundles: Pick<
+    BundleReader,
+    "labelledBundles" | "labelledClusterBundles" | "bundle" | "clusterBundle"
+  >;
   readonly keys: Pick<KeyIndex, "keysOf">;
   readonly access: Pick<AccessCache, "isAllowed">;
 }
@@ -34,7 +38,7 @@ export interface FactRequest {
  * decides; for a bundle that nobody asked for it only means that the bundle is skipped.
  */
 export async function gatherFacts(request: FactRequest, readers: FactReaders): Promise<InjectionFacts> {
-  const { pod, namespace } = request;
+  const { pod, namespace, signal } = request;
   const bundles = byName(readers.bundles.labelledBundles(namespace));
   const clusterBundles = byName(readers.bundles.labelledClusterBundles());
   const access = new Map<string, "allowed" | "denied" | "unknown">();
@@ -46,7 +50,7 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
     clusterBundles: [...clusterBundles.keys()],
   });
   if (choice.kind === "problem" || pod.isWindows) return facts;
-  await inTurns(choice.candidates, async ({ kind, name, isNamed }) => {
+  await inTurns(choice.candidates, signal, async ({ kind, name, isNamed }) => {
     if (kind === "Bundle") {
       if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
       return;
@@ -56,7 +60,10 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
     if (isNamed && answer === "allowed")
       setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
   });
-  await inTurns(objectsOf(choice.candidates, facts), async ([object, isNeeded]) => {
+  const objects = objectsOf(choice.candidates, facts);
+  for (const [object] of objects.slice(referenceLimit))
+    keys.set(referenceKey(object), { kind: "beyondLimit" });
+  await inTurns(objects.slice(0, referenceLimit), signal, async ([object, isNeeded]) => {
     keys.set(referenceKey(object), await keysOf(object, isNeeded, readers));
   });
   return facts;
@@ -131,10 +138,18 @@ async function keysOf(object: ObjectIdentity, isNeeded: boolean, { keys }: FactR
 /** So many reads of one pod are under way at a time: bundles of one tenant must not crowd out the pods of others. */
 const readsAtOnce = 16;
 
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+/** Goes on only while the API server still waits for the answer. */
+async function inTurns<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = [...items];
   const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      signal.throwIfAborted();
+      await work(item);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(readsAtOnce, items.length) }, worker));
 }

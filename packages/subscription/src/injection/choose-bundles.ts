@@ -73,17 +73,26 @@ function chooseOfKind(kind: BundleKind, given: Annotations, labelled: readonly s
     (allow === undefined || isListed(namesIn(allow), name)) && !isListed(denied, name);
   const names = namesIn(named);
   const automatic = labelled.filter((name) => !names.includes(name) && isWanted(name)).toSorted(byCodeUnit);
+  const surplus = automatic.splice(labelledLimit);
   return {
     kind: "chosen",
     candidates: [
       ...names.map((name) => ({ kind, name, isNamed: true })),
       ...automatic.map((name) => ({ kind, name, isNamed: false })),
     ],
-    warnings: names
-      .filter((name) => isListed(denied, name))
-      .map((name) => `${kind} "${name}" is named and denied; it is injected`),
+    warnings: [
+      ...names
+        .filter((name) => isListed(denied, name))
+        .map((name) => `${kind} "${name}" is named and denied; it is injected`),
+      ...(surplus.length === 0
+        ? []
+        : [`only the first ${labelledLimit} always-inject ${kind}s are injected`]),
+    ],
   };
 }
+
+/** Each costs every pod some requests. */
+const labelledLimit = 32;
 
 function namesIn(list: NameList | undefined): readonly string[] {
   return list?.kind === "names" ? list.names : [];

@@ -52,7 +52,7 @@ export function mountsFor(
 }
 
 /** Whether a mount is one of ours: our volume at one of our places. */
-export function isInjected({ volume, path, subPath }: MountView, { placed, earlier }: Placement): boolean {
+function isInjected({ volume, path, subPath }: MountView, { placed, earlier }: Placement): boolean {
   const isOurs = earlier.has(volume) || placed.some(({ name }) => name === volume);
   if (!isOurs) return false;
   return Object.values(mountPaths).some(

@@ -29,8 +29,13 @@ export type KeyFacts =
   | { readonly kind: "keys"; readonly keys: readonly string[] }
   | { readonly kind: "missing" }
   | { readonly kind: "forbidden" }
+  /** The pod's bundles refer to too many objects: this one was not read. */
+  | { readonly kind: "beyondLimit" }
   /** The read failed. Only for objects of always-inject bundles: for named ones the whole request fails. */
   | { readonly kind: "unknown" };
+
+/** Objects that the bundles of one pod may refer to: each costs a request. */
+export const referenceLimit = 256;
 
 /** A Secret or ConfigMap. */
 export interface ObjectIdentity {

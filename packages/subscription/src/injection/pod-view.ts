@@ -77,7 +77,7 @@ export function volumeName(volume: unknown): string {
 }
 
 /** `/var/run` is a link to `/run` in nearly all images: both mean the same place. */
-export function normalisedPath(path: string): string {
+function normalisedPath(path: string): string {
   const absolute = posix.resolve("/", path);
   return absolute === "/var/run" || absolute.startsWith("/var/run/")
     ? absolute.slice("/var".length)

@@ -10,6 +10,7 @@ import {
   type Purpose,
   type Reference,
   referenceKey,
+  referenceLimit,
   referencesOf,
 } from "./injection-facts.ts";
 
@@ -146,6 +147,11 @@ function keysOf({ object, items, isOptional }: Reference, { facts, call }: Looku
   switch (known.kind) {
     case "unknown":
       return problem(reasons.bundleNotReady, `${call(object)} cannot be read at present; retry`);
+    case "beyondLimit":
+      return problem(
+        reasons.tooManyReferences,
+        `the bundles of a pod may refer to at most ${referenceLimit} objects; name fewer of them`,
+      );
     case "forbidden":
       return problem(
         reasons.referenceForbidden,

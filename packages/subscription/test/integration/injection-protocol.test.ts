@@ -4,11 +4,11 @@ import { request } from "node:https";
 import { text } from "node:stream/consumers";
 
 import { eventually } from "@quartermaster/testkit";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { podArbitrary } from "../support/random-pods.ts";
-import { type InjectionBench, startInjection } from "../support/replica.ts";
+import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
 import { addSidecars } from "../support/sidecar-webhook.ts";
 
 let bench: InjectionBench;
@@ -158,4 +158,34 @@ test("[subscription-injection/AC-G8] the API server takes random pods after inje
     expect(object.message).toMatch(ours);
   }
   expect(injected).toBeGreaterThan(5);
+});
+
+test("[subscription-injection/AC-F16] [security/54] a webhook configuration that is edited or deleted is restored", async () => {
+  const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${bench.namespace}`;
+  const before = await bench.send("GET", path);
+  const hooks = ({ object }: Answer) => (object as unknown as { webhooks?: unknown }).webhooks;
+  await bench.cluster.api.send({
+    method: "PATCH",
+    path,
+    contentType: "application/json-patch+json",
+    body: [{ op: "replace", path: "/webhooks/0/clientConfig/url", value: "https://127.0.0.1:1/theirs" }],
+  });
+  const isRestored = async (see: <T>(value: T) => T): Promise<boolean> =>
+    JSON.stringify(hooks(see(await bench.send("GET", path)))) === JSON.stringify(hooks(before));
+  await eventually(isRestored, { withinMs: 10_000 });
+  await bench.send("DELETE", path);
+  await eventually(isRestored, { withinMs: 10_000 });
+});
+
+test("[security/33] while nobody answers, pods that name a bundle are refused and others start", async () => {
+  await bench.stop();
+  const { status, object } = await bench.pod("down", {
+    annotations: { "inject-bundle": "local" },
+    dryRun: true,
+  });
+  expect(status).toBe(500);
+  expect(object.message).toContain("failed calling webhook");
+  expect((await bench.pod("other", { dryRun: true })).status).toBe(201);
+  const forged = await bench.pod("forged", { annotations: { "bundle-generations": "{}" }, dryRun: true });
+  expect(forged.status).toBe(201);
 });

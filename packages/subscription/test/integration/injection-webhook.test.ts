@@ -109,7 +109,7 @@ describe("the pod webhook behind the API server", () => {
     const { status, object } = await bench.pod("d5", { annotations: named("local") });
     expect(status, object.message).toBe(201);
     const paths = (object.spec?.containers?.[0]?.volumeMounts ?? []).map((mount) =>
-      Reflect.get(mount, "mountPath"),
+      String(Reflect.get(mount, "mountPath")),
     );
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -163,7 +163,7 @@ describe("the pod webhook behind the API server", () => {
     }
   });
 
-  test("[subscription-injection/AC-E4] a dry run gives the same answer", async () => {
+  test("[subscription-injection/AC-E4] [security/49] a dry run gives the same answer", async () => {
     const { object } = await bench.pod("dry", { annotations: named("plain"), dryRun: true });
     expect(object.metadata?.annotations?.[generations]).toBe('{"bundles":{"plain":1}}');
   });

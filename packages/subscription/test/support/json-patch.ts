@@ -38,6 +38,6 @@ function applyToList(list: unknown[], key: string, operation: Edit): void {
 
 function applyToMap(map: Record<string, unknown>, key: string, operation: Edit): void {
   if (operation.op !== "add" && !Object.hasOwn(map, key)) throw new Error(`${operation.path} is not there`);
-  if (operation.op === "remove") delete map[key];
-  else map[key] = structuredClone(operation.value);
+  if (operation.op === "remove") Reflect.deleteProperty(map, key);
+  else Reflect.set(map, key, structuredClone(operation.value));
 }

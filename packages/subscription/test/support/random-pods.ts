@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import { aPod } from "./injection-cases.ts";
 

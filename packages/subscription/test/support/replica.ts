@@ -62,6 +62,8 @@ export interface InjectionBench extends AsyncDisposable {
     options?: { annotations?: Record<string, string>; spec?: object; dryRun?: boolean },
   ): Promise<Answer>;
   metrics(): Promise<string>;
+  /** Ends the operator; its webhook configuration stays. */
+  stop(): Promise<void>;
 }
 
 const group = "/apis/subscription.openshift.io/v1alpha1";
@@ -143,10 +145,11 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
         path: `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${namespace}${suffix}`,
       });
   });
-  stack.defer(async () => {
+  const stop = async (): Promise<void> => {
     stopping.abort();
     await ended;
-  });
+  };
+  stack.defer(stop);
   const send: InjectionBench["send"] = async (method, path, body) => {
     const answer = await cluster.api.send({
       method,
@@ -215,6 +218,7 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
       const metricsPort = noted.find((each) => "metricsPort" in each)?.["metricsPort"];
       return await (await fetch(`http://127.0.0.1:${String(metricsPort)}/metrics`)).text();
     },
+    stop,
     [Symbol.asyncDispose]: async () => await stack.disposeAsync(),
   };
   await eventually(

@@ -5,7 +5,9 @@ import { describe, expect, test } from "vitest";
 import { BundleReader } from "../../src/facts/bundle-reader.ts";
 import { gatherFacts } from "../../src/facts/gather-facts.ts";
 import { KeyIndex } from "../../src/facts/key-index.ts";
+import { decideInjection } from "../../src/injection/decide-injection.ts";
 import { viewPod } from "../../src/injection/pod-view.ts";
+import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
 import { aPod } from "../support/injection-cases.ts";
 
 /** A server that knows some objects and writes down what it is asked. */
@@ -256,6 +258,29 @@ describe("references", () => {
     const facts = await gatherFacts(podFor({ "inject-bundle": "many" }), readers);
     expect(facts.keys.size).toBe(32);
     expect(most).toBe(16);
+  });
+
+  test("of more than 256 objects the rest is not read, and the pod is refused", async () => {
+    const server = new FakeServer();
+    const many = Array.from({ length: 9 }, (_, at) =>
+      aBundle(`b${at}`, ...Array.from({ length: 32 }, (__, secret) => `s${at}-${secret}`)),
+    );
+    const readers = readersOf(server, { bundles: many });
+    const request = podFor({ "inject-bundle": many.map(({ metadata }) => metadata.name).join(",") });
+    for (const { spec } of many)
+      for (const { name } of spec.entitlements ?? []) server.objects.set(`Secret app/${name}`, { data: {} });
+    const facts = await gatherFacts(request, readers);
+    expect(server.asked).toHaveLength(256);
+    const { admission } = decideInjection(request.pod.object, facts, readSubscriptionSettings({}));
+    expect(admission).toMatchObject({ kind: "deny", causes: [{ reason: "TooManyReferences" }] });
+  });
+
+  test("nothing more is read when the API server waits no longer", async () => {
+    const server = new FakeServer();
+    const readers = readersOf(server, { bundles: [aBundle("b", "s")] });
+    const request = { ...podFor({ "inject-bundle": "b" }), signal: AbortSignal.abort() };
+    await expect(gatherFacts(request, readers)).rejects.toThrow("abort");
+    expect(server.asked).toEqual([]);
   });
 
   test("[subscription-injection/AC-E1] nothing is read for a mirror pod", async () => {

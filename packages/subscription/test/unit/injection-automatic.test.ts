@@ -120,6 +120,16 @@ describe("always-inject bundles", () => {
     expect(injectedNames(denying.generations)).toEqual(["b", "c"]);
   });
 
+  test("of more than 32 labelled bundles the first ones are injected, with a warning", () => {
+    const names = Array.from({ length: 40 }, (_, at) => `b${String(at).padStart(2, "0")}`);
+    const { generations, warnings } = decide(aPod(), {
+      bundles: Object.fromEntries(names.map((name) => [name, auto("sa")])),
+      secrets: { "app/sa": ["a"] },
+    });
+    expect(injectedNames(generations)).toEqual(names.slice(0, 32));
+    expect(warnings).toEqual(["only the first 32 always-inject Bundles are injected"]);
+  });
+
   test("[subscription-injection/AC-C18] named ones come first, labelled ones by name", () => {
     const { pod } = decide(aPod({ annotations: { "inject-bundle": "quiet" } }), {
       ...world,

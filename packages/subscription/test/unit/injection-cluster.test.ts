@@ -163,7 +163,9 @@ describe("ClusterBundles that a pod names", () => {
     (profile) => {
       const { pod } = decide(naming("cluster,extra"), { ...world, settings: { profile } });
       const values = (pod.spec.volumes ?? []).flatMap((volume) =>
-        Object.values((volume as unknown as { csi: { volumeAttributes: object } }).csi.volumeAttributes),
+        Object.values(
+          (volume as unknown as { csi: { volumeAttributes: Record<string, unknown> } }).csi.volumeAttributes,
+        ),
       );
       expect(values.length).toBeGreaterThan(0);
       expect(values.every((value) => typeof value === "string")).toBe(true);

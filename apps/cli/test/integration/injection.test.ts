@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { eventually, joinSharedCluster, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+import { type, type Said } from "../support/person.ts";
+
+const cluster = joinSharedCluster();
+const group = "subscription.openshift.io";
+let namespace: TestNamespace;
+
+beforeAll(async () => {
+  for (const plural of ["bundles", "clusterbundles"]) {
+    const file = join(import.meta.dirname, `../../../../config/crd/${group}_${plural}.yaml`);
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
+    await cluster.api.apply(path, parse(readFileSync(file, "utf8")));
+    await eventually(
+      async () => (await cluster.api.send({ path: `/apis/${group}/v1alpha1/${plural}` })).status === 200,
+    );
+  }
+  namespace = await makeNamespace(cluster.api, "cli-bundles");
+  const bundle = {
+    apiVersion: `${group}/v1alpha1`,
+    kind: "Bundle",
+    metadata: { name: "subscription", namespace: namespace.name },
+    spec: { entitlements: [{ name: "one" }] },
+  };
+  await cluster.api.apply(
+    `/apis/${group}/v1alpha1/namespaces/${namespace.name}/bundles/subscription`,
+    bundle,
+  );
+});
+
+afterAll(async () => {
+  await namespace[Symbol.asyncDispose]();
+  cluster[Symbol.dispose]();
+});
+
+async function qm(words: readonly string[], input = ""): Promise<Said> {
+  return await type([...words, "-n", namespace.name], { env: { KUBECONFIG: cluster.kubeconfigPath }, input });
+}
+
+const pod = {
+  metadata: { annotations: { [`${group}/inject-bundle`]: "subscription" } },
+  spec: { containers: [{ name: "main", image: "none" }] },
+};
+const deployment = JSON.stringify({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "shop" },
+  spec: { template: pod },
+});
+
+describe("qm bundle", () => {
+  test("explain says why a pod would be rejected, and what it gets once the Secret exists", async () => {
+    const before = await qm(["bundle", "explain", "-f", "-"], deployment);
+    expect(before.code).toBe(1);
+    expect(before.out).toContain(`Deployment shop in namespace ${namespace.name}: would be rejected`);
+    expect(before.out).toContain('ReferenceNotFound: Secret "one"');
+    const secret = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "one" },
+      stringData: { "a.pem": "value" },
+    };
+    await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/secrets/one`, secret);
+    const after = await qm(["bundle", "explain", "-f", "-"], deployment);
+    expect(after.code).toBe(0);
+    expect(after.out).toContain("gets its bundles");
+    expect(after.out).toContain("/run/secrets/etc-pki-entitlement");
+    expect(after.out).not.toContain("value\n");
+  });
+
+  test("explain asks for a file with one pod", async () => {
+    expect(await qm(["bundle", "explain"])).toMatchObject({ code: 2 });
+    expect(await qm(["bundle", "explain", "-f", "-"], '{"apiVersion":"v1","kind":"Service"}')).toMatchObject({
+      code: 4,
+    });
+    expect(await qm(["bundle", "explain", "-f", "-"], `${deployment}\n---\n${deployment}`)).toMatchObject({
+      code: 1,
+    });
+  });
+
+  test("status shows each bundle with its problems", async () => {
+    const path = `/apis/${group}/v1alpha1/namespaces/${namespace.name}/bundles/subscription`;
+    const at = { lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 };
+    const problem = { reason: "ReferenceNotFound", message: "Secret one does not exist." };
+    const conditions = [
+      { type: "Ready", status: "False", ...problem, ...at },
+      { type: "Invalid", status: "True", ...problem, ...at },
+    ];
+    await cluster.api.send({
+      method: "PATCH",
+      path: `${path}/status`,
+      body: { status: { observedGeneration: 1, conditions } },
+      contentType: "application/merge-patch+json",
+    });
+    const { code, out } = await qm(["bundle", "status"]);
+    expect(code).toBe(3);
+    expect(out).toContain(
+      "Bundle subscription  not ready\n  Invalid: ReferenceNotFound: Secret one does not exist.",
+    );
+  });
+});

@@ -1,0 +1,114 @@
+import { bundle, clusterBundle, share, SUBSCRIPTION_GROUP } from "@quartermaster/api";
+import type { Controller, DomainPermission } from "@quartermaster/runtime";
+
+import { bundleController } from "./bundle/bundle-controller.ts";
+import { clusterBundleController } from "./cluster-bundle/cluster-bundle-controller.ts";
+import { sharedConfigMaps, sharedSecrets, type ShareProfile } from "./cluster-bundle/share-profile.ts";
+import { consoleSampleController, consoleYamlSamples } from "./console-samples/console-sample-controller.ts";
+
+/** How the controllers of bundles run. */
+export interface BundleControllersOptions {
+  /** Only Bundles of this namespace (default: all). ClusterBundles are looked after in any case. */
+  readonly namespace?: string;
+  /** Bundles that each controller works on at the same time (default: 4). */
+  readonly concurrency?: number;
+  /** Which API shares objects (default: whichever is served, the platform's before ours). */
+  readonly profile?: ShareProfile;
+  /** ClusterRoles that ClusterBundles may name (default: admin, edit and view). */
+  readonly allowedClusterRoles?: readonly string[];
+  /** ClusterRoles of ClusterBundles that name none (default: none). */
+  readonly defaultClusterRoles?: readonly string[];
+}
+
+/**
+ * The controllers of Bundles and ClusterBundles, and the one that keeps their samples in the console of OpenShift.
+ *
+ * @example
+ * createManager({ transport, system, controllers: bundleControllers({ defaultClusterRoles: ["edit"] }) });
+ */
+export function bundleControllers({
+  namespace,
+  concurrency = 4,
+  profile,
+  allowedClusterRoles = ["admin", "edit", "view"],
+  defaultClusterRoles = [],
+}: BundleControllersOptions = {}): readonly Controller[] {
+  return [
+    clusterBundleController({
+      concurrency,
+      allowedClusterRoles,
+      defaultClusterRoles,
+      ...(profile === undefined ? {} : { profile }),
+    }),
+    consoleSampleController(),
+    bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) }),
+  ];
+}
+
+const bundles = [bundle.kind.plural, clusterBundle.kind.plural];
+const sharedGroup = sharedSecrets.group;
+const sharedPlurals = [sharedSecrets.plural, sharedConfigMaps.plural];
+
+/** What these controllers do with the operator's identity. */
+export const bundlePermissions: readonly DomainPermission[] = [
+  {
+    reason: "Bundles: what is shared, and whether one is injected without being named.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: bundles,
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    reason: "Status of bundles.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: bundles.map((plural) => `${plural}/status`),
+    verbs: ["patch"],
+  },
+  {
+    reason: "Some clusters require this to set owner references: on Shares, ClusterRoles and samples.",
+    apiGroups: [SUBSCRIPTION_GROUP, "apiextensions.k8s.io"],
+    resources: ["clusterbundles/finalizers", "customresourcedefinitions/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    reason: "Whether the objects of bundles exist, and their keys. Watched by name; values are dropped.",
+    apiGroups: [""],
+    resources: ["secrets", "configmaps"],
+    verbs: ["list", "watch"],
+  },
+  {
+    reason: "Whether Share APIs and samples of the console are served. Watched by name.",
+    apiGroups: ["apiextensions.k8s.io"],
+    resources: ["customresourcedefinitions"],
+    verbs: ["list", "watch"],
+  },
+  {
+    reason: "Shares of ClusterBundles.",
+    apiGroups: [share.kind.group],
+    resources: [share.kind.plural],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Shares of ClusterBundles on OpenShift.",
+    apiGroups: [sharedGroup],
+    resources: sharedPlurals,
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "One ClusterRole for each ClusterBundle.",
+    apiGroups: ["rbac.authorization.k8s.io"],
+    resources: ["clusterroles"],
+    verbs: ["get", "list", "watch", "create", "patch"],
+  },
+  {
+    reason: "What these ClusterRoles grant: only who has a permission may grant it.",
+    apiGroups: [share.kind.group, sharedGroup, SUBSCRIPTION_GROUP],
+    resources: [share.kind.plural, ...sharedPlurals, clusterBundle.kind.plural],
+    verbs: ["use"],
+  },
+  {
+    reason: "Samples in the console of OpenShift.",
+    apiGroups: [consoleYamlSamples.group],
+    resources: [consoleYamlSamples.plural],
+    verbs: ["get", "list", "watch", "create", "patch"],
+  },
+];

@@ -1,0 +1,85 @@
+import { bundle, type Bundle } from "@quartermaster/api";
+import {
+  type Context,
+  type Controller,
+  defineController,
+  type Live,
+  type Rule,
+  settled,
+  stalled,
+  type Verdict,
+} from "@quartermaster/runtime";
+
+import { conditionTypes } from "../bundle-conditions.ts";
+import type { Reference } from "../injection/injection-facts.ts";
+import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
+import { type KnownKeys, referencesOf } from "../references/bundle-reference.ts";
+import { judgeKeys, type Provider } from "../references/key-conflicts.ts";
+import { readKeys } from "../references/read-keys.ts";
+import { isWithin, judgeReferences } from "../references/reference-problems.ts";
+
+/** What the controller of Bundles needs. */
+export interface BundleOptions {
+  /** Only Bundles of this namespace (default: all). */
+  readonly namespace?: string;
+  /** Bundles worked on at the same time (default: 4). */
+  readonly concurrency?: number;
+}
+
+/** Everything that the decision needs. */
+export interface BundleSeen {
+  readonly bundle: Bundle;
+  readonly keys: KnownKeys;
+  /** Other Bundles of the namespace that are injected together with this one. */
+  readonly peers: readonly Provider[];
+}
+
+/** Reports what is wrong with the references of each Bundle. It writes nothing but status. */
+export function bundleController({ namespace, concurrency = 4 }: BundleOptions = {}): Controller {
+  const peers = new AlwaysInjectPeers();
+  return defineController<Bundle, BundleSeen, never>(bundle.kind, {
+    concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    watches: [peers.watch(bundle.kind)],
+    followLimit,
+    recipe: {
+      conditionTypes: [conditionTypes.invalid, conditionTypes.keyConflict],
+      observe: async (object, ctx) => await Promise.resolve(observe(object, ctx, peers)),
+      rules: bundleRules,
+      perform: async () => await Promise.resolve(),
+    },
+  });
+}
+
+/** Secrets and ConfigMaps that are followed by name, about 2 KB each. */
+const followLimit = 2_000;
+
+function observe(object: Live<Bundle>, ctx: Context, peers: AlwaysInjectPeers): BundleSeen {
+  const others = peers
+    .of(object, ctx.store(bundle.kind))
+    .map((each) => ({ name: each.metadata.name, references: readable(each) }));
+  const references = [...readable(object), ...others.flatMap((each) => each.references)];
+  return { bundle: object, keys: readKeys(references, ctx), peers: others };
+}
+
+/** An object of another namespace is never read: its author could learn from our status what it contains. */
+function readable(object: Bundle): readonly Reference[] {
+  const { namespace = "" } = object.metadata;
+  return referencesOf(object).filter((reference) => isWithin(reference, namespace));
+}
+
+/** State of a Bundle. */
+export const bundleRules: readonly Rule<BundleSeen, never>[] = [{ name: "judge", answer: judge }];
+
+function judge({ bundle: object, keys, peers }: BundleSeen): Verdict<never> {
+  const { name, namespace = "" } = object.metadata;
+  const invalid = judgeReferences(referencesOf(object), keys, namespace);
+  const own = { name, references: readable(object) };
+  const conflict = judgeKeys({ kind: "Bundle", own, peers, keys });
+  const problem = invalid.problem ?? (conflict.isWithinBundle ? conflict.problem : undefined);
+  return {
+    actions: [],
+    outcome: problem === undefined ? settled() : stalled(problem),
+    conditions: [invalid.condition, conflict.condition],
+  };
+}

@@ -1,0 +1,40 @@
+import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
+import { type Controller, defineController } from "@quartermaster/runtime";
+
+import { conditionTypes } from "../bundle-conditions.ts";
+import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
+import { roleSource } from "./bundle-cluster-role.ts";
+import { type ClusterBundleSeen, type ClusterBundleSettings, observe } from "./observe.ts";
+import { perform } from "./perform.ts";
+import { type ClusterBundleAction, clusterBundleRules } from "./rules.ts";
+import { shareSources } from "./share-profile.ts";
+
+/** What the controller of ClusterBundles needs. */
+export interface ClusterBundleOptions extends ClusterBundleSettings {
+  /** Bundles worked on at the same time (default: 4). */
+  readonly concurrency?: number;
+}
+
+/**
+ * Keeps the Shares and the ClusterRole of each ClusterBundle, and reports what is wrong with its references. What it makes goes
+ * with the bundle by owner references; there is no finalizer.
+ */
+export function clusterBundleController({ concurrency = 4, ...settings }: ClusterBundleOptions): Controller {
+  const peers = new AlwaysInjectPeers();
+  return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
+    concurrency,
+    owns: [...shareSources, roleSource],
+    follows: [...shareSources, roleSource],
+    watches: [peers.watch(clusterBundle.kind)],
+    followLimit,
+    recipe: {
+      conditionTypes: Object.values(conditionTypes),
+      observe: async (bundle, ctx) => await Promise.resolve(observe(bundle, ctx, { settings, peers })),
+      rules: clusterBundleRules(settings.allowedClusterRoles),
+      perform,
+    },
+  });
+}
+
+/** Secrets and ConfigMaps that are followed by name, about 2 KB each. */
+const followLimit = 2_000;

@@ -1,0 +1,133 @@
+import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
+import { byOwner, type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
+import { type ClusterRole, clusterRoles } from "@quartermaster/runtime/kinds";
+
+import type { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
+import { type KnownKeys, referencesOf } from "../references/bundle-reference.ts";
+import type { Provider } from "../references/key-conflicts.ts";
+import { readKeys } from "../references/read-keys.ts";
+import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
+import { clusterRoleName } from "./bundle-cluster-role.ts";
+import { type KnownShare, type NamedReference, nameShares } from "./share-names.ts";
+import {
+  servedProfile,
+  sharedObjectOf,
+  shareKindOf,
+  shareKinds,
+  type ShareProfile,
+} from "./share-profile.ts";
+
+/** How the controller is set up. */
+export interface ClusterBundleSettings extends AggregationSettings {
+  /** Which API shares objects (default: whichever is served, the platform's before ours). */
+  readonly profile?: ShareProfile;
+}
+
+/** A Share of the bundle, as it is. */
+export interface LiveShare extends KnownShare {
+  readonly kind: Kind;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Everything that the decision needs. */
+export interface ClusterBundleSeen {
+  readonly bundle: Live<ClusterBundle>;
+  readonly keys: KnownKeys;
+  /** Other bundles that are injected together with this one. */
+  readonly peers: readonly Provider[];
+  readonly shares: SeenShares;
+  readonly role: SeenRole;
+}
+
+/** What is known about Shares. */
+export interface SeenShares {
+  /** Undefined when no Share API is served. */
+  readonly profile: ShareProfile | undefined;
+  /** The API is served, but its objects are not known yet: absent and not seen yet must not be confused. */
+  readonly isStarting: boolean;
+  readonly wanted: readonly NamedReference[];
+  /** Those that the bundle controls, of any profile. */
+  readonly owned: readonly LiveShare[];
+  /** Wanted names under which somebody else has an object. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** What is known about ClusterRoles. */
+export interface SeenRole {
+  /** That of the bundle; undefined when there is none. */
+  readonly live: Live<ClusterRole> | undefined;
+  readonly isTaken: boolean;
+  /** The roles to aggregate to, in order, with those that exist. */
+  readonly roles: readonly string[];
+  readonly targets: ReadonlyMap<string, ClusterRole | undefined>;
+}
+
+/** Reads everything, and follows what may change the decision. */
+export function observe(
+  bundle: Live<ClusterBundle>,
+  ctx: Context,
+  { settings, peers }: { readonly settings: ClusterBundleSettings; readonly peers: AlwaysInjectPeers },
+): ClusterBundleSeen {
+  const others = peers
+    .of(bundle, ctx.store(clusterBundle.kind))
+    .map((each) => ({ name: each.metadata.name, references: referencesOf(each) }));
+  const own = referencesOf(bundle);
+  const keys = readKeys([...own, ...others.flatMap(({ references }) => references)], ctx);
+  return {
+    bundle,
+    keys,
+    peers: others,
+    shares: observeShares(bundle, ctx, settings.profile),
+    role: observeRole(bundle, ctx, settings),
+  };
+}
+
+function observeShares(
+  bundle: Live<ClusterBundle>,
+  ctx: Context,
+  configured: ShareProfile | undefined,
+): SeenShares {
+  const profile = servedProfile(configured, ctx);
+  const owned = shareKinds.flatMap((kind) => ownedShares(kind, bundle, ctx));
+  const wanted = nameShares(bundle.metadata.name, referencesOf(bundle), knownShares(bundle, owned));
+  if (profile === undefined) return { profile, isStarting: false, wanted, owned, taken: new Set() };
+  const kindOf = ({ reference }: NamedReference): Kind => shareKindOf(profile, reference.purpose);
+  const isStarting = wanted.some((each) => !ctx.store(kindOf(each)).isSynced);
+  const taken = wanted.filter((each) => {
+    // Followed, so that the bundle comes back when the other object goes.
+    const found = ctx.follow(kindOf(each), { name: each.shareName });
+    return found !== undefined && !isControlledBy(found, bundle);
+  });
+  return { profile, isStarting, wanted, owned, taken: new Set(taken.map(({ shareName }) => shareName)) };
+}
+
+function ownedShares(kind: Kind, bundle: Live<ClusterBundle>, ctx: Context): readonly LiveShare[] {
+  return ctx
+    .store(kind)
+    .listBy(byOwner, bundle.metadata.uid)
+    .filter((each) => isControlledBy(each, bundle))
+    .map((each) => {
+      const { name, uid, resourceVersion } = each.metadata;
+      return { kind, name, uid, resourceVersion, object: sharedObjectOf(each) ?? unreadable };
+    });
+}
+
+/** No reference means it, so such a Share is written again. */
+const unreadable = { kind: "Secret", namespace: "", name: "" } as const;
+
+/** The status says which reference has which name even if somebody deleted or edited a Share; without it, the Shares do. */
+function knownShares({ status }: ClusterBundle, owned: readonly LiveShare[]): readonly KnownShare[] {
+  const recorded = (status?.shares ?? []).flatMap(({ name, ref }) =>
+    ref === undefined ? [] : [{ name, object: ref }],
+  );
+  return recorded.length > 0 ? recorded : owned;
+}
+
+function observeRole(bundle: Live<ClusterBundle>, ctx: Context, settings: ClusterBundleSettings): SeenRole {
+  const live = ctx.follow(clusterRoles, { name: clusterRoleName(bundle.metadata.name) });
+  const roles = wantedRoles(bundle.spec.aggregateToClusterRoles, settings);
+  const targets = new Map(roles.map((name) => [name, ctx.follow(clusterRoles, { name })]));
+  const isTaken = live !== undefined && !isControlledBy(live, bundle);
+  return { live: isTaken ? undefined : live, isTaken, roles, targets };
+}

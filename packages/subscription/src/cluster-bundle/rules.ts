@@ -1,0 +1,201 @@
+import {
+  type ConditionUpdate,
+  type Desired,
+  type Kind,
+  type KubeObject,
+  type Outcome,
+  type Rule,
+  settled,
+  stalled,
+  type Verdict,
+  waiting,
+  type Why,
+} from "@quartermaster/runtime";
+import type { ClusterRole } from "@quartermaster/runtime/kinds";
+
+import { abnormal, bundleReasons, conditionTypes } from "../bundle-conditions.ts";
+import { referenceKey } from "../injection/injection-facts.ts";
+import { referencesOf } from "../references/bundle-reference.ts";
+import { judgeKeys } from "../references/key-conflicts.ts";
+import { judgeReferences } from "../references/reference-problems.ts";
+import { aggregate } from "./aggregation.ts";
+import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./bundle-cluster-role.ts";
+import type { ClusterBundleSeen, LiveShare } from "./observe.ts";
+import type { NamedReference } from "./share-names.ts";
+import {
+  describeShare,
+  desiredShare,
+  shareApiVersion,
+  shareKindOf,
+  type ShareProfile,
+} from "./share-profile.ts";
+
+/** One write. */
+export type ClusterBundleAction =
+  | { readonly kind: "applyShare"; readonly share: Kind; readonly desired: Desired<KubeObject> }
+  | { readonly kind: "deleteShare"; readonly share: LiveShare }
+  | { readonly kind: "applyRole"; readonly desired: Desired<ClusterRole> }
+  /** Removes what others added to our ClusterRole. */
+  | { readonly kind: "cutRole"; readonly name: string; readonly body: object };
+
+/** What a ClusterBundle needs: the first rule that answers decides. */
+export function clusterBundleRules(
+  allowedClusterRoles: readonly string[],
+): readonly Rule<ClusterBundleSeen, ClusterBundleAction>[] {
+  return [
+    { name: "shareApiStarting", answer: shareApiStarting },
+    { name: "share", answer: (seen) => shareObjects(seen, allowedClusterRoles) },
+  ];
+}
+
+/** The watch of a new Share API opens at once. Until then a Share of somebody else would look absent. */
+function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undefined {
+  if (!shares.isStarting) return undefined;
+  const message = "The Share API is served, but its objects are not known yet.";
+  return { actions: [], outcome: waiting({ reason: bundleReasons.shareApiStarting, message }, 1_000) };
+}
+
+function shareObjects(
+  seen: ClusterBundleSeen,
+  allowedClusterRoles: readonly string[],
+): Verdict<ClusterBundleAction> {
+  const { bundle, keys, peers, shares, role } = seen;
+  const { name } = bundle.metadata;
+  const references = referencesOf(bundle);
+  const invalid = judgeReferences(references, keys);
+  const conflict = judgeKeys({ kind: "ClusterBundle", own: { name, references }, peers, keys });
+  const { labels, condition: aggregation } = aggregate(role.roles, allowedClusterRoles, role.targets);
+  const plan = planShares(seen);
+  const unavailable = shares.profile === undefined ? noShareApi : undefined;
+  const failed = takenNames(seen) ?? overriddenRole(seen);
+  const conditions: readonly ConditionUpdate[] = [
+    invalid.condition,
+    conflict.condition,
+    abnormal(conditionTypes.shareSyncFailed, failed, allShared),
+    aggregation,
+    abnormal(conditionTypes.driverUnavailable, unavailable, shareApiServed),
+  ];
+  const ownConflict = conflict.isWithinBundle ? conflict.problem : undefined;
+  return {
+    actions: [...plan.actions, ...roleActions(seen, plan.kept, labels)],
+    outcome: outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict),
+    status: {
+      ...(role.isTaken ? {} : { clusterRole: clusterRoleName(name) }),
+      shares: plan.kept.map(({ kind, shareName, reference: { object } }) => ({
+        name: shareName,
+        kind: kind.kind,
+        apiVersion: shareApiVersion(kind),
+        ref: { kind: object.kind, name: object.name, namespace: object.namespace },
+      })),
+    },
+    conditions,
+  };
+}
+
+/** Everything that can help is watched: references, Shares, roles, definitions. */
+function outcomeOf(problem: Why | undefined): Outcome {
+  return problem === undefined ? settled() : stalled(problem);
+}
+
+interface KeptShare extends NamedReference {
+  readonly kind: Kind;
+}
+
+interface SharePlan {
+  /** Those that exist after the actions. */
+  readonly kept: readonly KeptShare[];
+  readonly actions: readonly ClusterBundleAction[];
+}
+
+/** Without a Share API nothing is decided about Shares: an API that comes back must find them. */
+function planShares({ keys, shares: { profile, wanted, owned, taken } }: ClusterBundleSeen): SharePlan {
+  if (profile === undefined) return { kept: [], actions: [] };
+  const kept = wanted
+    .map((each) => ({ ...each, kind: shareKindOf(profile, each.reference.purpose) }))
+    .filter((each) => !taken.has(each.shareName))
+    .filter(
+      (each) =>
+        keys.get(referenceKey(each.reference.object))?.kind === "keys" ||
+        owned.some((share) => isFor(share, each)),
+    );
+  const obsolete = owned.filter((share) => !kept.some((each) => isNamed(share, each)));
+  return {
+    kept,
+    actions: [
+      ...obsolete.map((share) => ({ kind: "deleteShare" as const, share })),
+      ...kept.map((each) => applyShare(each, profile)),
+    ],
+  };
+}
+
+function applyShare({ kind, shareName, reference }: KeptShare, profile: ShareProfile): ClusterBundleAction {
+  return { kind: "applyShare", share: kind, desired: desiredShare(shareName, reference.object, profile) };
+}
+
+/**
+ * A Share of an object that is missing just now stays: the object is probably being replaced, and running pods mount the Share.
+ * A Share that is to become one of a missing object goes: nobody wants what it gives access to.
+ */
+function isFor(share: LiveShare, wanted: KeptShare): boolean {
+  return isNamed(share, wanted) && referenceKey(share.object) === referenceKey(wanted.reference.object);
+}
+
+function isNamed({ kind, name }: LiveShare, wanted: KeptShare): boolean {
+  return name === wanted.shareName && kind.plural === wanted.kind.plural && kind.group === wanted.kind.group;
+}
+
+/** Somebody else's object under our name is neither written nor granted. */
+function takenNames({
+  bundle,
+  shares: { profile, wanted, taken },
+  role,
+}: ClusterBundleSeen): Why | undefined {
+  const names = wanted
+    .filter(({ shareName }) => taken.has(shareName))
+    .map(({ shareName, reference: { purpose } }) =>
+      describeShare(shareKindOf(profile ?? "seed", purpose), shareName),
+    );
+  if (role.isTaken) names.push(`ClusterRole "${clusterRoleName(bundle.metadata.name)}"`);
+  if (names.length === 0) return undefined;
+  const verb = names.length === 1 ? "exists and does" : "exist and do";
+  return {
+    reason: bundleReasons.nameTaken,
+    message: `${names.toSorted().join(", ")} ${verb} not belong to this bundle. Delete it, or rename the bundle.`,
+  };
+}
+
+function overriddenRole({ bundle, role: { live } }: ClusterBundleSeen): Why | undefined {
+  if (!isOverridden(live)) return undefined;
+  const name = clusterRoleName(bundle.metadata.name);
+  return {
+    reason: bundleReasons.roleOverridden,
+    message: `ClusterRole "${name}" was given an aggregation rule, which the operator may not remove. Delete the ClusterRole; it is made again.`,
+  };
+}
+
+function roleActions(
+  { bundle, role: { live, isTaken } }: ClusterBundleSeen,
+  kept: readonly KeptShare[],
+  labels: Readonly<Record<string, string>>,
+): readonly ClusterBundleAction[] {
+  if (isTaken || isOverridden(live)) return [];
+  const shares = kept.map(({ kind, shareName }) => ({ kind, name: shareName }));
+  const desired = desiredClusterRole(bundle.metadata.name, shares, labels);
+  const body = live === undefined ? undefined : foreignParts(live, desired);
+  const cut = body === undefined ? [] : [{ kind: "cutRole" as const, name: desired.metadata.name, body }];
+  return [...cut, { kind: "applyRole", desired }];
+}
+
+const noShareApi: Why = {
+  reason: bundleReasons.shareApiNotServed,
+  message:
+    "The cluster serves no Share API. Install the share driver; until then pods that name the bundle are rejected.",
+};
+const shareApiServed: Why = {
+  reason: bundleReasons.shareApiServed,
+  message: "The cluster serves the Share API.",
+};
+const allShared: Why = {
+  reason: bundleReasons.shared,
+  message: "Shares and ClusterRole belong to this bundle.",
+};

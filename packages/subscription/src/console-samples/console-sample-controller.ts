@@ -1,0 +1,96 @@
+import { bundle, clusterBundle } from "@quartermaster/api";
+import {
+  type Controller,
+  defineController,
+  defineKind,
+  type Desired,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
+import { type CustomResourceDefinition, customResourceDefinitions } from "@quartermaster/runtime/kinds";
+
+import { isKindServed } from "../served-kind.ts";
+
+/** `console.openshift.io/v1` ConsoleYAMLSample. */
+interface ConsoleYamlSample extends KubeObject {
+  readonly spec?: {
+    readonly targetResource: { readonly apiVersion: string; readonly kind: string };
+    readonly title: string;
+    readonly description: string;
+    readonly yaml: string;
+  };
+}
+
+/** Where samples of the console are served. */
+export const consoleYamlSamples: Kind<ConsoleYamlSample> = defineKind<ConsoleYamlSample>({
+  group: "console.openshift.io",
+  version: "v1",
+  kind: "ConsoleYAMLSample",
+  plural: "consoleyamlsamples",
+  scope: "Cluster",
+});
+
+/**
+ * Keeps two samples in the console of OpenShift; on other platforms it does nothing. The definition of ClusterBundle owns them, so
+ * that they go with it.
+ */
+export function consoleSampleController(): Controller {
+  return defineController<CustomResourceDefinition>(customResourceDefinitions, {
+    name: "consolesamples",
+    fieldSelector: `metadata.name=${clusterBundle.kind.plural}.${clusterBundle.kind.group}`,
+    writesStatus: false,
+    owns: [consoleYamlSamples],
+    reconcile: async (_definition, ctx) => {
+      if (!isKindServed(consoleYamlSamples, ctx)) return;
+      for (const sample of consoleSamples) await ctx.apply(consoleYamlSamples, sample);
+    },
+  });
+}
+
+/** The samples; their YAML is applied by a test. */
+export const consoleSamples: readonly Desired<ConsoleYamlSample>[] = [
+  sampleOf(clusterBundle.kind, {
+    name: "subscription-cluster-bundle-example",
+    title: "Subscription for the pods of all namespaces",
+    description:
+      "Entitlements for pods with the annotation subscription.openshift.io/inject-cluster-bundle: cluster whose service account has the role edit or admin.",
+    yaml: `metadata:
+  name: cluster
+spec:
+  aggregateToClusterRoles:
+  - edit
+  - admin
+  entitlements:
+  - name: etc-pki-entitlement
+    namespace: openshift-config
+`,
+  }),
+  sampleOf(bundle.kind, {
+    name: "subscription-namespaced-bundle-example",
+    title: "Subscription for the pods of one namespace",
+    description:
+      "Entitlements for pods of the same namespace with the annotation subscription.openshift.io/inject-bundle: subscription.",
+    yaml: `metadata:
+  name: subscription
+spec:
+  entitlements:
+  - name: etc-pki-entitlement
+`,
+  }),
+];
+
+interface SampleParts {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly yaml: string;
+}
+
+function sampleOf(
+  { group, kind }: Kind,
+  { name, title, description, yaml }: SampleParts,
+): Desired<ConsoleYamlSample> {
+  const target = { apiVersion: `${group}/v1`, kind };
+  const head = `apiVersion: ${target.apiVersion}\nkind: ${kind}\n`;
+  return { metadata: { name }, spec: { targetResource: target, title, description, yaml: `${head}${yaml}` } };
+}

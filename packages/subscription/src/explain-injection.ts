@@ -1,0 +1,79 @@
+import { ALWAYS_INJECT_LABEL, bundle, clusterBundle } from "@quartermaster/api";
+import {
+  type Client,
+  type JsonPatchOperation,
+  type Kind,
+  type KubeObject,
+  reviewAccess,
+  type System,
+} from "@quartermaster/runtime";
+
+import { type FactReaders, gatherFacts } from "./facts/gather-facts.ts";
+import { KeyIndex } from "./facts/key-index.ts";
+import { decideInjection } from "./injection/decide-injection.ts";
+import { viewPod } from "./injection/pod-view.ts";
+import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
+
+/** What is read, and with whose permissions. */
+export interface ExplainOptions {
+  /** Reads bundles and keys, and asks for the access of the pod's service account. */
+  readonly client: Client;
+  /** Where the pod would be created. */
+  readonly namespace: string;
+  readonly system: Pick<System, "monotonicMs">;
+  readonly signal: AbortSignal;
+  /** (default: the defaults of the configuration file) */
+  readonly settings?: SubscriptionSettings;
+}
+
+/** What the webhook would answer. */
+export interface InjectionExplanation {
+  readonly result: "injected" | "skipped" | "rejected";
+  /** Why it is rejected; `none` otherwise. */
+  readonly reason: string;
+  /** What the API server would print; empty unless it is rejected. */
+  readonly message: string;
+  readonly warnings: readonly string[];
+  readonly patch: readonly JsonPatchOperation[];
+}
+
+/**
+ * Decides upon a pod as the webhook does, with the caller's own permissions and without creating anything.
+ *
+ * @example
+ * const { result, message } = await explainInjection(pod, { client, namespace: "shop", system, signal });
+ */
+export async function explainInjection(pod: unknown, options: ExplainOptions): Promise<InjectionExplanation> {
+  const { namespace, signal, settings = readSubscriptionSettings({}) } = options;
+  const readers = await liveReaders(options);
+  const facts = await gatherFacts({ pod: viewPod(pod), namespace, signal }, readers);
+  const { result, reason, admission } = decideInjection(pod, facts, settings);
+  if (admission.kind === "deny")
+    return { result, reason, message: admission.message, warnings: [], patch: [] };
+  const { warnings = [], patch = [] } = admission;
+  return { result, reason, message: "", warnings, patch };
+}
+
+async function liveReaders({ client, namespace, system, signal }: ExplainOptions): Promise<FactReaders> {
+  const labelled = async <O extends KubeObject>(
+    kind: Kind<O>,
+    place: { readonly namespace?: string },
+  ): Promise<readonly O[]> => {
+    const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
+    return await Array.fromAsync(client.list(kind, { labelSelector, signal, ...place }));
+  };
+  const [bundles, clusterBundles] = await Promise.all([
+    labelled(bundle.kind, { namespace }),
+    labelled(clusterBundle.kind, {}),
+  ]);
+  return {
+    bundles: {
+      labelledBundles: () => bundles,
+      labelledClusterBundles: () => clusterBundles,
+      bundle: async (place, name) => await client.find(bundle.kind, { namespace: place, name }, { signal }),
+      clusterBundle: async (name) => await client.find(clusterBundle.kind, { name }, { signal }),
+    },
+    keys: new KeyIndex({ client, system }),
+    access: { isAllowed: async (request, how) => await reviewAccess(client, request, how) },
+  };
+}

@@ -1,0 +1,62 @@
+import { classify, type Context, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
+import { configMaps, secrets } from "@quartermaster/runtime/kinds";
+
+import { type KeyFacts, type Reference, referenceKey } from "../injection/injection-facts.ts";
+import type { KnownKeys } from "./bundle-reference.ts";
+
+/**
+ * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing
+ * lists Secrets. Throws while a watch is not answered yet, after all of them have been opened.
+ */
+export function readKeys(references: readonly Reference[], ctx: Pick<Context, "follow">): KnownKeys {
+  const known = new Map<string, KeyFacts>();
+  const unanswered: unknown[] = [];
+  for (const { object } of references) {
+    const key = referenceKey(object);
+    if (known.has(key)) continue;
+    const { namespace, name } = object;
+    try {
+      const found = ctx.follow(kindOf(object.kind), { namespace, name }, { projection: keyNames });
+      known.set(key, found === undefined ? { kind: "missing" } : { kind: "keys", keys: found.keyNames });
+    } catch (error) {
+      if (classify(error) === "forbidden") known.set(key, { kind: "forbidden" });
+      else unanswered.push(error);
+    }
+  }
+  if (unanswered.length > 0) throw unanswered[0];
+  return known;
+}
+
+/** What is kept of a Secret or ConfigMap. */
+interface KeyNames extends KubeObject {
+  readonly keyNames: readonly string[];
+}
+
+/**
+ * Keeps the names of the keys. Values are dropped before anything is stored, and so are annotations: kubectl keeps a copy of the
+ * values in one of them.
+ */
+export const keyNames = {
+  name: "keyNames",
+  project: ({ apiVersion, kind, metadata, ...rest }: Live): KeyNames => {
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const names = [...keysIn(rest, "data"), ...keysIn(rest, "binaryData")];
+    return {
+      apiVersion,
+      kind,
+      metadata: { name, namespace, uid, resourceVersion },
+      keyNames: names.toSorted(),
+    };
+  },
+} as const;
+
+function keysIn(content: object, field: "data" | "binaryData"): readonly string[] {
+  const values: unknown = Object.hasOwn(content, field) ? Reflect.get(content, field) : undefined;
+  return typeof values === "object" && values !== null ? Object.keys(values) : [];
+}
+
+function kindOf(kind: "Secret" | "ConfigMap"): Kind<KeyNames> {
+  const source: Kind = kind === "Secret" ? secrets : configMaps;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the projection decides what the store holds
+  return source as Kind<KeyNames>;
+}

@@ -1,0 +1,53 @@
+import type { ConditionUpdate, Why } from "@quartermaster/runtime";
+
+import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-conditions.ts";
+import { type Reference, referenceKey } from "../injection/injection-facts.ts";
+import { describeObject, type KnownKeys } from "./bundle-reference.ts";
+
+/** The condition Invalid: whether every reference can be used. `problem` is undefined when all can. */
+export function judgeReferences(
+  references: readonly Reference[],
+  keys: KnownKeys,
+  /** Of a Bundle, which may only name objects of its own namespace. */
+  ownNamespace?: string,
+): { readonly problem: Why | undefined; readonly condition: ConditionUpdate } {
+  const problems = references.flatMap((reference) => problemOf(reference, keys, ownNamespace) ?? []);
+  const problem = mostUrgent(problems, urgency);
+  return { problem, condition: abnormal(conditionTypes.invalid, problem, found) };
+}
+
+/** Whether a Bundle may read the object at all. Objects of other namespaces are refused without being read. */
+export function isWithin({ object }: Reference, ownNamespace: string): boolean {
+  return object.namespace === ownNamespace;
+}
+
+const urgency = [
+  bundleReasons.crossNamespaceReference,
+  bundleReasons.referenceForbidden,
+  bundleReasons.referenceNotFound,
+];
+
+const found: Why = { reason: bundleReasons.referencesFound, message: "All referenced objects exist." };
+
+function problemOf(reference: Reference, keys: KnownKeys, ownNamespace: string | undefined): Why | undefined {
+  const object = describeObject(reference.object);
+  if (ownNamespace !== undefined && !isWithin(reference, ownNamespace))
+    return {
+      reason: bundleReasons.crossNamespaceReference,
+      message: `${object} is in another namespace. A Bundle refers to objects of its own namespace; use a ClusterBundle.`,
+    };
+  const known = keys.get(referenceKey(reference.object)) ?? { kind: "missing" };
+  if (known.kind === "forbidden")
+    return { reason: bundleReasons.referenceForbidden, message: grant(reference) };
+  if (reference.isOptional) return undefined;
+  if (known.kind !== "keys")
+    return { reason: bundleReasons.referenceNotFound, message: `${object} does not exist.` };
+  const missing = reference.items?.find(({ key }) => !known.keys.includes(key));
+  if (missing === undefined) return undefined;
+  return { reason: bundleReasons.referenceNotFound, message: `${object} has no key "${missing.key}".` };
+}
+
+function grant({ object: { kind, namespace, name } }: Reference): string {
+  const resource = kind === "Secret" ? "secrets" : "configmaps";
+  return `The operator may not watch ${kind} ${namespace}/${name}. Grant it list and watch on ${resource} with resourceNames [${name}] by a Role of namespace ${namespace}.`;
+}

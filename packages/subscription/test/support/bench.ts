@@ -1,0 +1,225 @@
+import { readFile } from "node:fs/promises";
+
+import { bundle, type Bundle, clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
+import {
+  classify,
+  type Client,
+  type ClusterConfig,
+  createClient,
+  createManager,
+  createTransport,
+  type Kind,
+  type KubeObject,
+  type Live,
+  type ObjectRef,
+  realSystem,
+  type Transport,
+} from "@quartermaster/runtime";
+import { customResourceDefinitions, secrets } from "@quartermaster/runtime/kinds";
+import {
+  type AuditEntry,
+  type AuditMark,
+  eventually,
+  faultsOfStatus,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  WRITING_VERBS,
+} from "@quartermaster/testkit";
+import { parse } from "yaml";
+
+import { bundleControllers, type BundleControllersOptions, bundlePermissions } from "../../src/index.ts";
+
+type Cluster = ReturnType<typeof joinSharedCluster>;
+
+/** What tests of bundles start from: a namespace, names of its own, and controllers with the shipped permissions. */
+export interface BundleBench extends AsyncDisposable {
+  readonly client: Client;
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** Who the controllers speak as. */
+  readonly operator: string;
+  operate(options?: BundleControllersOptions): Promise<void>;
+  /** A name that no other test has. */
+  named(stem: string): string;
+  /** Creates an object that goes at the end. */
+  create<O extends KubeObject>(kind: Kind<O>, object: object): Promise<Live<O>>;
+  secret(name: string, keys: readonly string[]): Promise<void>;
+  clusterBundle(
+    name: string,
+    spec: object,
+    labels?: Readonly<Record<string, string>>,
+  ): Promise<Live<ClusterBundle>>;
+  bundle(name: string, spec: object, labels?: Readonly<Record<string, string>>): Promise<Live<Bundle>>;
+  patch(kind: Kind, ref: ObjectRef, body: object): Promise<void>;
+  /** The bundle once its status satisfies the demand. */
+  until<O extends Bundle | ClusterBundle>(
+    kind: Kind<O>,
+    name: string,
+    demand: (object: O) => boolean,
+  ): Promise<Live<O>>;
+  /** Writes of the controllers since the mark. */
+  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+}
+
+/** Sets it up with controllers running by default. */
+export async function setUpBench({
+  isOperating = true,
+  ...options
+}: BundleControllersOptions & { readonly isOperating?: boolean } = {}): Promise<BundleBench> {
+  const stack = new AsyncDisposableStack();
+  const managers = new AsyncDisposableStack();
+  const cluster = stack.use(joinSharedCluster());
+  const { client } = stack.use(connect(cluster.admin));
+  await serve(client);
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "bundles"));
+  const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
+  const operator = await makeIdentity(cluster.api, cluster.admin, {
+    namespace,
+    name: "operator",
+    clusterRules: [...bundlePermissions, events].map(({ apiGroups, resources, verbs }) => ({
+      apiGroups,
+      resources,
+      verbs,
+    })),
+  });
+  const { transport } = stack.use(connect(operator));
+  const faults = new Set<string>();
+  const bench: BundleBench = {
+    client,
+    cluster,
+    namespace,
+    operator: operator.user,
+    operate: async (given = {}) => {
+      const controllers = bundleControllers({ namespace, ...given });
+      const manager = managers.use(createManager({ transport, system: realSystem(), controllers }));
+      manager.start();
+      await manager.ready({ timeoutMs: 30_000 });
+    },
+    named: (stem) => `${stem}-${namespace}`,
+    create: async <O extends KubeObject>(kind: Kind<O>, object: object) => {
+      const live = await client.create(kind, object as unknown as O);
+      stack.use(removing(client, kind, live.metadata));
+      return live;
+    },
+    secret: async (name, keys) => {
+      const stringData = Object.fromEntries(keys.map((key) => [key, "value"]));
+      await bench.create(secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace },
+        stringData,
+      });
+    },
+    clusterBundle: async (name, spec, labels = {}) =>
+      await bench.create(clusterBundle.kind, {
+        apiVersion: "subscription.openshift.io/v1alpha1",
+        kind: "ClusterBundle",
+        metadata: { name, labels },
+        spec,
+      }),
+    bundle: async (name, spec, labels = {}) =>
+      await bench.create(bundle.kind, {
+        apiVersion: "subscription.openshift.io/v1alpha1",
+        kind: "Bundle",
+        metadata: { name, namespace, labels },
+        spec,
+      }),
+    patch: async (kind, ref, body) => {
+      await client.patch(kind, ref, { patch: { kind: "merge", body } });
+    },
+    until: async (kind, name, demand) =>
+      await eventually(
+        async (see) => {
+          const found = await client.get(kind, kind.scope === "Cluster" ? { name } : { name, namespace });
+          if (found.status?.conditions !== undefined)
+            for (const fault of faultsOfStatus(found)) faults.add(`${name}: ${fault}`);
+          see(found.status);
+          return demand(found) ? found : undefined;
+        },
+        { withinMs: 30_000 },
+      ),
+    writes: async (mark) => {
+      const entries = await cluster.audit.since(mark, {});
+      return entries.filter(
+        ({ verb, resource, user }) =>
+          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      await managers[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+      if (faults.size > 0) throw new Error(`statuses with faults: ${[...faults].join("; ")}`);
+    },
+  };
+  if (isOperating) await bench.operate(options);
+  return bench;
+}
+
+/** The condition of a type as `status/reason`; undefined while the object's generation is not judged yet. */
+export function conditionOf(object: Bundle | ClusterBundle, type: string): string | undefined {
+  const { status, metadata } = object;
+  if (status?.observedGeneration !== metadata.generation) return undefined;
+  const found = status?.conditions?.find((condition) => condition.type === type);
+  return found === undefined ? undefined : `${found.status}/${found.reason}`;
+}
+
+/** Its message. */
+export function messageOf({ status }: Bundle | ClusterBundle, type: string): string {
+  return status?.conditions?.find((condition) => condition.type === type)?.message ?? "";
+}
+
+/** Deletes an object at the end of its scope, whether or not it is still there. */
+export function removing(client: Client, kind: Kind, { name, namespace }: ObjectRef): AsyncDisposable {
+  const ref = kind.scope === "Cluster" || namespace === undefined ? { name } : { name, namespace };
+  return {
+    [Symbol.asyncDispose]: async () => {
+      try {
+        await client.delete(kind, ref);
+      } catch (error) {
+        if (classify(error) !== "notFound") throw error;
+      }
+    },
+  };
+}
+
+/** Every file applies the generated definitions: they are the same for all, and applying is idempotent. */
+async function serve(client: Client): Promise<void> {
+  for (const kind of [bundle.kind, clusterBundle.kind, share.kind] as const) {
+    const file = `../../../../config/crd/${kind.group}_${kind.plural}.yaml`;
+    const definition = parse(await readFile(new URL(file, import.meta.url), "utf8")) as KubeObject;
+    await client.apply(customResourceDefinitions as Kind, definition, { fieldManager: "tests", force: true });
+    await eventually(async () => (await client.listPage(kind as Kind, { pageSize: 1 })) !== undefined);
+  }
+}
+
+interface Access {
+  readonly server: string;
+  readonly caPem: string;
+  readonly token: string;
+}
+
+/** A connection of its own; ends with its scope. */
+export function connect({
+  server,
+  caPem,
+  token,
+}: Access): AsyncDisposable & { readonly client: Client; readonly transport: Transport } {
+  const fixed = <T>(value: T): { current(): T; refresh(): Promise<T> } => ({
+    current: () => value,
+    refresh: async () => await Promise.resolve(value),
+  });
+  const config: ClusterConfig = {
+    server,
+    tls: { authorities: fixed<string | undefined>(caPem), insecure: false },
+    credentials: fixed({ token }),
+    namespace: "default",
+    contextName: "tests",
+  };
+  const transport = createTransport({ config, system: realSystem() });
+  return {
+    client: createClient({ transport }),
+    transport,
+    [Symbol.asyncDispose]: async () => await transport[Symbol.asyncDispose](),
+  };
+}

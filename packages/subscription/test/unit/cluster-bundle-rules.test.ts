@@ -1,0 +1,187 @@
+import { share } from "@quartermaster/api";
+import { firstAnswer, type Verdict } from "@quartermaster/runtime";
+import { describe, expect, test } from "vitest";
+
+import type { ClusterBundleSeen, LiveShare } from "../../src/cluster-bundle/observe.ts";
+import { type ClusterBundleAction, clusterBundleRules } from "../../src/cluster-bundle/rules.ts";
+import { nameShares } from "../../src/cluster-bundle/share-names.ts";
+import { sharedSecrets } from "../../src/cluster-bundle/share-profile.ts";
+import { referencesOf } from "../../src/references/bundle-reference.ts";
+import { aClusterBundle, entitlement, keysOf } from "../support/seen.ts";
+
+const plain = "cb-subscription-entitlement";
+
+interface Given {
+  readonly entitlements?: readonly object[];
+  readonly keys?: ClusterBundleSeen["keys"];
+  readonly shares?: Partial<ClusterBundleSeen["shares"]>;
+  readonly role?: Partial<ClusterBundleSeen["role"]>;
+}
+
+function seen({
+  entitlements = [{ name: "a", namespace: "ns" }],
+  keys,
+  shares,
+  role,
+}: Given): ClusterBundleSeen {
+  const bundle = aClusterBundle({ entitlements });
+  const wanted = nameShares("cb", referencesOf(bundle), shares?.owned ?? []);
+  return {
+    bundle,
+    keys: keys ?? keysOf({ a: ["a.pem"] }),
+    peers: [],
+    shares: { profile: "seed", isStarting: false, wanted, owned: [], taken: new Set(), ...shares },
+    role: { live: undefined, isTaken: false, roles: [], targets: new Map(), ...role },
+  };
+}
+
+function decide(given: Given): { readonly rule: string; readonly verdict: Verdict<ClusterBundleAction> } {
+  const { rule, verdict } = firstAnswer(
+    clusterBundleRules(["admin", "edit", "view"]),
+    seen(given),
+    new Date(0),
+  );
+  return { rule: rule.name, verdict };
+}
+
+function summary({ actions }: Verdict<ClusterBundleAction>): readonly string[] {
+  return actions.map((action) => {
+    if (action.kind === "deleteShare") return `delete ${action.share.kind.kind} ${action.share.name}`;
+    if (action.kind === "applyShare") return `apply ${action.share.kind} ${action.desired.metadata.name}`;
+    return action.kind;
+  });
+}
+
+const owned = (name: string, object: string, kind: LiveShare["kind"] = share.kind): LiveShare => ({
+  kind,
+  name,
+  uid: "u",
+  resourceVersion: "1",
+  object: entitlement(object).object,
+});
+
+describe("what is written for a ClusterBundle", () => {
+  test.each([
+    { name: "a new one", given: {}, want: [`apply Share ${plain}`, "applyRole"] },
+    {
+      name: "[subscription-injection/AC-F2] no Share of a missing object",
+      given: { keys: keysOf({}) },
+      want: ["applyRole"],
+    },
+    {
+      name: "the Share of an object that is missing just now stays",
+      given: { keys: keysOf({}), shares: { owned: [owned(plain, "a")] } },
+      want: [`apply Share ${plain}`, "applyRole"],
+    },
+    {
+      name: "a Share of an object that is no longer listed goes, even if its name waits for a missing one",
+      given: { keys: keysOf({}), shares: { owned: [owned(plain, "removed")] } },
+      want: [`delete Share ${plain}`, "applyRole"],
+    },
+    {
+      name: "[subscription-injection/AC-F3] a Share whose object was replaced is updated",
+      given: { shares: { owned: [owned(plain, "removed")] } },
+      want: [`apply Share ${plain}`, "applyRole"],
+    },
+    {
+      name: "a Share beyond those listed goes",
+      given: { shares: { owned: [owned(plain, "a"), owned(`${plain}-12345678`, "b")] } },
+      want: [`delete Share ${plain}-12345678`, `apply Share ${plain}`, "applyRole"],
+    },
+    {
+      name: "Shares of another profile go",
+      given: { shares: { owned: [owned(plain, "a", sharedSecrets)] } },
+      want: [`delete SharedSecret ${plain}`, `apply Share ${plain}`, "applyRole"],
+    },
+    {
+      name: "[subscription-injection/AC-F9] a Share of somebody else is not touched",
+      given: { shares: { taken: new Set([plain]) } },
+      want: ["applyRole"],
+    },
+    {
+      name: "a ClusterRole of somebody else is not touched",
+      given: { role: { isTaken: true } },
+      want: [`apply Share ${plain}`],
+    },
+    {
+      name: "without a Share API no Share is deleted",
+      given: { shares: { profile: undefined, owned: [owned(plain, "removed")] } },
+      want: ["applyRole"],
+    },
+    { name: "nothing while the Share API starts", given: { shares: { isStarting: true } }, want: [] },
+  ] satisfies readonly { name: string; given: Given; want: readonly string[] }[])(
+    "$name",
+    ({ given, want }) => {
+      expect(summary(decide(given).verdict)).toEqual(want);
+    },
+  );
+
+  test.each([
+    { name: "no Shares", given: { keys: keysOf({}) } },
+    { name: "Shares of somebody else", given: { shares: { taken: new Set([plain]) } } },
+    { name: "no Share API", given: { shares: { profile: undefined } } },
+    { name: "a Share", given: {} },
+  ] satisfies readonly { name: string; given: Given }[])(
+    "[security/43] every rule of the ClusterRole names its objects: $name",
+    ({ given }) => {
+      const { actions } = decide(given).verdict;
+      const roles = actions.flatMap((action) => (action.kind === "applyRole" ? [action.desired] : []));
+      expect(roles).toHaveLength(1);
+      for (const { rules = [] } of roles) {
+        expect(rules.length).toBeGreaterThan(0);
+        for (const rule of rules) {
+          expect(rule?.resourceNames?.length).toBeGreaterThanOrEqual(1);
+          expect(rule?.verbs).toEqual(["get", "list", "watch", "use"]);
+        }
+      }
+    },
+  );
+
+  test.each([
+    { name: "healthy", given: {}, want: { outcome: "settled", trueTypes: [] } },
+    {
+      name: "missing reference",
+      given: { keys: keysOf({}) },
+      want: { outcome: "stalled", trueTypes: ["Invalid"] },
+    },
+    {
+      name: "missing optional reference",
+      given: { entitlements: [{ name: "x", namespace: "ns", optional: true }] },
+      want: { outcome: "settled", trueTypes: [] },
+    },
+    {
+      name: "keys that overlap within the bundle",
+      given: {
+        entitlements: [
+          { name: "a", namespace: "ns" },
+          { name: "b", namespace: "ns" },
+        ],
+        keys: keysOf({ a: ["x"], b: ["x"] }),
+      },
+      want: { outcome: "stalled", trueTypes: ["KeyConflict"] },
+    },
+    {
+      name: "no Share API",
+      given: { shares: { profile: undefined } },
+      want: { outcome: "stalled", trueTypes: ["DriverUnavailable"] },
+    },
+    {
+      name: "a role that is not allowed does not hold the bundle up",
+      given: { role: { roles: ["cluster-admin"] } },
+      want: { outcome: "settled", trueTypes: ["AggregationIneffective"] },
+    },
+    {
+      name: "a taken name",
+      given: { role: { isTaken: true } },
+      want: { outcome: "stalled", trueTypes: ["ShareSyncFailed"] },
+    },
+  ] satisfies readonly { name: string; given: Given; want: object }[])(
+    "conditions: $name",
+    ({ given, want }) => {
+      const { outcome, conditions = [] } = decide(given).verdict;
+      expect(conditions).toHaveLength(5);
+      const trueTypes = conditions.filter(({ status }) => status === "True").map(({ type }) => type);
+      expect({ outcome: outcome.kind, trueTypes }).toEqual(want);
+    },
+  );
+});
