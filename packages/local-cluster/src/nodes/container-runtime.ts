@@ -7,7 +7,7 @@ import { desiredCniConfig } from "./cni-config.ts";
 import { desiredContainerdConfig } from "./containerd-config.ts";
 import { makeMountNamespace } from "./namespaces.ts";
 import type { NodePaths } from "./node-paths.ts";
-import { nodeOverlays } from "./node-paths.ts";
+import { nodeBinds, nodeOverlays } from "./node-paths.ts";
 import type { NodePlace } from "./node-process.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { accepts } from "./relays.ts";
@@ -31,7 +31,8 @@ export async function startContainerRuntime(
     join(paths.cniConfigFolder, "10-pods.conflist"),
     JSON.stringify(desiredCniConfig(paths, podSubnet)),
   );
-  await makeMountNamespace(paths.mountNamespace, nodeOverlays(folder, name), system);
+  const mounts = { overlays: nodeOverlays(folder, name), binds: nodeBinds(paths) };
+  await makeMountNamespace(paths.mountNamespace, mounts, system);
   const runtime = startNodeProcess(
     {
       program: "containerd",
