@@ -1,6 +1,13 @@
+export { ALWAYS_INJECT_LABEL, SUBSCRIPTION_GROUP } from "./subscription/bundle-reference.ts";
+export { bundle } from "./subscription/bundle.ts";
+export type { Bundle } from "./subscription/bundle.ts";
+export { clusterBundle } from "./subscription/cluster-bundle.ts";
+export type { ClusterBundle } from "./subscription/cluster-bundle.ts";
 export { condition, conditions } from "./condition.ts";
 export { installPlan } from "./install-plan/install-plan.ts";
 export type { InstallPlan } from "./install-plan/install-plan.ts";
 export { kinds } from "./kinds.ts";
 export { resourceManifest } from "./install-plan/resource-manifest.ts";
 export type { ResourceManifest } from "./install-plan/resource-manifest.ts";
+export { share } from "./subscription/share.ts";
+export type { Share } from "./subscription/share.ts";

@@ -13,7 +13,9 @@ afterAll(() => cluster[Symbol.dispose]());
 
 const repository = join(import.meta.dirname, "../../../..");
 const collection = ({ kind }: CustomResource, namespace: string): string =>
-  `/apis/${kind.group}/${kind.version}/namespaces/${namespace}/${kind.plural}`;
+  kind.scope === "Cluster"
+    ? `/apis/${kind.group}/${kind.version}/${kind.plural}`
+    : `/apis/${kind.group}/${kind.version}/namespaces/${namespace}/${kind.plural}`;
 
 /** Applies the committed file, not what the code would give now: that is what users get. */
 async function establish({ kind }: CustomResource): Promise<void> {
@@ -75,7 +77,8 @@ describe("the generated definitions", () => {
       await using namespace = await makeNamespace(cluster.api);
       const { status, object } = await create(resource, namespace.name, {
         ...resource.example,
-        metadata: { name: "example" },
+        // Cluster-scoped ones share their names with all tests.
+        metadata: { name: resource.kind.scope === "Cluster" ? `example-${namespace.name}` : "example" },
       });
       expect(status, object.message).toBe(201);
     },

@@ -1,0 +1,70 @@
+import { cel, defineCustomResource, int32, int64, listMap } from "@quartermaster/runtime/schema";
+import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { conditions } from "../condition.ts";
+import {
+  invalidColumns,
+  localReference,
+  someReference,
+  SUBSCRIPTION_GROUP,
+  trailingColumns,
+} from "./bundle-reference.ts";
+
+/** The name alone tells references apart: all of them are in the Bundle's namespace. */
+const references = listMap(localReference, ["name"]).max(32).optional();
+
+/** Spec of a Bundle. */
+export const bundleSpec = cel(
+  z.strictObject({
+    entitlements: references.describe(
+      "Secrets with entitlement certificates and keys, mounted at /run/secrets/etc-pki-entitlement. At most 32.",
+    ),
+    yumRepositories: references.describe(
+      "ConfigMaps with .repo files, mounted below /run/secrets. At most 32.",
+    ),
+    defaultMode: int32()
+      .min(0)
+      .max(0o777)
+      .optional()
+      .describe(
+        "Permission bits of the mounted files. Where bundles of one pod differ, a bit must be set in all of them. Defaults to 420 (0644), at most 511 (0777).",
+      ),
+  }),
+  someReference,
+);
+
+const bundleStatus = z.strictObject({
+  observedGeneration: int64()
+    .optional()
+    .describe("The metadata.generation that the status was computed from."),
+  conditions,
+});
+
+/** A Bundle as the API server returns it. */
+export type Bundle = ObjectOf<typeof bundleSpec, typeof bundleStatus>;
+
+const version = {
+  spec: bundleSpec,
+  status: bundleStatus,
+  columns: [...invalidColumns, ...trailingColumns],
+};
+
+/** Names the entitlements and repositories of one namespace that are injected into its pods. */
+export const bundle: CustomResource<Bundle> = defineCustomResource({
+  group: SUBSCRIPTION_GROUP,
+  version: "v1alpha1",
+  kind: "Bundle",
+  plural: "bundles",
+  categories: ["quartermaster"],
+  scope: "Namespaced",
+  description:
+    "Bundle names the entitlement Secrets and yum repository ConfigMaps of its namespace that are injected into pods: into those with the annotation subscription.openshift.io/inject-bundle, and into all pods of the namespace if the Bundle has the label subscription.openshift.io/always-inject=true.",
+  ...version,
+  // The samples of the enhancement proposal say v1; both versions have one schema.
+  otherVersions: [{ version: "v1", ...version }],
+  example: {
+    metadata: { name: "subscription", namespace: "default" },
+    spec: { entitlements: [{ name: "etc-pki-entitlement" }] },
+  },
+});
