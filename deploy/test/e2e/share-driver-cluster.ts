@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 
@@ -87,9 +87,55 @@ export class ShareDriverCluster implements AsyncDisposable {
     await this.apply(secret(name, data), shareOf(name), ...accessTo(name));
   }
 
-  /** Waits until the pod is Ready. */
-  async untilReady(pod: string): Promise<void> {
-    await this.kubectl("-n", APP, "wait", "--for=condition=Ready", `pod/${pod}`, "--timeout=90s");
+  /** Waits until the pods are Ready. */
+  async untilReady(...pods: readonly string[]): Promise<void> {
+    const names = pods.map((pod) => `pod/${pod}`);
+    await this.kubectl("-n", APP, "wait", "--for=condition=Ready", ...names, "--timeout=90s");
+  }
+
+  /** Creates an object that is too large to be applied. */
+  async create(object: Manifest): Promise<void> {
+    const { code, stderr } = await this.cluster.kubectl(["create", "-f", "-"], {
+      input: JSON.stringify(object),
+    });
+    if (code !== 0) throw new Error(`kubectl create: ${stderr}`);
+  }
+
+  /** Adds an ephemeral container that prints the pod's `1.pem` and ends. */
+  async debug(pod: string): Promise<void> {
+    const container = {
+      name: "debugger",
+      image: busybox,
+      command: ["cat", `${ENTITLEMENT}/1.pem`],
+      volumeMounts: [{ name: "etc-pki-entitlement", mountPath: ENTITLEMENT }],
+    };
+    const patch = JSON.stringify({ spec: { ephemeralContainers: [container] } });
+    await this.kubectl("-n", APP, "patch", "pod", pod, "--subresource=ephemeralcontainers", "-p", patch);
+  }
+
+  /** All that the driver has logged, in its former life too. */
+  async driverLog(): Promise<string> {
+    const log = ["-n", "quartermaster-share-driver", "logs", "daemonset/quartermaster-share-driver"];
+    const former = await this.cluster.kubectl([...log, "--previous"]);
+    return former.stdout + (await this.kubectl(...log));
+  }
+
+  /** Kills the driver's process, and nothing else: it is the one below this cluster's cgroup that runs our program. */
+  async killDriver(): Promise<void> {
+    const pid = readdirSync("/proc").find(
+      (entry) =>
+        /^\d+$/.test(entry) &&
+        textOf(`/proc/${entry}/cmdline`).includes("/app/share-driver.mjs") &&
+        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(this.cluster.folder)}-`),
+    );
+    if (pid === undefined) throw new Error("the driver does not run");
+    process.kill(Number(pid), "SIGKILL");
+    await eventually(() => textOf(`/proc/${pid}/cmdline`) === "");
+  }
+
+  /** What the API server wrote down. */
+  auditLines(): string {
+    return readFileSync(this.cluster.auditLogPath ?? "", "utf8");
   }
 
   /** Runs a command in a pod; its output. */
@@ -151,6 +197,14 @@ export class ShareDriverCluster implements AsyncDisposable {
 
   #nodeName(): string {
     return this.cluster.nodes[0]?.name ?? "";
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process ended while we looked
   }
 }
 
