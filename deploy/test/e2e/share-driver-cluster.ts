@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -16,6 +16,10 @@ export const DRIVER = "projected-resource.storage.openshift.io";
 export const DRIVER_USER = "system:serviceaccount:quartermaster-share-driver:quartermaster-share-driver";
 /** Where entitlements belong. */
 export const ENTITLEMENT = "/run/secrets/etc-pki-entitlement";
+/** Where these tests mount repositories. */
+export const REPOSITORIES = "/etc/yum.repos.d";
+/** Where kubelet mounts the account's token. */
+export const TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 /** Namespace of the pods; that of the shared objects is `source`. */
 const APP = "app";
 
@@ -82,9 +86,17 @@ export class ShareDriverCluster implements AsyncDisposable {
     if (code !== 0) throw new Error(`kubectl apply: ${stderr}`);
   }
 
-  /** A Share of a new Secret that the driver may read and the accounts of the app namespace may use. */
-  async share(name: string, data: Readonly<Record<string, string | Buffer>>): Promise<void> {
-    await this.apply(secret(name, data), shareOf(name), ...accessTo(name));
+  /** A Share of a new Secret, or ConfigMap, that the driver may read and the accounts of the app namespace may use. */
+  async share(
+    name: string,
+    data: Readonly<Record<string, string | Buffer>>,
+    configMap?: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const metadata = { name, namespace: "source" };
+    const kind = configMap === undefined ? "Secret" : "ConfigMap";
+    const object =
+      configMap === undefined ? secret(name, data) : { apiVersion: "v1", kind, metadata, data: configMap };
+    await this.apply(object, shareOf(name, kind), ...accessTo(name));
   }
 
   /** Waits until the pods are Ready. */
@@ -191,6 +203,20 @@ export class ShareDriverCluster implements AsyncDisposable {
     );
   }
 
+  /** Processes, mounts and folders of the cluster on this machine. */
+  traces(): readonly string[] {
+    const { folder } = this.cluster;
+    const processes = readdirSync("/proc").filter(
+      (entry) =>
+        /^\d+$/.test(entry) && textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(folder)}-`),
+    );
+    const mounts = textOf("/proc/self/mountinfo")
+      .split("\n")
+      .filter((line) => line.includes(folder));
+    const left = [folder, "/var/lib/kubelet"].filter((path) => existsSync(path));
+    return [...processes, ...mounts, ...left];
+  }
+
   #kubeletFolder(): string {
     return join(this.cluster.folder, "nodes", this.#nodeName(), "kubelet");
   }
@@ -219,13 +245,13 @@ export function secret(name: string, data: Readonly<Record<string, string | Buff
   };
 }
 
-/** The Share of the Secret of the same name. */
-export function shareOf(name: string): Manifest {
+/** The Share of the Secret or ConfigMap of the same name. */
+export function shareOf(name: string, kind = "Secret"): Manifest {
   return {
     apiVersion: "projectedresource.storage.openshift.io/v1alpha1",
     kind: "Share",
     metadata: { name },
-    spec: { backingResource: { kind: "Secret", name, namespace: "source" } },
+    spec: { backingResource: { kind, name, namespace: "source" } },
   };
 }
 
@@ -237,7 +263,7 @@ export function accessTo(name: string): readonly Manifest[] {
     resources: ["shares"],
     verbs: ["use"],
   };
-  const readSecret = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "watch"] };
+  const readSecret = { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: ["get", "watch"] };
   const driver = {
     kind: "ServiceAccount",
     name: "quartermaster-share-driver",
@@ -271,13 +297,23 @@ function binding(metadata: Manifest, roleRef: Manifest, subject: Manifest): Mani
 /** What a test changes about a pod's volume. */
 export interface PodRequest {
   readonly attributes: Readonly<Record<string, string>>;
+  /** Attributes of a second volume, at REPOSITORIES. */
+  readonly repositories?: Readonly<Record<string, string>>;
   readonly readOnly?: boolean;
   readonly serviceAccount?: string;
 }
 
 /** A pod that waits, as nobody in particular, with a volume of the driver where entitlements belong. */
 export function sharePod(name: string, request: PodRequest): Manifest {
-  const { attributes, readOnly = true, serviceAccount = "default" } = request;
+  const { attributes, repositories, readOnly = true, serviceAccount = "default" } = request;
+  const volumes = [
+    volume("etc-pki-entitlement", attributes, readOnly),
+    ...(repositories === undefined ? [] : [volume("yum-repo", repositories, readOnly)]),
+  ];
+  const volumeMounts = [
+    { name: "etc-pki-entitlement", mountPath: ENTITLEMENT },
+    ...(repositories === undefined ? [] : [{ name: "yum-repo", mountPath: REPOSITORIES }]),
+  ];
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -286,19 +322,18 @@ export function sharePod(name: string, request: PodRequest): Manifest {
       serviceAccountName: serviceAccount,
       terminationGracePeriodSeconds: 0,
       securityContext: { runAsUser: 1000, runAsGroup: 1000 },
-      containers: [
-        {
-          name: "main",
-          image: busybox,
-          command: ["sleep", "infinity"],
-          volumeMounts: [{ name: "etc-pki-entitlement", mountPath: ENTITLEMENT }],
-        },
-      ],
-      volumes: [
-        { name: "etc-pki-entitlement", csi: { driver: DRIVER, readOnly, volumeAttributes: attributes } },
-      ],
+      containers: [{ name: "main", image: busybox, command: ["sleep", "infinity"], volumeMounts }],
+      volumes,
     },
   };
+}
+
+function volume(
+  name: string,
+  volumeAttributes: Readonly<Record<string, string>>,
+  readOnly: boolean,
+): Manifest {
+  return { name, csi: { driver: DRIVER, readOnly, volumeAttributes } };
 }
 
 /** The attribute for several shares. */

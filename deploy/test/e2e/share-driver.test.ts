@@ -7,11 +7,13 @@ import {
   accessTo,
   DRIVER_USER,
   ENTITLEMENT,
+  REPOSITORIES,
   secret,
   ShareDriverCluster,
   shareOf,
   sharePod,
   sources,
+  TOKEN,
 } from "./share-driver-cluster.ts";
 
 /** Pods of one round of AC-H8. */
@@ -33,8 +35,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     await driver.apply(sharePod("h1", { attributes: { share: "one" } }));
     await driver.untilReady("h1");
     expect(await driver.exec("h1", `cat ${ENTITLEMENT}/1.pem`)).toBe("certificate");
-    const token = "/var/run/secrets/kubernetes.io/serviceaccount/token";
-    expect(await driver.exec("h1", `test -s ${token} && echo there`)).toBe("there\n");
+    expect(await driver.exec("h1", `test -s ${TOKEN} && echo there`)).toBe("there\n");
   });
 
   test("[subscription-injection/AC-H2] two shares become files of one directory", async () => {
@@ -45,6 +46,18 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     expect(await driver.exec("h2", `ls ${ENTITLEMENT}; cat ${ENTITLEMENT}/*`)).toBe(
       "left.pem\nright.pem\nlr",
     );
+  });
+
+  test("[subscription-injection/AC-H3] entitlements, repositories of a ConfigMap and the token are readable together", async () => {
+    const repositories = { "redhat.repo": "[rhel]" };
+    await driver.share("repositories", {}, repositories);
+    const pod = sharePod("h3", { attributes: { share: "one" }, repositories: { share: "repositories" } });
+    await driver.apply(pod);
+    await driver.untilReady("h3");
+    expect(await driver.exec("h3", `cat ${ENTITLEMENT}/1.pem ${REPOSITORIES}/redhat.repo`)).toBe(
+      "certificate[rhel]",
+    );
+    expect(await driver.exec("h3", `test -s ${TOKEN} && echo there`)).toBe("there\n");
   });
 
   test("[subscription-injection/AC-H4] an account without permission is refused, and the event names the Share and the account", async () => {
@@ -168,11 +181,12 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
   });
 
   test("[subscription-injection/AC-H8] pods that come and go leave no mount, no folder and no record", async () => {
+    await driver.share("crowd", { key: "value" });
     const before = { mounts: driver.mounts().length, records: driver.records().length };
     const names = Array.from({ length: podCount }, (_, index) => `crowd-${index}`);
     for (let start = 0; start < names.length; start += 20) {
       const round = names.slice(start, start + 20);
-      await driver.apply(...round.map((name) => sharePod(name, { attributes: { share: "one" } })));
+      await driver.apply(...round.map((name) => sharePod(name, { attributes: { share: "crowd" } })));
       await driver.untilReady(...round);
       expect(driver.records()).toHaveLength(before.records + round.length);
       await driver.deletePods(...round);
@@ -196,5 +210,12 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
   test("its log contains no value", async () => {
     const log = await driver.driverLog();
     for (const value of ["certificate", "renewed", "canary-value", "kept"]) expect(log).not.toContain(value);
+  });
+
+  test("[local-cluster/LC-28] a cluster with the driver and its mounts is stopped without leaving anything", async () => {
+    expect(driver.mounts()).not.toEqual([]);
+    expect(driver.traces()).not.toEqual([]);
+    await driver.cluster.stop();
+    expect(driver.traces()).toEqual([]);
   });
 });
