@@ -6,7 +6,7 @@ export interface Campaign {
   /** Name of the test file, without its ending. */
   readonly file: string;
   /** Level of the test (default: integration). */
-  readonly level?: "e2e";
+  readonly level?: "integration" | "e2e";
   /** Which tests of the file: a part of their names. */
   readonly cases: string;
 }

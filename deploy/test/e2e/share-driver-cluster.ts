@@ -11,7 +11,7 @@ const repository = join(import.meta.dirname, "../../..");
 const busybox = "quartermaster.local/busybox:1";
 
 /** The CSIDriver's name. */
-export const DRIVER = "projected-resource.storage.openshift.io";
+const DRIVER = "projected-resource.storage.openshift.io";
 /** The driver's account in the audit log. */
 export const DRIVER_USER = "system:serviceaccount:quartermaster-share-driver:quartermaster-share-driver";
 /** Where entitlements belong. */

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
 import { promisify } from "node:util";
 
+import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
-import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../volume/payload.ts";
 
 /** File systems in memory, one per volume. Mounting is the one thing that Node cannot do: docs/decisions/0051-share-driver.md. */
 export interface Tmpfs {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import type { Payload } from "../volume/payload.ts";
+import type { Payload } from "../payload.ts";
 
 /** How files are written. */
 export interface WriteOptions {

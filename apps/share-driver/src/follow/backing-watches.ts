@@ -1,8 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
+import { type BackingRef, kindOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
-import { kindOf } from "../volume/observe-volume.ts";
-import type { BackingRef } from "../volume/payload.ts";
 import { watchObject, type WatchEnvironment } from "./object-watch.ts";
 
 /** What the watches are made of. */

@@ -1,6 +1,6 @@
+import { type BackingRef, type Payload, payloadOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import type { SeenShare } from "./observe-volume.ts";
-import { type BackingRef, type Payload, payloadOf } from "./payload.ts";
 import type { VolumePod } from "./volume-request.ts";
 
 /** A Share of a volume with the object that it stood for when the volume was published. */

@@ -1,9 +1,8 @@
 import { share as shareDefinition } from "@quartermaster/api";
-import { type Client, classify, type Kind, type KubeObject, reviewAccess } from "@quartermaster/runtime";
-import { configMaps, secrets } from "@quartermaster/runtime/kinds";
+import { type Client, classify, type KubeObject, reviewAccess } from "@quartermaster/runtime";
 
+import { type BackingRef, kindOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
-import type { BackingRef } from "./payload.ts";
 import type { VolumePod, VolumeRequest } from "./volume-request.ts";
 
 /** What is known of one Share that a volume asks for. Nothing further is read of a Share that the pod may not use. */
@@ -45,11 +44,6 @@ async function seeShare(
   const backing = found.spec.backingResource;
   const object = await answered(name, async () => await client.find(kindOf(backing), backing, { signal }));
   return { name, isPermitted, backing, ...(object === undefined ? {} : { object }) };
-}
-
-/** The kind of an object behind a Share. */
-export function kindOf({ kind }: Pick<BackingRef, "kind">): Kind {
-  return kind === "Secret" ? secrets : configMaps;
 }
 
 async function mayUse(

@@ -6,11 +6,11 @@ import { type VolumeRecord, VolumeRecords } from "../files/volume-records.ts";
 import { writePayload } from "../files/write-payload.ts";
 import { BackingWatches } from "../follow/backing-watches.ts";
 import type { WatchEnvironment } from "../follow/object-watch.ts";
+import { payloadOf, type SharedObject } from "../payload.ts";
 import { Refusal, type RefusalReason } from "../refusal.ts";
 import { decidePublish, type PublishDecision } from "./decide-publish.ts";
 import { KeyedLock } from "./keyed-lock.ts";
 import { observeVolume } from "./observe-volume.ts";
-import { payloadOf, type SharedObject } from "./payload.ts";
 import type { VolumeRequest } from "./volume-request.ts";
 
 /** What the volumes of a node are made of. */

@@ -21,7 +21,7 @@ import { runDriver } from "../../src/run-driver.ts";
 import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
 
 /** Folders instead of file systems: no test mounts anything on this machine. */
-export class FolderTmpfs implements Tmpfs {
+class FolderTmpfs implements Tmpfs {
   readonly mounted = new Set<string>();
   /** The next mount fails, after it was made. */
   failsNext = false;

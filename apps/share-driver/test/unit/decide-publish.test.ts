@@ -1,9 +1,9 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
+import { MAX_KEYS, MAX_PAYLOAD_BYTES, payloadOf } from "../../src/payload.ts";
 import { decidePublish } from "../../src/volume/decide-publish.ts";
 import type { SeenShare } from "../../src/volume/observe-volume.ts";
-import { MAX_KEYS, MAX_PAYLOAD_BYTES, payloadOf } from "../../src/volume/payload.ts";
 
 const pod = { namespace: "app", name: "web", uid: "uid-1", serviceAccount: "builder" };
 

@@ -1,11 +1,16 @@
 import type { Share } from "@quartermaster/api";
-import type { KubeObject } from "@quartermaster/runtime";
-import type { ConfigMap, Secret } from "@quartermaster/runtime/kinds";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
+import { type ConfigMap, configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "./refusal.ts";
 
 /** The object behind a Share. */
 export type BackingRef = Pick<Share["spec"]["backingResource"], "kind" | "namespace" | "name">;
+
+/** Its kind. */
+export function kindOf({ kind }: Pick<BackingRef, "kind">): Kind {
+  return kind === "Secret" ? secrets : configMaps;
+}
 
 /** The files of one volume by name. */
 export type Payload = ReadonlyMap<string, Buffer>;
