@@ -127,6 +127,17 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     expect(await driver.exec("h6", `cat ${ENTITLEMENT}/key`)).toBe("kept");
   });
 
+  test("[subscription-injection/AC-H7] a restarted kubelet registers the driver again and takes up its volumes", async () => {
+    const [node] = driver.cluster.nodes;
+    await node?.kubelet.kill();
+    await node?.kubelet.restart();
+    await driver.apply(sharePod("h7", { attributes: { share: "one" } }));
+    await driver.untilReady("h7");
+    expect(await driver.exec("h7", `cat ${ENTITLEMENT}/1.pem`)).toBe("again");
+    expect(await driver.exec("h6", `cat ${ENTITLEMENT}/key`)).toBe("kept");
+    await driver.deletePods("h7");
+  });
+
   test.each([
     { name: "unknown-share", attributes: { share: "nowhere" }, says: 'Share "nowhere" not found' },
     { name: "missing-secret", attributes: { share: "hollow" }, says: 'behind Share "hollow" does not exist' },

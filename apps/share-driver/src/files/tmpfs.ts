@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
+import { release } from "node:os";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 
 import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../payload.ts";
@@ -28,9 +30,18 @@ const options = [
   "noexec",
   "nosuid",
   "nodev",
+  ...(keepsOffSwap(release()) ? ["noswap"] : []),
 ].join(",");
 
+/** Whether a kernel of this release knows the option that keeps the content out of swap (from 6.4). */
+export function keepsOffSwap(kernelRelease: string): boolean {
+  const [, major = "0", minor = "0"] = /^(\d+)\.(\d+)/.exec(kernelRelease) ?? [];
+  return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 4);
+}
+
 async function mount(target: string): Promise<void> {
+  // kubelet makes the folder of the volume; where there is none, there is no such pod.
+  if (!existsSync(dirname(target))) throw new Refusal("InvalidRequest", "the pod has no such volume");
   mkdirSync(target, { recursive: true, mode: 0o750 });
   assertNoLinks(target);
   await runProgram("mount", ["-n", "-t", "tmpfs", "-o", options, "tmpfs", target]);
