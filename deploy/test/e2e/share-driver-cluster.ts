@@ -195,6 +195,13 @@ export class ShareDriverCluster implements AsyncDisposable {
     return readdirSync(join(this.#kubeletFolder(), "plugins", DRIVER, "volumes"));
   }
 
+  /** Pods of the app namespace, which all have volumes of ours, and those volumes. */
+  async volumesInUse(): Promise<{ readonly pods: number; readonly volumes: number }> {
+    const format = "-o=jsonpath={range .items[*]}{.spec.volumes[*].csi.driver}{'\\n'}{end}";
+    const lines = (await this.kubectl("-n", APP, "get", "pods", format)).trimEnd().split("\n");
+    return { pods: lines.length, volumes: lines.flatMap((line) => line.split(" ")).length };
+  }
+
   /** Folders that kubelet keeps for pods of the node, with a volume of ours inside. */
   volumeFolders(): readonly string[] {
     const pods = join(this.#kubeletFolder(), "pods");
@@ -208,7 +215,9 @@ export class ShareDriverCluster implements AsyncDisposable {
     const { folder } = this.cluster;
     const processes = readdirSync("/proc").filter(
       (entry) =>
-        /^\d+$/.test(entry) && textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(folder)}-`),
+        /^\d+$/.test(entry) &&
+        textOf(`/proc/${entry}/cmdline`) !== "" && // a dead process that nobody has asked about yet has none
+        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(folder)}-`),
     );
     const mounts = textOf("/proc/self/mountinfo")
       .split("\n")

@@ -10,9 +10,9 @@ import { refusalReasons } from "../../src/refusal.ts";
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/reference/share-driver.md"), "utf8");
 
 async function render(use: (metrics: ReturnType<typeof driverMetrics>) => void): Promise<string> {
-  const { series, render: show } = createMetrics({ system: realSystem() });
-  use(driverMetrics(series, () => ({ size: 3, followedObjects: 2 })));
-  return await show();
+  const metrics = createMetrics({ system: realSystem() });
+  use(driverMetrics(metrics.series, () => ({ size: 3, followedObjects: 2 })));
+  return await metrics.render();
 }
 
 describe("the driver's metrics", () => {
