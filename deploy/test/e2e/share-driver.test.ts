@@ -48,7 +48,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     );
   });
 
-  test("[subscription-injection/AC-H3] entitlements, repositories of a ConfigMap and the token are readable together", async () => {
+  test("entitlements, repositories of a ConfigMap and the token are readable together", async () => {
     const repositories = { "redhat.repo": "[rhel]" };
     await driver.share("repositories", {}, repositories);
     const pod = sharePod("h3", { attributes: { share: "one" }, repositories: { share: "repositories" } });
@@ -98,7 +98,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     expect(await driver.exec("h2", `cat ${ENTITLEMENT}/*`)).toBe("nr");
   });
 
-  test("[subscription-injection/AC-H6] a running pod keeps its files when the Share and the permission are gone; a new one is refused", async () => {
+  test("a running pod keeps its files when the Share and the permission are gone; a new one is refused", async () => {
     await driver.share("leaving", { key: "kept" });
     await driver.apply(sharePod("h6", { attributes: { share: "leaving" } }));
     await driver.untilReady("h6");

@@ -133,6 +133,15 @@ export class DriverProcess implements AsyncDisposable {
     return readdirSync(this.recordFolder());
   }
 
+  /** Changes the record to that of a driver that was killed between the mount and the last file. */
+  cutOffWhilePublishing(uid: string): void {
+    for (const name of this.records()) {
+      const path = join(this.recordFolder(), name);
+      const text = readFileSync(path, "utf8");
+      if (text.includes(`"csi-${uid}"`)) writeFileSync(path, text.replace('"published"', '"publishing"'));
+    }
+  }
+
   recordFolder(): string {
     return join(this.kubeletFolder, "plugins", DRIVER_NAME, "volumes");
   }

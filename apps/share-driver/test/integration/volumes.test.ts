@@ -92,8 +92,10 @@ describe("the volumes of a node", () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("whole");
     await scene.publish("rebooted");
+    await scene.publish("cut-off");
     await scene.driver.stop();
     scene.driver.tmpfs.mounted.delete(scene.driver.target("rebooted"));
+    scene.driver.cutOffWhilePublishing("cut-off");
     writeFileSync(join(scene.driver.recordFolder(), "broken.json"), "{");
     await scene.driver.start();
     expect(scene.driver.records()).toHaveLength(1);
