@@ -36,7 +36,7 @@ export function csiServices({ nodeName, kubeletFolder, volumes }: DriverFacts): 
         NodeGetInfo: () => ({ nodeId: nodeName }),
         NodeGetCapabilities: () => ({}),
         NodePublishVolume: async (request) => {
-          await volumes.publish(parseVolumeRequest(request, kubeletFolder));
+          await volumes.publish(() => parseVolumeRequest(request, kubeletFolder));
           return {};
         },
         NodeUnpublishVolume: async (request) => {

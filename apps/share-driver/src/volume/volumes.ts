@@ -74,19 +74,22 @@ export class Volumes {
     log.info("volumes recovered", { volumes: this.#volumes.size });
   }
 
-  /** Mounts a volume with its content. Does nothing when it is there already. Throws a Refusal, and then leaves nothing behind. */
-  async publish(request: VolumeRequest): Promise<void> {
-    const { system, metrics } = this.#options;
+  /**
+   * Mounts a volume with its content. Does nothing when it is there already. Throws a Refusal, and then leaves nothing behind;
+   * `readRequest` may throw one too, so that every refusal is counted and logged here.
+   */
+  async publish(readRequest: () => VolumeRequest): Promise<void> {
+    const { system, metrics, log } = this.#options;
     const startMs = system.monotonicMs();
+    let request: VolumeRequest | undefined;
     try {
-      await this.#lock.run(request.volumeId, async () => {
-        if (this.#isPublished(request)) return;
-        await this.#publishNew(request);
-      });
+      request = readRequest();
+      await this.#publishOnce(request);
       metrics.published("Published", (system.monotonicMs() - startMs) / 1000);
     } catch (error) {
-      metrics.published(reasonOf(error), (system.monotonicMs() - startMs) / 1000);
-      this.#options.log.warn("publish refused", { ...factsOf(request), reason: reasonOf(error), err: error });
+      const reason = reasonOf(error);
+      metrics.published(reason, (system.monotonicMs() - startMs) / 1000);
+      log.warn("publish refused", { ...(request === undefined ? {} : factsOf(request)), reason, err: error });
       throw error;
     }
   }
@@ -102,6 +105,12 @@ export class Volumes {
     });
     metrics.unpublished();
     log.info("unpublished", { volumeId });
+  }
+
+  async #publishOnce(request: VolumeRequest): Promise<void> {
+    await this.#lock.run(request.volumeId, async () => {
+      if (!this.#isPublished(request)) await this.#publishNew(request);
+    });
   }
 
   /** kubelet may ask again, e.g. after its own restart; permissions were checked when the volume was made. */

@@ -33,7 +33,7 @@ const publishRequest = {
 
 async function serve(
   name: string,
-  publish: (request: VolumeRequest) => Promise<void>,
+  publish: (readRequest: () => VolumeRequest) => Promise<void>,
 ): Promise<AsyncDisposable & { readonly client: SocketClient; readonly unpublished: string[] }> {
   const path = join(folder, `${name}.sock`);
   const unpublished: string[] = [];
@@ -81,9 +81,9 @@ describe("the plugin's socket", () => {
 
   test("hands a volume's request on, maps and all", async () => {
     const requests: VolumeRequest[] = [];
-    await using served = await serve("publish", async (request) => {
+    await using served = await serve("publish", async (readRequest) => {
       await Promise.resolve();
-      requests.push(request);
+      requests.push(readRequest());
     });
     expect(await served.client.call(nodeService, "NodePublishVolume", publishRequest)).toEqual({
       answer: {},
@@ -111,6 +111,24 @@ describe("the plugin's socket", () => {
       code: "PERMISSION_DENIED",
       message: "not permitted",
     });
+  });
+
+  test("[subscription-injection/AC-H9] refuses a path outside kubelet's directory, to mount and to unmount", async () => {
+    await using served = await serve("path", async (readRequest) => {
+      await Promise.resolve();
+      readRequest();
+    });
+    const end = {
+      code: "INVALID_ARGUMENT",
+      message: "the target path is not one of kubelet's for CSI volumes",
+    };
+    const request = { ...publishRequest, targetPath: "/etc" };
+    expect(await served.client.call(nodeService, "NodePublishVolume", request)).toEqual(end);
+    const { volumeId, targetPath } = request;
+    expect(await served.client.call(nodeService, "NodeUnpublishVolume", { volumeId, targetPath })).toEqual(
+      end,
+    );
+    expect(served.unpublished).toEqual([]);
   });
 
   test("keeps the details of its own faults to itself", async () => {
