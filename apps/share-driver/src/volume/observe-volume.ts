@@ -3,6 +3,7 @@ import { type Client, classify, type KubeObject, reviewAccess } from "@quarterma
 
 import { type BackingRef, kindOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
+import type { SingleFlight } from "./single-flight.ts";
 import type { VolumePod, VolumeRequest } from "./volume-request.ts";
 
 /** What is known of one Share that a volume asks for. Nothing further is read of a Share that the pod may not use. */
@@ -19,6 +20,8 @@ export interface SeenShare {
 export interface ObserveOptions {
   readonly client: Client;
   readonly signal: AbortSignal;
+  /** Questions of all volumes that are under way. */
+  readonly questions: SingleFlight;
 }
 
 /** Reads everything that the decision about a volume needs. Throws a Refusal when the API server gives no answer. */
@@ -29,20 +32,26 @@ export async function observeVolume(
   return await Promise.all(shares.map(async (name) => await seeShare(name, pod, options)));
 }
 
-async function seeShare(
-  name: string,
-  pod: VolumePod,
-  { client, signal }: ObserveOptions,
-): Promise<SeenShare> {
-  const isPermitted = await answered(name, async () => await mayUse(name, pod, { client, signal }));
+async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): Promise<SeenShare> {
+  const { client, signal, questions } = options;
+  const { namespace, serviceAccount } = pod;
+  const ask = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
+    await answered(name, async () => await questions.run(key, question));
+  const isPermitted = await ask(
+    ["use", namespace, serviceAccount, name],
+    async () => await mayUse(name, pod, options),
+  );
   if (!isPermitted) return { name, isPermitted };
-  const found = await answered(
-    name,
+  const found = await ask(
+    ["share", name],
     async () => await client.find(shareDefinition.kind, { name }, { signal }),
   );
   if (found === undefined) return { name, isPermitted };
   const backing = found.spec.backingResource;
-  const object = await answered(name, async () => await client.find(kindOf(backing), backing, { signal }));
+  const object = await ask(
+    ["object", backing.kind, backing.namespace, backing.name],
+    async () => await client.find(kindOf(backing), backing, { signal }),
+  );
   return { name, isPermitted, backing, ...(object === undefined ? {} : { object }) };
 }
 

@@ -11,6 +11,7 @@ import { Refusal, type RefusalReason } from "../refusal.ts";
 import { decidePublish, type PublishDecision } from "./decide-publish.ts";
 import { KeyedLock } from "./keyed-lock.ts";
 import { observeVolume } from "./observe-volume.ts";
+import { SingleFlight } from "./single-flight.ts";
 import type { VolumeRequest } from "./volume-request.ts";
 
 /** What the volumes of a node are made of. */
@@ -35,6 +36,7 @@ export class Volumes {
   readonly #records: VolumeRecords;
   readonly #watches: BackingWatches;
   readonly #lock = new KeyedLock();
+  readonly #questions = new SingleFlight();
   readonly #volumes = new Map<string, VolumeRecord>();
 
   constructor(options: VolumesOptions) {
@@ -128,7 +130,7 @@ export class Volumes {
 
   async #publishNew(request: VolumeRequest): Promise<void> {
     const { client, signal, log } = this.#options;
-    const seen = await observeVolume(request, { client, signal });
+    const seen = await observeVolume(request, { client, signal, questions: this.#questions });
     const decision = decidePublish(request.pod, seen);
     this.#watches.assertRoomFor(decision.sources.map(({ backing }) => backing));
     const { volumeId, target, mode, pod } = request;

@@ -53,6 +53,17 @@ describe("the driver on a bad network", () => {
     }
   });
 
+  test("asks once for fifty volumes at once", async () => {
+    await using scene = await ShareScene.open(cluster);
+    await scene.publish("warm");
+    const before = scene.proxy.trace.length;
+    const uids = Array.from({ length: 50 }, (_, index) => `crowd-${index}`);
+    const ends = await Promise.all(uids.map(async (uid) => await scene.ask(uid)));
+    expect(ends.filter((end) => !("answer" in end))).toEqual([]);
+    expect(uids.map((uid) => scene.driver.read(uid, "key"))).toEqual(uids.map(() => "first"));
+    expect(scene.proxy.trace.length - before).toBeLessThan(50);
+  });
+
   test("has one watch for all volumes of an object, and none after the last of them", async () => {
     await using scene = await ShareScene.open(cluster);
     const watches = (): number => scene.proxy.trace.filter(({ verb }) => verb === "watch").length;
