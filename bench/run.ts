@@ -1,6 +1,7 @@
 import { benchInstallPlan } from "./install-plan.ts";
 import { benchLocalCluster } from "./local-cluster.ts";
 import { benchRuntime } from "./runtime.ts";
+import { benchShareDriver } from "./share-driver.ts";
 import type { BenchOptions, Section } from "./table.ts";
 import { printSection } from "./table.ts";
 
@@ -9,6 +10,7 @@ const sections: Readonly<Record<string, (options: BenchOptions) => Promise<Secti
   "local-cluster": benchLocalCluster,
   runtime: benchRuntime,
   "install-plan": benchInstallPlan,
+  "share-driver": benchShareDriver,
 };
 
 const words = process.argv.slice(2);

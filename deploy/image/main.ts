@@ -2,16 +2,22 @@
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { writeOperatorFiles } from "./operator-files.ts";
-import { writeOperatorImage } from "./operator-image.ts";
+import { images, writeImage, writeImageFiles } from "./program-images.ts";
 
 const { values } = parseArgs({
-  options: { output: { type: "string", default: "dist/image" }, files: { type: "string" } },
+  options: {
+    image: { type: "string", default: "operator" },
+    output: { type: "string" },
+    files: { type: "string" },
+  },
 });
+const image = images[values.image];
+if (image === undefined) throw new Error(`--image: one of ${Object.keys(images).join(", ")}`);
 if (values.files === undefined) {
-  rmSync(values.output, { recursive: true, force: true });
-  const { name, folder, digest } = await writeOperatorImage({ target: values.output });
+  const target = values.output ?? (values.image === "operator" ? "dist/image" : `dist/${values.image}-image`);
+  rmSync(target, { recursive: true, force: true });
+  const { name, folder, digest } = await writeImage(image, { target });
   process.stdout.write(`${name}\n${digest}\n${folder}\n`);
 } else {
-  await writeOperatorFiles(values.files);
+  await writeImageFiles(image, values.files);
 }

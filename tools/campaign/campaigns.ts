@@ -3,8 +3,10 @@ export interface Campaign {
   readonly name: string;
   /** What full length means. */
   readonly what: string;
-  /** Name of the integration test file, without its ending. */
+  /** Name of the test file, without its ending. */
   readonly file: string;
+  /** Level of the test (default: integration). */
+  readonly level?: "integration" | "e2e";
   /** Which tests of the file: a part of their names. */
   readonly cases: string;
 }
@@ -29,5 +31,12 @@ export const campaigns: readonly Campaign[] = [
     what: "every kind of crash at every write of an install",
     file: "plan-crash",
     cases: "install-plan/117",
+  },
+  {
+    name: "volumes",
+    what: "200 pods with volumes of the share driver come and go",
+    file: "share-driver",
+    level: "e2e",
+    cases: "AC-H8",
   },
 ];

@@ -41,8 +41,8 @@ export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
   }
 }
 
-async function vitest({ file, cases }: Campaign, report: string): Promise<number> {
-  const chosen = ["--project", "integration", "-t", cases, `/${file}.test.ts`];
+async function vitest({ file, level = "integration", cases }: Campaign, report: string): Promise<number> {
+  const chosen = ["--project", level, "-t", cases, `/${file}.test.ts`];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const child = spawn("vitest", ["run", ...chosen, `--testTimeout=${testTimeoutMs}`, ...reporters], {
     env: { ...process.env, [campaignVariable]: "1" },

@@ -31,6 +31,7 @@ export const packages: readonly PackageRule[] = [
   },
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },
   { folder: "apps/cli", mayImport: [...domains, ...belowDomains, "local-cluster"] },
+  { folder: "apps/share-driver", mayImport: foundation },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },
   { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit", "tools"] },
   { folder: "deploy", mayImport: ["local-cluster", "tools"] },

@@ -2,6 +2,7 @@ const systemFolders = [
   /^(?:packages|apps)\/[^/]+\/src\/system\//,
   /^(?:packages|apps)\/[^/]+\/test\//,
   /^packages\/testkit\//,
+  /^deploy\/test\//,
   /^tools\//,
   /^bench\//,
 ];

@@ -9,13 +9,16 @@ import { type Campaign, campaigns, campaignVariable } from "../campaign/campaign
 const root = resolve(import.meta.dirname, "../..");
 
 describe("the list of campaigns", () => {
-  test.each(campaigns)("$name: its test is there once, and has a short form", ({ file, cases }) => {
-    const files = globSync(`{packages,apps}/*/test/integration/**/${file}.test.ts`, { cwd: root });
-    expect(files).toHaveLength(1);
-    const text = readFileSync(join(root, files[0] ?? ""), "utf8");
-    expect(text).toContain(`${cases}]`);
-    expect(text).toContain(campaignVariable);
-  });
+  test.each(campaigns)(
+    "$name: its test is there once, and has a short form",
+    ({ file, cases, level = "integration" }) => {
+      const files = globSync(`{packages/*,apps/*,deploy}/test/${level}/**/${file}.test.ts`, { cwd: root });
+      expect(files).toHaveLength(1);
+      const text = readFileSync(join(root, files[0] ?? ""), "utf8");
+      expect(text).toContain(`${cases}]`);
+      expect(text).toContain(campaignVariable);
+    },
+  );
 
   test("names each once", () => {
     expect(new Set(campaigns.map(({ name }) => name)).size).toBe(campaigns.length);

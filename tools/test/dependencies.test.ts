@@ -76,11 +76,12 @@ describe("dependencies", () => {
     ).toEqual([]);
   });
 
-  test("that reach a user have no install script", () => {
+  test("that reach a user have no install script that matters", () => {
     const scripted = lock.filter(
       ({ hasInstallScript, dev, devOptional }) => hasInstallScript && !dev && !devOptional,
     );
-    expect(scripted.map(({ name }) => name)).toEqual([]);
+    // It prints a warning about version ranges, comes with @grpc/grpc-js, and is never called: docs/decisions/0051-share-driver.md.
+    expect(scripted.map(({ name }) => name)).toEqual(["protobufjs"]);
     // Those of our tools do not run either.
     expect(readFileSync(resolve(root, ".npmrc"), "utf8")).toMatch(/^ignore-scripts=true$/m);
   });

@@ -8,7 +8,7 @@ import { eventually, hasRealNodes, type LocalCluster, startLocalCluster } from "
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { operatorImage, writeOperatorImage } from "../../image/operator-image.ts";
+import { operatorImage, writeImage } from "../../image/program-images.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
@@ -83,7 +83,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   let image: ImageLayout;
 
   beforeAll(async () => {
-    image = await writeOperatorImage({ target: join(folder, "one"), compression: "none" });
+    image = await writeImage(operatorImage, { target: join(folder, "one"), compression: "none" });
     cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
   });
 
@@ -108,7 +108,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
     expect(await pods("spec.securityContext.runAsUser")).toBe(""); // the number is the image's own
     expect(await pods("spec.containers[0].securityContext.readOnlyRootFilesystem")).toBe("true true");
-    expect(await pods("status.containerStatuses[0].image")).toBe(`${operatorImage} ${operatorImage}`);
+    expect(await pods("status.containerStatuses[0].image")).toBe(
+      `${operatorImage.name} ${operatorImage.name}`,
+    );
     expect(await pods("status.containerStatuses[0].restartCount")).toBe("0 0");
   });
 

@@ -1,27 +1,35 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { operatorEntrypoint, operatorUser } from "../../image/operator-files.ts";
-import { operatorImage } from "../../image/operator-image.ts";
+import { entrypointOf } from "../../image/program-files.ts";
+import { operatorImage, shareDriverImage } from "../../image/program-images.ts";
 
 const deploy = join(import.meta.dirname, "../..");
-const containerfile = readFileSync(join(deploy, "image/Containerfile"), "utf8");
 
-function lineOf(word: string): string | undefined {
-  return new RegExp(`^${word} (.*)$`, "m").exec(containerfile)?.[1];
-}
+describe.each([
+  { image: operatorImage, containerfile: "Containerfile", manifest: "operator.yaml", flags: "" },
+  {
+    image: shareDriverImage,
+    containerfile: "share-driver.Containerfile",
+    manifest: "share-driver.yaml",
+    flags: "--image share-driver ",
+  },
+])("$image.name", ({ image, containerfile, manifest, flags }) => {
+  const text = readFileSync(join(deploy, "image", containerfile), "utf8");
+  const lineOf = (word: string): string | undefined => new RegExp(`^${word} (.*)$`, "m").exec(text)?.[1];
 
-test("an engine makes the same image as we do", () => {
-  expect(JSON.parse(lineOf("ENTRYPOINT") ?? "")).toEqual(operatorEntrypoint);
-  expect(lineOf("USER")).toBe(operatorUser);
-  expect(lineOf("COPY")).toBe(". .");
-  expect(containerfile).toContain("main.ts --files /image");
-  expect(containerfile).toContain("COPY --from=build /image/ /");
-});
+  test("an engine makes the same image as we do", () => {
+    expect(JSON.parse(lineOf("ENTRYPOINT") ?? "")).toEqual(entrypointOf(image.program));
+    expect(lineOf("USER")).toBe(image.user);
+    expect(lineOf("COPY")).toBe(". .");
+    expect(text).toContain(`main.ts ${flags}--files /image`);
+    expect(text).toContain("COPY --from=build /image/ /");
+  });
 
-test("what is deployed is what is built", () => {
-  expect(readFileSync(join(deploy, "operator.yaml"), "utf8")).toContain(`image: ${operatorImage}\n`);
-  expect(containerfile).toContain(`-t ${operatorImage} `);
+  test("what is deployed is what is built", () => {
+    expect(readFileSync(join(deploy, manifest), "utf8")).toContain(`image: ${image.name}\n`);
+    expect(text).toContain(`-t ${image.name} `);
+  });
 });

@@ -6,7 +6,7 @@ import type { System } from "../system/system.ts";
 import { desiredCniConfig } from "./cni-config.ts";
 import { desiredContainerdConfig } from "./containerd-config.ts";
 import { makeMountNamespace } from "./namespaces.ts";
-import { nodeOverlays, type NodePaths } from "./node-paths.ts";
+import { nodeBinds, nodeOverlays, type NodePaths } from "./node-paths.ts";
 import { type NodePlace, startNodeProcess } from "./node-process.ts";
 import { accepts } from "./passage.ts";
 import { runTool } from "./run-tool.ts";
@@ -29,7 +29,8 @@ export async function startContainerRuntime(
     join(paths.cniConfigFolder, "10-pods.conflist"),
     JSON.stringify(desiredCniConfig(paths, podSubnet)),
   );
-  await makeMountNamespace(paths.mountNamespace, nodeOverlays(folder, name), system);
+  const mounts = { overlays: nodeOverlays(folder, name), binds: nodeBinds(paths) };
+  await makeMountNamespace(paths.mountNamespace, mounts, system);
   const runtime = startNodeProcess(
     {
       program: "containerd",

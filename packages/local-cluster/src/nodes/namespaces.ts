@@ -42,29 +42,47 @@ export interface Overlay {
   readonly work: string;
 }
 
-/** Makes a mount namespace with these overlays. Its mounts are seen by nobody else and end with the last process in it. */
+/** A folder of the cluster that a node sees in a second place, which lies on one of its overlays. */
+export interface Bind {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a node sees differently from the machine. */
+export interface NodeMounts {
+  readonly overlays: readonly Overlay[];
+  readonly binds: readonly Bind[];
+}
+
+/** Makes a mount namespace with these mounts. They are seen by nobody else and end with the last process in it. */
 export async function makeMountNamespace(
   file: string,
-  overlays: readonly Overlay[],
+  { overlays, binds }: NodeMounts,
   system: System,
 ): Promise<void> {
-  for (const { upper, work } of overlays)
-    for (const path of [upper, work]) mkdirSync(path, { recursive: true });
+  const folders = [...overlays.flatMap(({ upper, work }) => [upper, work]), ...binds.map(({ from }) => from)];
+  for (const path of folders) mkdirSync(path, { recursive: true });
   writeFileSync(file, "");
-  const words = overlays.flatMap(({ path, upper, work }) => [
-    path,
-    `lowerdir=${path},upperdir=${upper},workdir=${work}`,
-  ]);
+  const args = [
+    ...overlays.flatMap(({ path, upper, work }) => [
+      path,
+      `lowerdir=${path},upperdir=${upper},workdir=${work}`,
+    ]),
+    "--",
+    ...binds.flatMap(({ from, to }) => [from, to]),
+  ];
   await runTool(
     {
       command: "unshare",
-      args: [`--mount=${file}`, "--propagation=private", "--", "sh", "-ec", MOUNT_OVERLAYS, "sh", ...words],
+      args: [`--mount=${file}`, "--propagation=private", "--", "sh", "-ec", MAKE_MOUNTS, "sh", ...args],
     },
     system,
   );
 }
 
 /** Shared at the end, among the node's own processes: a pod may ask to see mounts made after it started. */
-const MOUNT_OVERLAYS = `
-while [ $# -gt 0 ]; do mount --no-mtab -t overlay -o "$2" overlay "$1"; shift 2; done
+const MAKE_MOUNTS = `
+while [ "$1" != "--" ]; do mount --no-mtab -t overlay -o "$2" overlay "$1"; shift 2; done
+shift
+while [ $# -gt 0 ]; do mkdir -p "$2"; mount --no-mtab --bind "$1" "$2"; shift 2; done
 mount --no-mtab --make-rshared /`;

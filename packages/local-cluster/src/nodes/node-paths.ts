@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
-import { mountNamespaceFile, networkNamespaceFile, type Overlay } from "./namespaces.ts";
+import { mountNamespaceFile, networkNamespaceFile, type Bind, type Overlay } from "./namespaces.ts";
 import { SOCKET_PATH_LIMIT_BYTES } from "./socket-path.ts";
 
 /** Where everything of one node lies. All of it is below the cluster's folder, except for the cgroups. */
@@ -22,6 +22,9 @@ export interface NodePaths {
   readonly cniConfigFolder: string;
   readonly cniState: string;
   readonly kubeletConfig: string;
+  /** Where kubelet's files lie on the machine. */
+  readonly kubeletData: string;
+  /** The same folder as the node sees it: kubelet's `--root-dir`. */
   readonly kubeletRoot: string;
   readonly kubeProxyConfig: string;
   readonly podLogs: string;
@@ -48,13 +51,20 @@ export function nodePaths(folder: string, name: string): NodePaths {
     cniConfigFolder: join(root, "cni"),
     cniState: join(root, "cni-state"),
     kubeletConfig: join(root, "kubelet.yaml"),
-    kubeletRoot: join(root, "kubelet"),
+    kubeletData: join(root, "kubelet"),
+    kubeletRoot: isOverlaid(folder, "/var/lib") ? KUBELET_ROOT : join(root, "kubelet"),
     kubeProxyConfig: join(root, "kube-proxy.yaml"),
     podLogs: join(root, "pod-logs"),
     resolvConf: join(root, "resolv.conf"),
     volumes: volumesFolder(folder, name),
   };
 }
+
+/**
+ * kubelet's usual root. DaemonSets of CSI drivers name it, and the sockets of their plugins below it stay within the kernel's
+ * limit for the path of a unix socket.
+ */
+const KUBELET_ROOT = "/var/lib/kubelet";
 
 /** Where the volumes of a node keep their data. */
 export function volumesFolder(folder: string, node: string): string {
@@ -68,11 +78,20 @@ export function volumesFolder(folder: string, node: string): string {
  */
 export function nodeOverlays(folder: string, name: string): readonly Overlay[] {
   return ["/run", "/var/lib", "/var/log"]
-    .filter((path) => !folder.startsWith(`${path}/`))
+    .filter((path) => isOverlaid(folder, path))
     .map((path) => {
       const own = join(folder, "nodes", name, "overlay", path.slice(1).replaceAll("/", "-"));
       return { path, upper: join(own, "upper"), work: join(own, "work") };
     });
+}
+
+function isOverlaid(folder: string, path: string): boolean {
+  return !folder.startsWith(`${path}/`);
+}
+
+/** The folders that a node sees in another place: kubelet's, unless /var/lib holds the cluster itself. */
+export function nodeBinds({ kubeletData, kubeletRoot }: NodePaths): readonly Bind[] {
+  return kubeletData === kubeletRoot ? [] : [{ from: kubeletData, to: kubeletRoot }];
 }
 
 /** The path of a unix socket; throws when the kernel would not take it. */

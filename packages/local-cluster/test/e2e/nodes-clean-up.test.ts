@@ -11,7 +11,7 @@ import { startLocalCluster } from "../../src/index.ts";
 import { cgroupHierarchies } from "../../src/nodes/cgroups.ts";
 import { identifyProcess } from "../../src/process/process-identity.ts";
 import { eventually } from "../integration/eventually.ts";
-import { apply, idlePod, untilPodReady } from "./workloads.ts";
+import { apply, idlePod, mountingDaemonSet, untilExec, untilPodReady, watchingPod } from "./workloads.ts";
 
 /** Everything on the machine that names the cluster's folder: processes, mounts, cgroups. */
 function traces(folder: string, name: string): readonly string[] {
@@ -71,6 +71,18 @@ describe.runIf(hasRealNodes())("what is left of a cluster with real nodes", () =
     expect(traces(cluster.folder, "stopped")).not.toEqual([]);
     await cluster.stop();
     expect(traces(cluster.folder, "stopped")).toEqual([]);
+    expect(wellKnownPlaces()).toEqual(placesBefore);
+  });
+
+  test("[local-cluster/LC-28] nothing, after a DaemonSet mounted below /var/lib/kubelet, and its mount reached a pod", async () => {
+    using parent = clustersFolder();
+    const placesBefore = wellKnownPlaces();
+    const cluster = await startLocalCluster({ nodes: 1, parentFolder: parent.path, name: "plugin" });
+    await apply(cluster, mountingDaemonSet("plugin"), watchingPod("reader"));
+    await untilPodReady(cluster, "reader");
+    expect(await untilExec(cluster, "reader", "cat /plugins/example/mnt/greeting")).toBe("hello\n");
+    await cluster.stop();
+    expect(traces(cluster.folder, "plugin")).toEqual([]);
     expect(wellKnownPlaces()).toEqual(placesBefore);
   });
 

@@ -2,6 +2,8 @@ import { BUSYBOX_IMAGE } from "../../src/images/busybox-image.ts";
 import type { LocalCluster } from "../../src/index.ts";
 import { eventually } from "../integration/eventually.ts";
 
+const PLUGINS = "/var/lib/kubelet/plugins";
+
 type Manifest = Readonly<Record<string, unknown>>;
 
 /** A pod template that serves the file system below `/www` on port 8080, after it has run `prepare`. */
@@ -37,6 +39,49 @@ export function idlePod(name: string): Manifest {
     kind: "Pod",
     metadata: { name },
     spec: { terminationGracePeriodSeconds: 0, containers: [container] },
+  };
+}
+
+const pluginsVolume = { name: "plugins", hostPath: { path: PLUGINS, type: "DirectoryOrCreate" } };
+
+/** A DaemonSet as CSI drivers have it: it mounts a file system below kubelet's folder, to be seen by everybody on the node. */
+export function mountingDaemonSet(name: string): Manifest {
+  const folder = `${PLUGINS}/example/mnt`;
+  const script = `mkdir -p ${folder}; mount -t tmpfs none ${folder}; echo hello > ${folder}/greeting; exec sleep infinity`;
+  const container = {
+    name: "plugin",
+    image: BUSYBOX_IMAGE,
+    command: ["sh", "-ec", script],
+    securityContext: { privileged: true },
+    volumeMounts: [{ name: "plugins", mountPath: PLUGINS, mountPropagation: "Bidirectional" }],
+  };
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { terminationGracePeriodSeconds: 0, containers: [container], volumes: [pluginsVolume] },
+      },
+    },
+  };
+}
+
+/** A pod that sees at `/plugins` what others mount below kubelet's folder of plugins. */
+export function watchingPod(name: string): Manifest {
+  const container = {
+    name: "idle",
+    image: BUSYBOX_IMAGE,
+    command: ["sleep", "infinity"],
+    volumeMounts: [{ name: "plugins", mountPath: "/plugins", mountPropagation: "HostToContainer" }],
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: { terminationGracePeriodSeconds: 0, containers: [container], volumes: [pluginsVolume] },
   };
 }
 

@@ -11,7 +11,7 @@ import { desiredContainerdConfig } from "../../src/nodes/containerd-config.ts";
 import { desiredCorefile } from "../../src/nodes/corefile.ts";
 import { desiredKubeProxyConfig } from "../../src/nodes/kube-proxy-config.ts";
 import { desiredKubeletConfig, kubeletArguments } from "../../src/nodes/kubelet-config.ts";
-import { nodeOverlays, nodePaths } from "../../src/nodes/node-paths.ts";
+import { nodeBinds, nodeOverlays, nodePaths } from "../../src/nodes/node-paths.ts";
 import { numberNodes } from "../../src/nodes/node-specs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "qm-"));
@@ -29,7 +29,9 @@ const kubelet = {
 };
 
 describe("everything a node writes is below the cluster's folder", () => {
-  const files = Object.entries<string>({ ...paths }).filter(([key]) => !key.toLowerCase().endsWith("cgroup"));
+  const files = Object.entries<string>({ ...paths }).filter(
+    ([key]) => !key.toLowerCase().endsWith("cgroup") && key !== "kubeletRoot",
+  );
 
   test.each(files.map(([name, path]) => ({ name, path })))("$name", ({ path }) => {
     expect(path.startsWith(`${folder}/`)).toBe(true);
@@ -54,6 +56,13 @@ describe("everything a node writes is below the cluster's folder", () => {
     expect(kubeletArguments(kubelet)).toEqual(
       expect.arrayContaining([`--root-dir=${paths.kubeletRoot}`, `--cert-dir=${paths.kubeletRoot}/pki`]),
     );
+  });
+
+  test("kubelet's usual root is its folder in the cluster, unless the cluster itself lies in /var/lib", () => {
+    expect(nodeBinds(paths)).toEqual([{ from: paths.kubeletData, to: "/var/lib/kubelet" }]);
+    expect(paths.kubeletRoot).toBe("/var/lib/kubelet");
+    const within = { ...paths, kubeletRoot: paths.kubeletData };
+    expect(nodeBinds(within)).toEqual([]);
   });
 
   test("what no setting moves is caught by overlays, unless the cluster itself lies there", () => {

@@ -1,30 +1,38 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { rootCertificates } from "node:tls";
 
 import { bundleProgram } from "@quartermaster/tools/bundle";
 
-/** The user of the image; nobody else's number. */
-export const operatorUser = "65532:65532";
+/** A program of ours that becomes an image. */
+export interface ProgramRequest {
+  /** Its main module, from the root of the repository. */
+  readonly entryPoint: string;
+  /** Path in the image, without a leading slash. */
+  readonly program: string;
+  /** Programs of this machine that it calls; they go to `usr/bin`. */
+  readonly tools?: readonly string[];
+}
 
-/** How the image starts. Young objects get 4 MB at a time: docs/decisions/0030. */
-export const operatorEntrypoint: readonly string[] = [
-  "/usr/bin/node",
-  "--max-semi-space-size=4",
-  "/app/operator.mjs",
-];
+/** How such a program starts. Young objects get 4 MB at a time: docs/decisions/0030. */
+export function entrypointOf(program: string): readonly string[] {
+  return ["/usr/bin/node", "--max-semi-space-size=4", `/${program}`];
+}
 
 /**
- * Writes all files of the operator's image below `root`: this Node, the libraries that it needs, certificates and the program.
+ * Writes all files of an image below `root`: this Node, the libraries that it and the tools need, certificates and the program.
  * There is no shell and nothing else to be misused.
  */
-export async function writeOperatorFiles(root: string): Promise<void> {
-  const program = join(root, "app/operator.mjs");
-  await bundleProgram({ entryPoint: join(repository, "apps/operator/src/main.ts"), outfile: program });
-  chmodSync(program, 0o644);
+export async function writeProgramFiles(
+  root: string,
+  { entryPoint, program, tools = [] }: ProgramRequest,
+): Promise<void> {
+  await bundleProgram({ entryPoint: join(repository, entryPoint), outfile: join(root, program) });
+  chmodSync(join(root, program), 0o644);
   copyInto(root, { from: process.execPath, path: "usr/bin/node", mode: 0o755 });
-  for (const library of librariesOf(process.execPath))
+  for (const tool of tools) copyInto(root, { from: tool, path: `usr/bin/${basename(tool)}`, mode: 0o755 });
+  for (const library of new Set([process.execPath, ...tools].flatMap(librariesOf)))
     copyInto(root, { from: library, path: library.slice(1), mode: 0o755 });
   writeInto(root, "etc/ssl/certs/ca-certificates.crt", `${rootCertificates.join("\n")}\n`);
   writeInto(root, "etc/passwd", "quartermaster:x:65532:65532::/app:/sbin/nologin\n");

@@ -1,0 +1,82 @@
+import type { Log } from "@quartermaster/runtime";
+import { z } from "zod";
+
+import { DRIVER_NAME } from "../driver-name.ts";
+import { parseUnpublish } from "../volume/target-path.ts";
+import { parseVolumeRequest } from "../volume/volume-request.ts";
+import type { Volumes } from "../volume/volumes.ts";
+import { identityService, nodeService, registrationService } from "./protocol.ts";
+import type { ServedService } from "./socket-server.ts";
+
+/** Version of the driver, as kubelet shows it. */
+const VENDOR_VERSION = "0.0.0";
+
+/** What the services answer with. */
+export interface DriverFacts {
+  readonly nodeName: string;
+  /** kubelet's `--root-dir`. */
+  readonly kubeletFolder: string;
+  readonly volumes: Pick<Volumes, "publish" | "unpublish">;
+}
+
+/** The two services that kubelet calls on the plugin's own socket. No capability is announced: volumes are ephemeral only. */
+export function csiServices({ nodeName, kubeletFolder, volumes }: DriverFacts): readonly ServedService[] {
+  return [
+    {
+      spec: identityService,
+      answers: {
+        GetPluginInfo: () => ({ name: DRIVER_NAME, vendorVersion: VENDOR_VERSION }),
+        GetPluginCapabilities: () => ({}),
+        Probe: () => ({ ready: true }),
+      },
+    },
+    {
+      spec: nodeService,
+      answers: {
+        NodeGetInfo: () => ({ nodeId: nodeName }),
+        NodeGetCapabilities: () => ({}),
+        NodePublishVolume: async (request) => {
+          await volumes.publish(() => parseVolumeRequest(request, kubeletFolder));
+          return {};
+        },
+        NodeUnpublishVolume: async (request) => {
+          const { volumeId, target } = parseUnpublish(request, kubeletFolder);
+          await volumes.unpublish(volumeId, target);
+          return {};
+        },
+      },
+    },
+  ];
+}
+
+/** What kubelet said about us. */
+export interface Registration {
+  /** Path of the plugin's own socket, as kubelet sees it. */
+  readonly endpoint: string;
+  readonly log: Log;
+  readonly onStatus: (isRegistered: boolean) => void;
+}
+
+const registrationStatus = z.object({
+  pluginRegistered: z.boolean().default(false),
+  error: z.string().default(""),
+});
+
+/** The service on the socket in kubelet's folder of registrations. */
+export function registrationServices({ endpoint, log, onStatus }: Registration): readonly ServedService[] {
+  return [
+    {
+      spec: registrationService,
+      answers: {
+        GetInfo: () => ({ type: "CSIPlugin", name: DRIVER_NAME, endpoint, supportedVersions: ["1.0.0"] }),
+        NotifyRegistrationStatus: (request) => {
+          const { pluginRegistered, error } = registrationStatus.parse(request);
+          onStatus(pluginRegistered);
+          if (pluginRegistered) log.info("registered with kubelet");
+          else log.error("kubelet refused the registration", { reason: error });
+          return {};
+        },
+      },
+    },
+  ];
+}

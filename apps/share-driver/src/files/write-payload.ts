@@ -1,0 +1,85 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import type { Payload } from "../payload.ts";
+
+/** How files are written. */
+export interface WriteOptions {
+  /** Permission bits of the files. */
+  readonly mode: number;
+  /** Name of this version of the content, never used before, e.g. a time stamp with a random part. */
+  readonly version: string;
+}
+
+const DATA = "..data";
+const DATA_DRAFT = "..data_tmp";
+
+/**
+ * Makes `folder` contain exactly these files, as kubelet does for Secrets: the files lie in a folder of their own, `..data` links to
+ * it, and each name links through `..data`. The swap of that one link changes all files at once, so that nobody ever reads half of
+ * each. Returns false, and writes nothing, when the content is there already.
+ */
+export function writePayload(folder: string, payload: Payload, { mode, version }: WriteOptions): boolean {
+  const data = join(folder, DATA);
+  const former = existsSync(data) ? readlinkSync(data) : undefined;
+  if (former !== undefined && isSame(join(folder, former), payload, mode)) {
+    linkNames(folder, payload);
+    return false;
+  }
+  const current = `..${version}`;
+  writeFiles(join(folder, current), payload, mode);
+  rmSync(join(folder, DATA_DRAFT), { force: true });
+  symlinkSync(current, join(folder, DATA_DRAFT));
+  renameSync(join(folder, DATA_DRAFT), data);
+  linkNames(folder, payload);
+  removeFormer(folder, current);
+  return true;
+}
+
+function writeFiles(folder: string, payload: Payload, mode: number): void {
+  mkdirSync(folder);
+  chmodSync(folder, 0o755); // whatever the umask is
+  for (const [name, bytes] of payload) {
+    const file = join(folder, name);
+    writeFileSync(file, bytes, { flag: "wx" });
+    chmodSync(file, mode);
+  }
+}
+
+function isSame(folder: string, payload: Payload, mode: number): boolean {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  if (names.length !== payload.size) return false;
+  return names.every((name) => {
+    const bytes = payload.get(name);
+    const file = join(folder, name);
+    return bytes !== undefined && (lstatSync(file).mode & 0o777) === mode && bytes.equals(readFileSync(file));
+  });
+}
+
+/** New names appear after the swap, since before it they would lead nowhere; names that are gone follow. */
+function linkNames(folder: string, payload: Payload): void {
+  const present = new Set(readdirSync(folder).filter((name) => !name.startsWith("..")));
+  for (const name of payload.keys())
+    if (!present.has(name)) symlinkSync(join(DATA, name), join(folder, name));
+  for (const name of present) if (!payload.has(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** Also what an earlier attempt that was cut off has left. */
+function removeFormer(folder: string, current: string): void {
+  const stale = readdirSync(folder).filter(
+    (name) => name.startsWith("..") && name !== DATA && name !== current,
+  );
+  for (const name of stale) rmSync(join(folder, name), { recursive: true, force: true });
+}

@@ -1,0 +1,101 @@
+import { join } from "node:path";
+
+import {
+  createClient,
+  createLog,
+  createMetrics,
+  createTransport,
+  loadConfig,
+  type Log,
+  type System,
+  TelemetryServer,
+} from "@quartermaster/runtime";
+
+import { csiServices, type Registration, registrationServices } from "./csi/driver-services.ts";
+import { SocketServer } from "./csi/socket-server.ts";
+import { driverMetrics } from "./driver-metrics.ts";
+import { DRIVER_NAME } from "./driver-name.ts";
+import { type Tmpfs, utilLinuxTmpfs } from "./files/tmpfs.ts";
+import type { Settings } from "./settings.ts";
+import { Volumes } from "./volume/volumes.ts";
+
+/** What the driver runs in. */
+export interface Environment {
+  readonly system: System;
+  /** Ends the driver; volumes stay mounted. */
+  readonly signal: AbortSignal;
+  readonly log?: Log;
+  readonly tmpfs?: Tmpfs;
+}
+
+/**
+ * Runs the driver until the signal aborts. Volumes are recovered before kubelet can call, and kubelet is told last: it calls as soon
+ * as it knows of us.
+ */
+export async function runDriver(settings: Settings, environment: Environment): Promise<void> {
+  const { system, signal, log = createLog({ level: settings.logLevel }) } = environment;
+  const { kubeconfigPath, metricsPort } = settings;
+  const config = await loadConfig({ system, ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }) });
+  const metrics = createMetrics({ system });
+  const { observe, observeRetry, series } = metrics;
+  const userAgent = "quartermaster-share-driver";
+  await using transport = createTransport({ config, system, userAgent, observe, observeRetry });
+  const volumes: Volumes = new Volumes({
+    transport,
+    client: createClient({ transport }),
+    system,
+    log,
+    tmpfs: environment.tmpfs ?? utilLinuxTmpfs,
+    recordFolder: join(pluginFolder(settings), "volumes"),
+    metrics: driverMetrics(series, () => volumes),
+    signal,
+  });
+  await volumes.recover();
+  const kubelet = { isRegistered: false };
+  const readiness = { registered: () => kubelet.isRegistered };
+  await using telemetry = new TelemetryServer({ system, metrics, readiness, port: metricsPort, log });
+  await telemetry.listen();
+  await using sockets = await openSockets(settings, {
+    volumes,
+    log,
+    onStatus: (isRegistered) => {
+      kubelet.isRegistered = isRegistered;
+    },
+  });
+  log.info("share driver started", { node: settings.nodeName, endpoint: sockets.endpoint });
+  await aborted(signal);
+  log.info("share driver stops");
+  volumes.stop();
+}
+
+function pluginFolder({ kubeletFolder }: Settings): string {
+  return join(kubeletFolder, "plugins", DRIVER_NAME);
+}
+
+interface SocketParts extends Pick<Registration, "log" | "onStatus"> {
+  readonly volumes: Volumes;
+}
+
+/** The plugin's own socket first: kubelet calls it as soon as it finds the other one. */
+async function openSockets(
+  settings: Settings,
+  { volumes, log, onStatus }: SocketParts,
+): Promise<AsyncDisposable & { readonly endpoint: string }> {
+  const { nodeName, kubeletFolder } = settings;
+  const endpoint = join(pluginFolder(settings), "csi.sock");
+  await using opened = new AsyncDisposableStack();
+  opened.use(await SocketServer.listen(endpoint, csiServices({ nodeName, kubeletFolder, volumes }), log));
+  const registry = join(kubeletFolder, "plugins_registry", `${DRIVER_NAME}-reg.sock`);
+  opened.use(await SocketServer.listen(registry, registrationServices({ endpoint, log, onStatus }), log));
+  const sockets = opened.move();
+  return { endpoint, [Symbol.asyncDispose]: async () => await sockets.disposeAsync() };
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener("abort", () => {
+    resolve(undefined);
+  });
+  await promise;
+}

@@ -1,0 +1,97 @@
+import { share as shareDefinition } from "@quartermaster/api";
+import { type Client, classify, type KubeObject, reviewAccess } from "@quartermaster/runtime";
+
+import { type BackingRef, kindOf } from "../payload.ts";
+import { Refusal } from "../refusal.ts";
+import type { SingleFlight } from "./single-flight.ts";
+import type { VolumePod, VolumeRequest } from "./volume-request.ts";
+
+/** What is known of one Share that a volume asks for. Nothing further is read of a Share that the pod may not use. */
+export interface SeenShare {
+  readonly name: string;
+  readonly isPermitted: boolean;
+  /** Undefined when there is no such Share. */
+  readonly backing?: BackingRef;
+  /** Undefined when there is no such object. */
+  readonly object?: KubeObject;
+}
+
+/** What reading needs. */
+export interface ObserveOptions {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** Questions of all volumes that are under way. */
+  readonly questions: SingleFlight;
+}
+
+/** Reads everything that the decision about a volume needs. Throws a Refusal when the API server gives no answer. */
+export async function observeVolume(
+  { pod, shares }: Pick<VolumeRequest, "pod" | "shares">,
+  options: ObserveOptions,
+): Promise<readonly SeenShare[]> {
+  return await Promise.all(shares.map(async (name) => await seeShare(name, pod, options)));
+}
+
+async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): Promise<SeenShare> {
+  const { client, signal, questions } = options;
+  const { namespace, serviceAccount } = pod;
+  const ask = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
+    await answered(name, async () => await questions.run(key, question));
+  const isPermitted = await ask(
+    ["use", namespace, serviceAccount, name],
+    async () => await mayUse(name, pod, options),
+  );
+  if (!isPermitted) return { name, isPermitted };
+  const found = await ask(
+    ["share", name],
+    async () => await client.find(shareDefinition.kind, { name }, { signal }),
+  );
+  if (found === undefined) return { name, isPermitted };
+  const backing = found.spec.backingResource;
+  const object = await ask(
+    ["object", backing.kind, backing.namespace, backing.name],
+    async () => await client.find(kindOf(backing), backing, { signal }),
+  );
+  return { name, isPermitted, backing, ...(object === undefined ? {} : { object }) };
+}
+
+async function mayUse(
+  name: string,
+  { namespace, serviceAccount }: VolumePod,
+  { client, signal }: ObserveOptions,
+): Promise<boolean> {
+  const { group, plural } = shareDefinition.kind;
+  return await reviewAccess(
+    client,
+    { verb: "use", group, resource: plural, namespace, name },
+    {
+      signal,
+      subject: {
+        user: `system:serviceaccount:${namespace}:${serviceAccount}`,
+        groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+      },
+    },
+  );
+}
+
+/** No answer is neither a yes nor "not there". kubelet tries again by itself. */
+async function answered<T>(share: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    const errorClass = classify(error);
+    if (errorClass === "forbidden")
+      throw new Refusal(
+        "DriverForbidden",
+        `the share driver may not read what Share "${share}" needs`,
+        error,
+      );
+    // The kind itself is not served: `find` passes that on.
+    if (errorClass === "notFound") throw new Refusal("ShareNotFound", `Share "${share}" not found`, error);
+    throw new Refusal(
+      "Unavailable",
+      `Share "${share}": the API server gave no answer (${errorClass})`,
+      error,
+    );
+  }
+}

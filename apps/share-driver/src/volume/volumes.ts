@@ -1,0 +1,216 @@
+import { type Client, classify, type KubeObject } from "@quartermaster/runtime";
+
+import type { DriverMetrics } from "../driver-metrics.ts";
+import type { Tmpfs } from "../files/tmpfs.ts";
+import { type VolumeRecord, VolumeRecords } from "../files/volume-records.ts";
+import { writePayload } from "../files/write-payload.ts";
+import { BackingWatches } from "../follow/backing-watches.ts";
+import type { WatchEnvironment } from "../follow/object-watch.ts";
+import { payloadOf, type SharedObject } from "../payload.ts";
+import { Refusal, type RefusalReason } from "../refusal.ts";
+import { decidePublish, type PublishDecision } from "./decide-publish.ts";
+import { KeyedLock } from "./keyed-lock.ts";
+import { observeVolume } from "./observe-volume.ts";
+import { SingleFlight } from "./single-flight.ts";
+import type { VolumeRequest } from "./volume-request.ts";
+
+/** What the volumes of a node are made of. */
+export interface VolumesOptions extends WatchEnvironment {
+  readonly client: Client;
+  readonly tmpfs: Tmpfs;
+  /** Folder of the records; it outlives the driver. */
+  readonly recordFolder: string;
+  readonly metrics: DriverMetrics;
+  /** Aborts when the driver stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The volumes of this node. Each call reads facts, decides, and then acts. Calls for one volume come one after the other.
+ *
+ * A volume keeps following the objects that its Shares stood for when it was published. A Share that is deleted or points elsewhere,
+ * or a permission that is lost, changes nothing for running pods; edited content reaches them.
+ */
+export class Volumes {
+  readonly #options: VolumesOptions;
+  readonly #records: VolumeRecords;
+  readonly #watches: BackingWatches;
+  readonly #lock = new KeyedLock();
+  readonly #questions = new SingleFlight();
+  readonly #volumes = new Map<string, VolumeRecord>();
+
+  constructor(options: VolumesOptions) {
+    this.#options = options;
+    this.#records = new VolumeRecords(options.recordFolder, options.log);
+    this.#watches = new BackingWatches({
+      ...options,
+      onChange: (volumeId) => {
+        void this.#refresh(volumeId);
+      },
+    });
+  }
+
+  /** Volumes that are published now. */
+  get size(): number {
+    return this.#volumes.size;
+  }
+
+  /** Objects that are followed now. */
+  get followedObjects(): number {
+    return this.#watches.size;
+  }
+
+  /** Ends the watches. What is mounted stays. */
+  stop(): void {
+    this.#watches.stop();
+  }
+
+  /** Takes up the volumes of the driver's former life. What was cut off in the middle is removed: kubelet begins anew. */
+  async recover(): Promise<void> {
+    const { tmpfs, log } = this.#options;
+    for (const record of this.#records.all()) {
+      const isWhole = record.phase === "published" && tmpfs.isMounted(record.target);
+      if (isWhole) this.#adopt(record);
+      else await this.#discard(record);
+    }
+    log.info("volumes recovered", { volumes: this.#volumes.size });
+  }
+
+  /**
+   * Mounts a volume with its content. Does nothing when it is there already. Throws a Refusal, and then leaves nothing behind;
+   * `readRequest` may throw one too, so that every refusal is counted and logged here.
+   */
+  async publish(readRequest: () => VolumeRequest): Promise<void> {
+    const { system, metrics, log } = this.#options;
+    const startMs = system.monotonicMs();
+    let request: VolumeRequest | undefined;
+    try {
+      request = readRequest();
+      await this.#publishOnce(request);
+      metrics.published("Published", (system.monotonicMs() - startMs) / 1000);
+    } catch (error) {
+      const reason = reasonOf(error);
+      metrics.published(reason, (system.monotonicMs() - startMs) / 1000);
+      log.warn("publish refused", { ...(request === undefined ? {} : factsOf(request)), reason, err: error });
+      throw error;
+    }
+  }
+
+  /** Unmounts a volume and forgets it. Does nothing when it is gone already. */
+  async unpublish(volumeId: string, target: string): Promise<void> {
+    const { tmpfs, log, metrics } = this.#options;
+    await this.#lock.run(volumeId, async () => {
+      await tmpfs.unmount(target);
+      this.#watches.unfollow(volumeId);
+      this.#volumes.delete(volumeId);
+      this.#records.remove(volumeId);
+    });
+    metrics.unpublished();
+    log.info("unpublished", { volumeId });
+  }
+
+  async #publishOnce(request: VolumeRequest): Promise<void> {
+    await this.#lock.run(request.volumeId, async () => {
+      if (!this.#isPublished(request)) await this.#publishNew(request);
+    });
+  }
+
+  /** kubelet may ask again, e.g. after its own restart; permissions were checked when the volume was made. */
+  #isPublished({ volumeId, target, shares, mode }: VolumeRequest): boolean {
+    const record = this.#volumes.get(volumeId);
+    if (record === undefined || !this.#options.tmpfs.isMounted(record.target)) return false;
+    const isSame =
+      record.target === target &&
+      record.mode === mode &&
+      record.sources.map(({ share }) => share).join() === shares.join();
+    if (!isSame)
+      throw new Refusal("InvalidRequest", "the volume is published already, with other attributes");
+    return true;
+  }
+
+  async #publishNew(request: VolumeRequest): Promise<void> {
+    const { client, signal, log } = this.#options;
+    const seen = await observeVolume(request, { client, signal, questions: this.#questions });
+    const decision = decidePublish(request.pod, seen);
+    this.#watches.assertRoomFor(decision.sources.map(({ backing }) => backing));
+    const { volumeId, target, mode, pod } = request;
+    const record = { volumeId, target, mode, pod, sources: [...decision.sources] };
+    await this.#perform(record, decision);
+    this.#adopt(
+      { ...record, phase: "published" },
+      seen.map(({ object }) => object),
+    );
+    log.info("published", factsOf(request));
+  }
+
+  /** The record comes before the mount: whenever we are cut off, there is something that says what to clean up. */
+  async #perform(record: Omit<VolumeRecord, "phase">, { payload }: PublishDecision): Promise<void> {
+    const { tmpfs } = this.#options;
+    const { target, mode } = record;
+    await tmpfs.unmount(target); // left by an attempt that was cut off
+    this.#records.write({ ...record, phase: "publishing" });
+    try {
+      await tmpfs.mount(target);
+      writePayload(target, payload, { mode, version: this.#version() });
+      this.#records.write({ ...record, phase: "published" });
+    } catch (error) {
+      await this.#discard(record);
+      throw error;
+    }
+  }
+
+  async #discard({ volumeId, target }: Pick<VolumeRecord, "volumeId" | "target">): Promise<void> {
+    await this.#options.tmpfs.unmount(target);
+    this.#records.remove(volumeId);
+  }
+
+  /** A change that was seen after the caller's read and before this is made up for by the refresh. */
+  #adopt(record: VolumeRecord, objects: readonly (KubeObject | undefined)[] = []): void {
+    this.#volumes.set(record.volumeId, record);
+    for (const [index, { backing }] of record.sources.entries())
+      this.#watches.follow(record.volumeId, backing, objects[index]);
+    void this.#refresh(record.volumeId);
+  }
+
+  /** Brings the newest content to a volume. Whatever is wrong with it, the content that is there stays. */
+  async #refresh(volumeId: string): Promise<void> {
+    const { metrics, log } = this.#options;
+    try {
+      const isChanged = await this.#lock.run(volumeId, () => this.#writeNewest(volumeId));
+      if (!isChanged) return;
+      metrics.refreshed("Refreshed");
+      log.info("refreshed", { volumeId });
+    } catch (error) {
+      metrics.refreshed(reasonOf(error));
+      log.warn("refresh refused", { volumeId, reason: reasonOf(error), err: error });
+    }
+  }
+
+  #writeNewest(volumeId: string): boolean {
+    const record = this.#volumes.get(volumeId);
+    if (record === undefined) return false;
+    const objects = record.sources.flatMap(({ share, backing }): readonly SharedObject[] => {
+      const object = this.#watches.newest(backing);
+      return object === undefined ? [] : [{ share, object }];
+    });
+    // After a restart an object may not have been seen yet, or never again: what it contributed must not vanish.
+    if (objects.length < record.sources.length || !this.#options.tmpfs.isMounted(record.target)) return false;
+    return writePayload(record.target, payloadOf(objects), { mode: record.mode, version: this.#version() });
+  }
+
+  #version(): string {
+    const { system } = this.#options;
+    const time = new Date(system.wallMs()).toISOString().replaceAll(/\D/g, "_");
+    return `${time}.${system.uuid().slice(0, 8)}`;
+  }
+}
+
+function factsOf({ volumeId, pod, shares }: VolumeRequest): Readonly<Record<string, unknown>> {
+  const { namespace, name, serviceAccount } = pod;
+  return { volumeId, namespace, pod: name, serviceAccount, shares };
+}
+
+function reasonOf(error: unknown): RefusalReason {
+  if (error instanceof Refusal) return error.reason;
+  return classify(error) === "aborted" ? "Unavailable" : "Internal";
+}

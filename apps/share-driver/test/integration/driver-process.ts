@@ -1,0 +1,158 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { realSystem, silentLog } from "@quartermaster/runtime";
+import { eventually, type Identity } from "@quartermaster/testkit";
+import { stringify } from "yaml";
+
+import { nodeService } from "../../src/csi/protocol.ts";
+import { DRIVER_NAME } from "../../src/driver-name.ts";
+import type { Tmpfs } from "../../src/files/tmpfs.ts";
+import { runDriver } from "../../src/run-driver.ts";
+import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
+
+/** Folders instead of file systems: no test mounts anything on this machine. */
+class FolderTmpfs implements Tmpfs {
+  readonly mounted = new Set<string>();
+  /** The next mount fails, after it was made. */
+  failsNext = false;
+
+  async mount(target: string): Promise<void> {
+    await Promise.resolve();
+    mkdirSync(target, { recursive: true });
+    this.mounted.add(target);
+    if (!this.failsNext) return;
+    this.failsNext = false;
+    throw new Error("cut off");
+  }
+
+  async unmount(target: string): Promise<void> {
+    await Promise.resolve();
+    rmSync(target, { recursive: true, force: true });
+    this.mounted.delete(target);
+  }
+
+  isMounted(target: string): boolean {
+    return this.mounted.has(target);
+  }
+}
+
+/** A kubelet's folder with a driver in it that acts as the identity, and the test in the place of kubelet. */
+export class DriverProcess implements AsyncDisposable {
+  readonly tmpfs = new FolderTmpfs();
+  readonly kubeletFolder = mkdtempSync(join(tmpdir(), "qm-kubelet-"));
+  readonly #kubeconfigPath = join(this.kubeletFolder, "kubeconfig");
+  #stop = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor({ server, caPem, token }: Identity) {
+    const cluster = { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") };
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "u", user: { token } }],
+      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    };
+    writeFileSync(this.#kubeconfigPath, stringify(config));
+  }
+
+  /** Starts the driver and waits for its sockets. */
+  async start(): Promise<void> {
+    this.#stop = new AbortController();
+    const { kubeletFolder, tmpfs } = this;
+    const settings = {
+      nodeName: "node-1",
+      kubeletFolder,
+      metricsPort: 0,
+      logLevel: "info",
+      kubeconfigPath: this.#kubeconfigPath,
+    } as const;
+    this.#ended = runDriver(settings, {
+      system: realSystem(),
+      signal: this.#stop.signal,
+      log: silentLog,
+      tmpfs,
+    });
+    await eventually(() => existsSync(join(kubeletFolder, "plugins_registry", `${DRIVER_NAME}-reg.sock`)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  /** Where the volume of a pod with this uid goes. */
+  target(uid: string): string {
+    return join(this.kubeletFolder, "pods", uid, "volumes", "kubernetes.io~csi", "etc", "mount");
+  }
+
+  /** Asks for a volume as kubelet does for a pod of the namespace. */
+  async publish(
+    uid: string,
+    namespace: string,
+    attributes: Readonly<Record<string, string>>,
+  ): Promise<CallEnd> {
+    return await this.#call("NodePublishVolume", {
+      volumeId: `csi-${uid}`,
+      targetPath: this.target(uid),
+      readonly: true,
+      volumeContext: {
+        "csi.storage.k8s.io/pod.name": "web",
+        "csi.storage.k8s.io/pod.namespace": namespace,
+        "csi.storage.k8s.io/pod.uid": uid,
+        "csi.storage.k8s.io/serviceAccount.name": "default",
+        "csi.storage.k8s.io/ephemeral": "true",
+        ...attributes,
+      },
+    });
+  }
+
+  /** Gives a volume back. */
+  async unpublish(uid: string): Promise<CallEnd> {
+    return await this.#call("NodeUnpublishVolume", { volumeId: `csi-${uid}`, targetPath: this.target(uid) });
+  }
+
+  /** Content of a file of the volume. */
+  read(uid: string, key: string): string {
+    return readFileSync(join(this.target(uid), key), "utf8");
+  }
+
+  /** Files of the driver about volumes. */
+  records(): readonly string[] {
+    return readdirSync(this.recordFolder());
+  }
+
+  /** Changes the record to that of a driver that was killed between the mount and the last file. */
+  cutOffWhilePublishing(uid: string): void {
+    for (const name of this.records()) {
+      const path = join(this.recordFolder(), name);
+      const text = readFileSync(path, "utf8");
+      if (text.includes(`"csi-${uid}"`)) writeFileSync(path, text.replace('"published"', '"publishing"'));
+    }
+  }
+
+  recordFolder(): string {
+    return join(this.kubeletFolder, "plugins", DRIVER_NAME, "volumes");
+  }
+
+  async #call(method: string, request: Parameters<SocketClient["call"]>[2] & object): Promise<CallEnd> {
+    using client = new SocketClient(join(this.kubeletFolder, "plugins", DRIVER_NAME, "csi.sock"));
+    return await client.call(nodeService, method, request);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    rmSync(this.kubeletFolder, { recursive: true, force: true });
+  }
+}

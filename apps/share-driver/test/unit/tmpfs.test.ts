@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { keepsOffSwap, utilLinuxTmpfs } from "../../src/files/tmpfs.ts";
+
+test.each([
+  { release: "5.15.0-101-generic", want: false },
+  { release: "6.3.9", want: false },
+  { release: "6.4.0-rc1", want: true },
+  { release: "6.12.1", want: true },
+  { release: "7.0.0", want: true },
+  { release: "unknown", want: false },
+])("the kernel $release keeps content out of swap: $want", ({ release, want }) => {
+  expect(keepsOffSwap(release)).toBe(want);
+});
+
+function emptyFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "qm-tmpfs-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Whether this machine lets us mount at all. */
+function mayMount(): boolean {
+  try {
+    execFileSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false; // not root, or within a container without the privilege
+  }
+}
+
+test.runIf(mayMount())(
+  "a volume is a small file system without devices and programs, and goes without a trace",
+  async () => {
+    using folder = emptyFolder();
+    const target = join(folder.path, "volume", "mount");
+    mkdirSync(join(folder.path, "volume"));
+    await utilLinuxTmpfs.mount(target);
+    try {
+      const line = readFileSync("/proc/self/mountinfo", "utf8")
+        .split("\n")
+        .find((entry) => entry.includes(target));
+      for (const option of ["nosuid", "nodev", "noexec", "size=40960k", "mode=755"])
+        expect(line).toContain(option);
+      expect(utilLinuxTmpfs.isMounted(target)).toBe(true);
+    } finally {
+      await utilLinuxTmpfs.unmount(target);
+    }
+    expect(utilLinuxTmpfs.isMounted(target)).toBe(false);
+    expect(existsSync(target)).toBe(false);
+    await utilLinuxTmpfs.unmount(target);
+  },
+);
+
+test("nothing is mounted for a pod that is not there", async () => {
+  using folder = emptyFolder();
+  await expect(utilLinuxTmpfs.mount(join(folder.path, "volume", "mount"))).rejects.toThrow("no such volume");
+});
+
+test("nothing is mounted or unmounted over a symbolic link", async () => {
+  using folder = emptyFolder();
+  mkdirSync(join(folder.path, "elsewhere"));
+  symlinkSync(join(folder.path, "elsewhere"), join(folder.path, "volume"));
+  const target = join(folder.path, "volume", "mount");
+  await expect(utilLinuxTmpfs.mount(target)).rejects.toThrow("symbolic link");
+  mkdirSync(target, { recursive: true });
+  await expect(utilLinuxTmpfs.unmount(target)).rejects.toThrow("symbolic link");
+});
