@@ -16,7 +16,7 @@ import { run } from "../run.ts";
 import { type Kubectl, kubectlIn } from "./kubectl.ts";
 import { repository } from "./repository.ts";
 import { startOperator } from "./start-operator.ts";
-import { sample, tryNext } from "./try-next.ts";
+import { entitled, sample, tryNext } from "./try-next.ts";
 
 /**
  * What `make up` does: a local cluster, the operator beside it with the permissions we ship, and the sample plan until it is Ready.
@@ -102,6 +102,7 @@ async function watchSample(
     throw new CliError(
       `plan ${sample.plan} is not ready; the operator's log may say why: ${operator.logPath}`,
     );
+  await showEntitlements(kubectlIn(folder), context);
   context.terminal.write(tryNext);
   return exitCode.ok;
 }
@@ -112,11 +113,15 @@ const patienceSeconds = 180;
  * For some seconds after a kind is served the API server's admission policies do not know it yet, and plans are refused with
  * "service unavailable". The policy comes first all the same, so that no plan is made without it; applying the sample is repeated.
  */
-async function applySample(kubectl: Kubectl, { system, signal }: CommandContext): Promise<void> {
+async function applySample(
+  kubectl: Kubectl,
+  { system, signal }: CommandContext,
+  file = sample.file,
+): Promise<void> {
   const end = system.monotonicMs() + admissionPatienceMs;
   for (;;) {
     try {
-      await kubectl(["apply", "--server-side", "-f", sample.file]);
+      await kubectl(["apply", "--server-side", "-f", file]);
       return;
     } catch (error) {
       if (!(error instanceof CliError) || system.monotonicMs() > end) throw error;
@@ -126,6 +131,19 @@ async function applySample(kubectl: Kubectl, { system, signal }: CommandContext)
 }
 
 const admissionPatienceMs = 40_000;
+
+/** A pod that asks for a Bundle, and its files as it sees them. Simulated pods have none. */
+async function showEntitlements(kubectl: Kubectl, context: CommandContext): Promise<void> {
+  const realNodes = await kubectl(["get", "nodes", "-l", "type!=kwok", "-o", "name"]);
+  // The pod is refused until the webhook is registered: a policy keeps it from starting without its files.
+  await applySample(kubectl, context, entitled.file);
+  if (realNodes === "") return;
+  const inNamespace = ["-n", entitled.namespace];
+  await kubectl([...inNamespace, "wait", "--for=condition=Ready", `pod/${entitled.pod}`, "--timeout=50s"]);
+  const listing = await kubectl([...inNamespace, "exec", entitled.pod, "--", "ls", "-l", entitled.folder]);
+  const heading = `\nPod ${entitled.namespace}/${entitled.pod} has the files of its Bundle in ${entitled.folder}:\n`;
+  context.terminal.write(heading + listing.trimEnd());
+}
 
 /** Folders of config/. */
 async function applyFolders(kubectl: Kubectl, names: readonly string[]): Promise<void> {

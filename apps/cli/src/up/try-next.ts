@@ -9,6 +9,19 @@ export const sample: { readonly file: string; readonly namespace: string; readon
   plan: "greeting-1",
 };
 
+/** The pod that `make up` gives entitlements to. */
+export const entitled: {
+  readonly file: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly folder: string;
+} = {
+  file: join(repository, "config/samples/entitled.yaml"),
+  namespace: "entitled",
+  pod: "entitled",
+  folder: "/run/secrets/etc-pki-entitlement",
+};
+
 /** The last words of `make up`. A test runs each command. */
 export const tryNext = `
 Try next, with KUBECONFIG and PATH set as above:

@@ -16,6 +16,9 @@ describe.runIf(hasRealNodes())("make up on a real node", () => {
   test("the web server of the sample answers, a second plan takes over, and nothing is left", async () => {
     const { said } = await typeLine(`make up ARGS="--name ${name} --profile nodes"`, {});
     expect(said).toMatch(/profile nodes\n[^]*greeting-1 {2}Installed[^]*job ask {2}Succeeded[^]*Try next/);
+    expect(said).toMatch(
+      /Pod entitled\/entitled has the files of its Bundle[^]*entitlement-key\.pem[^]*entitlement\.pem/,
+    );
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
     const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
     const env = {
