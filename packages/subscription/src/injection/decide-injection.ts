@@ -85,7 +85,7 @@ function gather(candidates: readonly Candidate[], around: Surroundings): Gathere
   for (const candidate of candidates) {
     const problem = addTo(sources, candidate, around);
     if (problem === undefined) continue;
-    if (candidate.isNamed || isStrict(problem, around.settings))
+    if (candidate.isNamed || isStrict(problem, candidate, around))
       return { kind: "problem", problem: told(problem, candidate, around), candidate };
     warnings.push(skipWarning(problem, candidate));
   }
@@ -104,9 +104,11 @@ function addTo(
   return resolution.kind === "problem" ? resolution.problem : sources.add(resolution.bundle);
 }
 
-/** Problems that a labelled bundle causes to the whole pod. */
-function isStrict({ reason }: Problem, { accessPolicy, conflictPolicy }: SubscriptionSettings): boolean {
-  if (reason === reasons.accessDenied) return accessPolicy === "Reject";
+/** Problems that a labelled bundle causes to the whole pod. That we could not ask is our fault, and never one of them. */
+function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }: Surroundings): boolean {
+  const { accessPolicy, conflictPolicy } = settings;
+  if (reason === reasons.accessDenied)
+    return accessPolicy === "Reject" && facts.access.get(name) === "denied";
   const isConflict = reason === reasons.entitlementKeyConflict || reason === reasons.repositoryKeyConflict;
   return isConflict && conflictPolicy === "Reject";
 }
