@@ -82,16 +82,16 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["list", "watch"],
   },
   {
-    reason: "Shares of ClusterBundles.",
+    reason: "Shares of ClusterBundles. Only who has the verb use may grant it.",
     apiGroups: [share.kind.group],
     resources: [share.kind.plural],
-    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete", "use"],
   },
   {
-    reason: "Shares of ClusterBundles on OpenShift.",
+    reason: "Shares of ClusterBundles on OpenShift, likewise.",
     apiGroups: [sharedGroup],
     resources: sharedPlurals,
-    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete", "use"],
   },
   {
     reason: "One ClusterRole for each ClusterBundle.",
@@ -100,9 +100,9 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch"],
   },
   {
-    reason: "What these ClusterRoles grant: only who has a permission may grant it.",
-    apiGroups: [share.kind.group, sharedGroup, SUBSCRIPTION_GROUP],
-    resources: [share.kind.plural, ...sharedPlurals, clusterBundle.kind.plural],
+    reason: "What these ClusterRoles grant besides reading: only who has a permission may grant it.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: [clusterBundle.kind.plural],
     verbs: ["use"],
   },
   {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { joinSharedCluster, makeIdentity, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
+import { installBundleKinds, installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
 
@@ -16,6 +16,7 @@ let folder: string;
 
 beforeAll(async () => {
   await installKinds(cluster);
+  await installBundleKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-guide");
   const all = [{ apiGroups: ["", "apps"], resources: ["*"], verbs: ["*"] }];
   await makeIdentity(cluster.api, cluster.admin, {
@@ -65,6 +66,11 @@ const expected: readonly { readonly line: string; readonly code: number; readonl
   { line: "qm plan rollback shop-2 --dry-run", code: 0, says: /name: "shop-1-again"/ },
   { line: "qm plan rollback shop-2", code: 0, says: /with the content of shop-1; it replaces shop-2$/ },
   { line: "qm plan validate plan.yaml", code: 0, says: /^documents: 1, all valid$/ },
+  {
+    line: "qm bundle explain -f shop.yaml",
+    code: 0,
+    says: /^Deployment shop in namespace .*: gets no bundle/,
+  },
   { line: "qm version", code: 0, says: /^qm \d/ },
   { line: "qm help", code: 0, says: /plan rollback/ },
 ];

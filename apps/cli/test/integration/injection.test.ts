@@ -1,10 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
-import { eventually, joinSharedCluster, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
+import { joinSharedCluster, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 
+import { installBundleKinds } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
@@ -12,14 +9,7 @@ const group = "subscription.openshift.io";
 let namespace: TestNamespace;
 
 beforeAll(async () => {
-  for (const plural of ["bundles", "clusterbundles"]) {
-    const file = join(import.meta.dirname, `../../../../config/crd/${group}_${plural}.yaml`);
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
-    await cluster.api.apply(path, parse(readFileSync(file, "utf8")));
-    await eventually(
-      async () => (await cluster.api.send({ path: `/apis/${group}/v1alpha1/${plural}` })).status === 200,
-    );
-  }
+  await installBundleKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-bundles");
   const bundle = {
     apiVersion: `${group}/v1alpha1`,

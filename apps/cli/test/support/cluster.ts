@@ -7,17 +7,24 @@ import { parse } from "yaml";
 const repository = join(import.meta.dirname, "../../../..");
 const group = "install.quartermaster.dev";
 
-/** Applies the committed CRDs and waits until their kinds are served. */
-export async function installKinds({ api }: SharedCluster): Promise<void> {
-  for (const plural of ["installplans", "resourcemanifests"]) {
-    const definition: unknown = parse(
-      readFileSync(join(repository, `config/crd/${group}_${plural}.yaml`), "utf8"),
-    );
-    await api.apply(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`, definition);
-    await eventually(
-      async (see) => see((await api.send({ path: `/apis/${group}/v1alpha1/${plural}` })).status) === 200,
-    );
-  }
+/** Applies the committed CRDs of plans and waits until their kinds are served. */
+export async function installKinds(cluster: SharedCluster): Promise<void> {
+  for (const plural of ["installplans", "resourcemanifests"]) await installKind(cluster, group, plural);
+}
+
+/** The same for bundles. */
+export async function installBundleKinds(cluster: SharedCluster): Promise<void> {
+  for (const plural of ["bundles", "clusterbundles"])
+    await installKind(cluster, "subscription.openshift.io", plural);
+}
+
+async function installKind({ api }: SharedCluster, ofGroup: string, plural: string): Promise<void> {
+  const file = join(repository, `config/crd/${ofGroup}_${plural}.yaml`);
+  const definition: unknown = parse(readFileSync(file, "utf8"));
+  await api.apply(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${ofGroup}`, definition);
+  await eventually(
+    async (see) => see((await api.send({ path: `/apis/${ofGroup}/v1alpha1/${plural}` })).status) === 200,
+  );
 }
 
 /** Where a plan is served. */

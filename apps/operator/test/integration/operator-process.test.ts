@@ -45,8 +45,13 @@ test.each([
   { name: "a flag that does not exist", args: ["--loud"], says: /^quartermaster-operator: .*--loud/ },
   {
     name: "a webhook that no domain has",
-    args: ["--roles=webhook", "--webhook-service=a/b"],
+    args: ["--roles=webhook", "--webhook-service=a/b", "--domains=install-plan"],
     says: /--roles: .*install-plan/,
+  },
+  {
+    name: "a subscription configuration that is not there",
+    args: ["--subscription-config=/nowhere.json"],
+    says: /--subscription-config: \/nowhere.json: cannot be read/,
   },
   { name: "a kubeconfig that is not there", args: ["--kubeconfig", "/nowhere"], says: /\/nowhere/ },
 ])("$name is reported in one line, and the exit code is 2", async ({ args, says }) => {

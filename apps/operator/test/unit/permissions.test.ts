@@ -47,10 +47,10 @@ const bundleWrites = [
 ];
 
 const shareWrites = [
-  "shares: get, list, watch, create, patch, delete",
-  "sharedsecrets, sharedconfigmaps: get, list, watch, create, patch, delete",
+  "shares: get, list, watch, create, patch, delete, use",
+  "sharedsecrets, sharedconfigmaps: get, list, watch, create, patch, delete, use",
   "clusterroles: get, list, watch, create, patch",
-  "shares, sharedsecrets, sharedconfigmaps, clusterbundles: use",
+  "clusterbundles: use",
   "consoleyamlsamples: get, list, watch, create, patch",
 ];
 

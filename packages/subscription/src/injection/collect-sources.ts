@@ -3,6 +3,7 @@ import { canonicalJson } from "@quartermaster/runtime";
 import { type Problem, reasons } from "../reasons.ts";
 import { denyAnnotation } from "./choose-bundles.ts";
 import { type Candidate, type Purpose, referenceKey } from "./injection-facts.ts";
+import { volumeNames } from "./our-places.ts";
 import type { ResolvedBundle, Source } from "./resolve-bundle.ts";
 
 /** The bundles that are injected together, and their sources without doubles. */
@@ -29,6 +30,8 @@ export class SourceCollection {
 
   /** Adds a bundle, or says why it does not go with those before it. */
   add(bundle: ResolvedBundle): Problem | undefined {
+    const reserved = reservedOf(bundle);
+    if (reserved !== undefined) return reserved;
     const fresh = bundle.sources.filter((source) => !this.#sources.has(identityOf(source)));
     const overlap = this.#overlapOf(bundle, fresh);
     if (overlap !== undefined) return problemOf(overlap, bundle.candidate);
@@ -56,6 +59,14 @@ export class SourceCollection {
       }
     return undefined;
   }
+}
+
+/** A repository file of this name would be where the directory of entitlements is. */
+function reservedOf({ candidate, sources }: ResolvedBundle): Problem | undefined {
+  const files = sources.filter(({ purpose }) => purpose === "repository").flatMap(({ files: own }) => own);
+  if (!files.some(({ path }) => path === volumeNames.entitlement)) return undefined;
+  const text = `key "${volumeNames.entitlement}" of ${candidate.kind} "${candidate.name}" is where entitlements are mounted; rename it with items`;
+  return { reason: reasons.repositoryKeyConflict, text };
 }
 
 /** The same object with other file names is another source. */

@@ -1,9 +1,9 @@
 import { fieldOf, isJsonObject } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
-import { mountPaths } from "./desired-mounts.ts";
 import { podPatch, withMounts } from "./injected-pod.ts";
 import { type InjectionDecision, injected, skipped } from "./injection-decision.ts";
+import { mountPaths } from "./our-places.ts";
 import { earlierVolumes } from "./place-volumes.ts";
 import {
   type ContainerView,

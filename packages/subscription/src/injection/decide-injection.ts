@@ -5,7 +5,7 @@ import type { SubscriptionSettings } from "../subscription-settings.ts";
 import { chooseBundles, injectAnnotation, type LabelledBundles } from "./choose-bundles.ts";
 import { type Collected, SourceCollection } from "./collect-sources.ts";
 import { injectIntoPod } from "./inject-into-pod.ts";
-import { changedPod, generationsText, podPatch } from "./injected-pod.ts";
+import { changedPod, noRecords, podPatch } from "./injected-pod.ts";
 import {
   type InjectionDecision,
   type InjectionScope,
@@ -30,28 +30,31 @@ export function decideInjection(
   if (pod.isMirror || pod.containers.length === 0) return skipped();
   const choice = chooseBundles(pod.annotations, labelledOf(facts));
   if (choice.kind === "problem") return rejected(choice.problem);
-  const { candidates } = choice;
-  const unsupported = pod.isWindows ? candidates.find(({ isNamed }) => isNamed) : undefined;
-  if (unsupported !== undefined)
-    return rejected(
-      {
-        reason: reasons.unsupportedOs,
-        text: "bundles cannot be injected into Windows pods; remove the annotation",
-      },
-      placeOf(unsupported),
-    );
-  const gathered = gather(pod.isWindows ? [] : candidates, { pod, facts, settings });
+  const named = choice.candidates.find(({ isNamed }) => isNamed);
+  if (pod.isWindows && named !== undefined) return rejected(windowsPod, placeOf(named));
+  const gathered = gather(pod.isWindows ? [] : choice.candidates, { pod, facts, settings });
   if (gathered.kind === "problem") return rejected(gathered.problem, placeOf(gathered.candidate));
-  const { collected } = gathered;
-  const warnings = [...choice.warnings, ...gathered.warnings];
+  return fit(pod, { ...gathered, warnings: [...choice.warnings, ...gathered.warnings] }, settings);
+}
+
+const windowsPod: Problem = {
+  reason: reasons.unsupportedOs,
+  text: "bundles cannot be injected into Windows pods; remove the annotation",
+};
+
+/** Fits the bundles into the pod. */
+function fit(
+  pod: PodView,
+  { collected, warnings }: Extract<Gathered, { readonly kind: "gathered" }>,
+  settings: SubscriptionSettings,
+): InjectionDecision {
   if (collected.bundles.length === 0) return withoutBundles(pod, warnings);
-  const change = injectIntoPod(pod, collected, settings);
-  if (change.kind === "problem") return rejected(change.problem, { scope: scopeOf(collected) });
-  const after = changedPod(pod, { ...change, generations: generationsText(collected.bundles) });
-  return injected(podPatch(pod.object, after), {
-    scope: scopeOf(collected),
-    warnings: [...warnings, ...change.warnings],
-  });
+  const scope = scopeOf(collected);
+  const injection = injectIntoPod(pod, collected, settings);
+  if (injection.kind === "problem") return rejected(injection.problem, { scope });
+  const all = [...warnings, ...injection.warnings];
+  if (injection.kind === "nothing") return withoutBundles(pod, all);
+  return injected(podPatch(pod.object, changedPod(pod, injection.change)), { scope, warnings: all });
 }
 
 /** Whether a bundle applies to pods that do not name it. */
@@ -82,7 +85,7 @@ function gather(candidates: readonly Candidate[], around: Surroundings): Gathere
   for (const candidate of candidates) {
     const problem = addTo(sources, candidate, around);
     if (problem === undefined) continue;
-    if (candidate.isNamed || isStrict(problem, around.settings))
+    if (candidate.isNamed || isStrict(problem, candidate, around))
       return { kind: "problem", problem: told(problem, candidate, around), candidate };
     warnings.push(skipWarning(problem, candidate));
   }
@@ -101,9 +104,11 @@ function addTo(
   return resolution.kind === "problem" ? resolution.problem : sources.add(resolution.bundle);
 }
 
-/** Problems that a labelled bundle causes to the whole pod. */
-function isStrict({ reason }: Problem, { accessPolicy, conflictPolicy }: SubscriptionSettings): boolean {
-  if (reason === reasons.accessDenied) return accessPolicy === "Reject";
+/** Problems that a labelled bundle causes to the whole pod. That we could not ask is our fault, and never one of them. */
+function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }: Surroundings): boolean {
+  const { accessPolicy, conflictPolicy } = settings;
+  if (reason === reasons.accessDenied)
+    return accessPolicy === "Reject" && facts.access.get(name) === "denied";
   const isConflict = reason === reasons.entitlementKeyConflict || reason === reasons.repositoryKeyConflict;
   return isConflict && conflictPolicy === "Reject";
 }
@@ -126,7 +131,7 @@ function skipWarning({ reason }: Problem, { kind, name }: Candidate): string {
 
 /** A generations annotation without bundles is forged or left over. */
 function withoutBundles(pod: PodView, warnings: readonly string[]): InjectionDecision {
-  const after = changedPod(pod, { volumes: pod.volumes, mounts: new Map(), generations: undefined });
+  const after = changedPod(pod, { volumes: pod.volumes, mounts: new Map(), records: noRecords });
   const patch = podPatch(pod.object, after);
   const { admission, ...rest } = skipped(warnings);
   return { ...rest, admission: patch.length === 0 ? admission : { ...admission, kind: "allow", patch } };

@@ -1,13 +1,8 @@
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import type { Purpose } from "./injection-facts.ts";
+import { isAtOurPlace, mountPaths } from "./our-places.ts";
 import type { PlacedVolume, Placement } from "./place-volumes.ts";
 import { type ContainerView, isWithin, type MountView } from "./pod-view.ts";
-
-/** Where repositories and entitlements appear in containers. */
-export const mountPaths: Readonly<Record<Purpose, string>> = {
-  repository: "/run/secrets",
-  entitlement: "/run/secrets/etc-pki-entitlement",
-};
 
 /** A mount that a container is to have. */
 export interface DesiredMount {
@@ -52,12 +47,9 @@ export function mountsFor(
 }
 
 /** Whether a mount is one of ours: our volume at one of our places. */
-function isInjected({ volume, path, subPath }: MountView, { placed, earlier }: Placement): boolean {
-  const isOurs = earlier.has(volume) || placed.some(({ name }) => name === volume);
-  if (!isOurs) return false;
-  return Object.values(mountPaths).some(
-    (place) => path === place || (subPath !== "" && path.slice(0, path.lastIndexOf("/")) === place),
-  );
+function isInjected(mount: MountView, { placed, earlier }: Placement): boolean {
+  const isOurs = earlier.has(mount.volume) || placed.some(({ name }) => name === mount.volume);
+  return isOurs && isAtOurPlace(mount);
 }
 
 /**

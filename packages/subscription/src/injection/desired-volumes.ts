@@ -3,6 +3,7 @@ import { digestOf } from "@quartermaster/runtime";
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import type { Collected } from "./collect-sources.ts";
 import type { Purpose } from "./injection-facts.ts";
+import { volumeNames } from "./our-places.ts";
 import type { Source } from "./resolve-bundle.ts";
 
 /** A volume that a pod is to have, before it has a name. */
@@ -32,12 +33,6 @@ export type VolumeSource =
         readonly volumeAttributes: Readonly<Record<string, string>>;
       };
     };
-
-/** The names that volumes have where nothing else is called so. */
-export const volumeNames: Readonly<Record<Purpose, string>> = {
-  repository: "yum-repo",
-  entitlement: "etc-pki-entitlement",
-};
 
 /** The volumes for all sources: repositories first, then entitlements; projected ones first, then those of shares. */
 export function desiredVolumes(

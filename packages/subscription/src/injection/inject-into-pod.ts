@@ -3,13 +3,15 @@ import type { SubscriptionSettings } from "../subscription-settings.ts";
 import type { Collected } from "./collect-sources.ts";
 import { type ContainerMounts, mountsFor } from "./desired-mounts.ts";
 import { desiredVolumes } from "./desired-volumes.ts";
-import type { PodChange } from "./injected-pod.ts";
+import { generationsText, type PodChange } from "./injected-pod.ts";
 import { placeVolumes } from "./place-volumes.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** The volumes and mounts of a pod with bundles, or why they do not fit. */
 export type PodInjection =
-  | (Omit<PodChange, "generations"> & { readonly kind: "change"; readonly warnings: readonly string[] })
+  | { readonly kind: "change"; readonly change: PodChange; readonly warnings: readonly string[] }
+  /** No container can take them, and nobody asked for them. */
+  | { readonly kind: "nothing"; readonly warnings: readonly string[] }
   | { readonly kind: "problem"; readonly problem: Problem };
 
 /**
@@ -32,12 +34,20 @@ export function injectIntoPod(
     const text = `container "${name}" already mounts "${conflict}"; mount it elsewhere`;
     return { kind: "problem", problem: { reason: reasons.mountPathConflict, text } };
   }
+  const warnings = occupiedWarning(occupied.map(([container]) => container));
+  if (occupied.length === found.length) return { kind: "nothing", warnings };
   return {
     kind: "change",
-    volumes: placement.volumes,
-    mounts: new Map(found.map(([container, { mounts }]) => [container, mounts])),
+    change: {
+      volumes: placement.volumes,
+      mounts: new Map(found.map(([container, { mounts }]) => [container, mounts])),
+      records: {
+        generations: generationsText(collected.bundles),
+        volumes: placement.placed.map(({ name }) => name).join(","),
+      },
+    },
     warnings: [
-      ...occupiedWarning(occupied.map(([container]) => container)),
+      ...warnings,
       ...layoutWarnings(
         found.map(([, mounts]) => mounts),
         collected,

@@ -12,21 +12,32 @@ import { annotations } from "./annotations.ts";
 import type { ContainerList, ContainerView, PodView } from "./pod-view.ts";
 import type { ResolvedBundle } from "./resolve-bundle.ts";
 
+/** What we write down in a pod. */
+export interface Records {
+  /** The injected bundles with their generations. */
+  readonly generations: string | undefined;
+  /** Names of the volumes that we added. */
+  readonly volumes: string | undefined;
+}
+
+/** A pod without injection has neither. */
+export const noRecords: Records = { generations: undefined, volumes: undefined };
+
 /** What is changed in a pod. */
 export interface PodChange {
   readonly volumes: readonly unknown[];
   /** All mounts of each container that has a change. */
   readonly mounts: ReadonlyMap<ContainerView, readonly unknown[]>;
-  /** Value of the generations annotation; undefined removes it. */
-  readonly generations: string | undefined;
+  /** Our annotations; undefined removes one. */
+  readonly records: Records;
 }
 
 /** The pod with the change. */
-export function changedPod({ object }: PodView, { volumes, mounts, generations }: PodChange): JsonObject {
+export function changedPod({ object }: PodView, { volumes, mounts, records }: PodChange): JsonObject {
   const spec = fieldOf(object, "spec");
   return {
     ...object,
-    metadata: withAnnotation(fieldOf(object, "metadata"), generations),
+    metadata: withRecords(fieldOf(object, "metadata"), records),
     spec: {
       ...(isJsonObject(spec) ? spec : {}),
       ...listUnlessAbsent(spec, "volumes", volumes),
@@ -83,14 +94,17 @@ function listUnlessAbsent(parent: unknown, field: string, list: readonly unknown
   return list.length === 0 && fieldOf(parent, field) === undefined ? {} : { [field]: list };
 }
 
-function withAnnotation(metadata: unknown, generations: string | undefined): unknown {
+function withRecords(metadata: unknown, { generations, volumes }: Records): unknown {
   const known = isJsonObject(metadata) ? metadata : {};
   const all = fieldOf(known, "annotations");
-  const others = isJsonObject(all) ? withoutFields(all, new Set([annotations.generations])) : {};
-  if (generations !== undefined)
-    return { ...known, annotations: { ...others, [annotations.generations]: generations } };
-  return all === undefined ? metadata : { ...known, annotations: others };
+  const others = isJsonObject(all) ? withoutFields(all, ours) : {};
+  if (generations === undefined || volumes === undefined)
+    return all === undefined ? metadata : { ...known, annotations: others };
+  const records = { [annotations.generations]: generations, [annotations.volumes]: volumes };
+  return { ...known, annotations: { ...others, ...records } };
 }
+
+const ours: ReadonlySet<string> = new Set([annotations.generations, annotations.volumes]);
 
 function partOf(pod: JsonObject, parent: string, field: string): JsonObject {
   const whole = fieldOf(pod, parent);

@@ -2,7 +2,8 @@ import { canonicalJson, fieldOf, isJsonObject, listOf, textOf, withoutFields } f
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import { annotations, valueOf } from "./annotations.ts";
-import { type DesiredVolume, hashedName, volumeNames } from "./desired-volumes.ts";
+import { type DesiredVolume, hashedName } from "./desired-volumes.ts";
+import { volumeNames } from "./our-places.ts";
 import { type PodView, volumeName } from "./pod-view.ts";
 
 /** A desired volume with its name in the pod. */
@@ -50,14 +51,20 @@ export function placeVolumes(
   return { placed, volumes: [...kept, ...added], earlier, dropped };
 }
 
-/** Volumes of an earlier injection: called and made as ours are, in a pod that bears our annotation. */
+/** Volumes of an earlier injection: recorded in the pod, and named and made as ours are, because records can be forged. */
 export function earlierVolumes(pod: PodView, settings: SubscriptionSettings): ReadonlySet<string> {
-  if (valueOf(pod.annotations, annotations.generations) === undefined) return new Set();
+  const recorded = (valueOf(pod.annotations, annotations.volumes) ?? "").split(",", recordLimit);
   const ours = pod.volumes.filter(
-    (volume) => ourName.test(volumeName(volume)) && isMadeAsOurs(volume, settings),
+    (volume) =>
+      recorded.includes(volumeName(volume)) &&
+      ourName.test(volumeName(volume)) &&
+      isMadeAsOurs(volume, settings),
   );
   return new Set(ours.map(volumeName));
 }
+
+/** More volumes than bundles can make for one pod. */
+const recordLimit = 1_000;
 
 const ourName = new RegExp(`^(?:${Object.values(volumeNames).join("|")})(?:-[0-9a-f]{8})?$`);
 

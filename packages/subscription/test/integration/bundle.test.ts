@@ -106,8 +106,14 @@ describe("always-inject bundles", () => {
     for (const name of [a, c])
       await bench.until(clusterBundle.kind, name, conditionIs("KeyConflict", "False/NoKeyConflict"));
     await bench.clusterBundle(b, spec("two"), labelled);
-    for (const name of [a, b, c])
-      await bench.until(clusterBundle.kind, name, conditionIs("KeyConflict", "True/EntitlementKeyConflict"));
+    for (const name of [a, b, c]) {
+      const found = await bench.until(
+        clusterBundle.kind,
+        name,
+        conditionIs("KeyConflict", "True/EntitlementKeyConflict"),
+      );
+      expect(messageOf(found, "KeyConflict")).toContain(`Key "${key}" is in ClusterBundles`);
+    }
     await client.delete(clusterBundle.kind, { name: b });
     for (const name of [a, c])
       await bench.until(clusterBundle.kind, name, conditionIs("KeyConflict", "False/NoKeyConflict"));

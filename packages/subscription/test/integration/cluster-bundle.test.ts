@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
-import { classify, type Kind } from "@quartermaster/runtime";
+import { classify, type Kind, type Live } from "@quartermaster/runtime";
 import { clusterRoles, secrets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
@@ -27,22 +27,28 @@ async function sharedBundle(bench: BundleBench, spec: object = {}): Promise<stri
   return name;
 }
 
+type Shares = NonNullable<NonNullable<ClusterBundle["status"]>["shares"]>;
+
+async function bundleOfTwo(
+  bench: BundleBench,
+): Promise<{ readonly live: Live<ClusterBundle>; readonly shares: Shares }> {
+  const { namespace } = bench;
+  const name = bench.named("cb");
+  await bench.secret("one", ["a.pem"]);
+  await bench.secret("two", ["b.pem"]);
+  const entitlements = ["one", "two"].map((each) => ({ name: each, namespace }));
+  await bench.clusterBundle(name, { aggregateToClusterRoles: ["edit", "admin"], entitlements });
+  const live = await bench.until(clusterBundle.kind, name, isReady);
+  return { live, shares: live.status?.shares ?? [] };
+}
+
 describe("a ClusterBundle", () => {
-  test("[subscription-injection/AC-F1] [subscription-injection/AC-F19] gets Shares, ClusterRole, labels, owners and status", async () => {
+  test("[subscription-injection/AC-F1] gets Shares with owners, and its status names them", async () => {
     await using bench = await setUpBench();
     const { namespace, client } = bench;
-    const name = bench.named("cb");
-    await bench.secret("one", ["a.pem"]);
-    await bench.secret("two", ["b.pem"]);
-    const live = await bench.clusterBundle(name, {
-      aggregateToClusterRoles: ["edit", "admin"],
-      entitlements: [
-        { name: "one", namespace },
-        { name: "two", namespace },
-      ],
-    });
-    const { status } = await bench.until(clusterBundle.kind, name, isReady);
-    const [first, second] = status?.shares ?? [];
+    const { live, shares } = await bundleOfTwo(bench);
+    const { name } = live.metadata;
+    const [first, second] = shares;
     expect(first).toEqual({
       name: `${name}-subscription-entitlement`,
       kind: "Share",
@@ -50,22 +56,26 @@ describe("a ClusterBundle", () => {
       ref: { kind: "Secret", name: "one", namespace },
     });
     expect(second?.name).toMatch(new RegExp(`^${name}-subscription-entitlement-[0-9a-f]{8}$`));
-    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "Invalid", status: "False" }));
-    const made = await client.get(share.kind, { name: first?.name ?? "" });
+    expect(conditionOf(live, "Invalid")).toBe("False/ReferencesFound");
+    const made = await client.get(share.kind, { name: `${name}-subscription-entitlement` });
     expect(made.spec.backingResource).toEqual({ kind: "Secret", apiVersion: "v1", name: "one", namespace });
-    const role = await client.get(clusterRoles, { name: `${name}-subscription-bundle` });
-    expect(status?.clusterRole).toBe(role.metadata.name);
+    expect(made.metadata.ownerReferences).toMatchObject([{ uid: live.metadata.uid, controller: true }]);
+  });
+
+  test("[subscription-injection/AC-F1] [subscription-injection/AC-F19] gets a ClusterRole for exactly its objects", async () => {
+    await using bench = await setUpBench();
+    const { live, shares } = await bundleOfTwo(bench);
+    const { name, uid } = live.metadata;
+    const role = await bench.client.get(clusterRoles, { name: `${name}-subscription-bundle` });
+    expect(live.status?.clusterRole).toBe(role.metadata.name);
     expect(role.metadata.labels).toEqual({ [aggregateTo("edit")]: "true", [aggregateTo("admin")]: "true" });
-    for (const { metadata } of [made, role])
-      expect(metadata.ownerReferences).toEqual([
-        expect.objectContaining({ uid: live.metadata.uid, controller: true }),
-      ]);
+    expect(role.metadata.ownerReferences).toMatchObject([{ uid, controller: true }]);
     const verbs = ["get", "list", "watch", "use"];
     expect(role.rules).toEqual([
       {
         apiGroups: ["projectedresource.storage.openshift.io"],
         resources: ["shares"],
-        resourceNames: [first?.name, second?.name],
+        resourceNames: shares.map((each) => each.name),
         verbs,
       },
       {

@@ -200,4 +200,31 @@ describe("ClusterBundles and permissions", () => {
     expect(reviews.length).toBeLessThanOrEqual(5 + changes.length);
     expect(entries.filter(({ resource, verb }) => resource === "secrets" && verb !== "get")).toEqual([]);
   });
+
+  test("[subscription-injection/AC-B10] when access cannot be asked for, named bundles fail and labelled ones are skipped", async () => {
+    const path = `${rbac}/clusterroles/${bench.operatorRole}`;
+    const { rules } = (await bench.send("GET", path)).object as unknown as {
+      rules: readonly { resources: readonly string[] }[];
+    };
+    const index = rules.findIndex(({ resources }) => resources.includes("subjectaccessreviews"));
+    await bench.cluster.api.send({
+      method: "PATCH",
+      path,
+      contentType: "application/json-patch+json",
+      body: [{ op: "remove", path: `/rules/${index}` }],
+    });
+    const failed = await eventually(
+      async (see) => {
+        const answer = see(await podOf(one, "builder"));
+        return answer.status === 201 ? undefined : answer;
+      },
+      { withinMs: 15_000 },
+    );
+    expect(failed.status).toBe(500);
+    expect(failed.object.message).toContain("failed calling webhook");
+    expect(failed.object.message).not.toContain("denied the request");
+    const { status, object } = await bench.pod("auto", { dryRun: true });
+    expect(status, object.message).toBe(201);
+    expect(object.metadata?.annotations?.[generations]).toBeUndefined();
+  });
 });

@@ -212,6 +212,34 @@ describe("the pod webhook behind the API server", () => {
     expect(await recordOf()).toBeUndefined();
   });
 
+  test("[subscription-injection/AC-A17,AC-A18] new pods follow a bundle that is changed and deleted, old ones stay", async () => {
+    const path = `/apis/subscription.openshift.io/v1alpha1/namespaces/${bench.namespace}/bundles/changing`;
+    const annotations = named("changing");
+    await bench.bundle("changing", { entitlements: [{ name: "s1" }] });
+    await bench.pod("old", { annotations });
+    await bench.cluster.api.send({
+      method: "PATCH",
+      path,
+      contentType: "application/merge-patch+json",
+      body: { spec: { entitlements: [{ name: "s2" }] } },
+    });
+    const changed = await eventually(async (see) => {
+      const { object } = see(await bench.pod("new", { annotations, dryRun: true }));
+      return object.metadata?.annotations?.[generations] === '{"bundles":{"changing":2}}'
+        ? object
+        : undefined;
+    });
+    expect(JSON.stringify(changed.spec?.volumes)).toContain('"secret":{"name":"s2"}');
+    await bench.send("DELETE", path);
+    await eventually(async (see) => {
+      const { object } = see(await bench.pod("new", { annotations, dryRun: true }));
+      return object.message?.includes("BundleNotFound");
+    });
+    const { object } = await bench.send("GET", `/api/v1/namespaces/${bench.namespace}/pods/old`);
+    expect(object.metadata?.annotations?.[generations]).toBe('{"bundles":{"changing":1}}');
+    expect(JSON.stringify(object.spec?.volumes)).toContain('"secret":{"name":"s1"}');
+  });
+
   test("counts what was decided, without names of objects", async () => {
     const page = await bench.metrics();
     expect(page).toMatch(

@@ -1,5 +1,5 @@
 import { clusterBundle } from "@quartermaster/api";
-import { type Kind, type KubeObject } from "@quartermaster/runtime";
+import type { KubeObject } from "@quartermaster/runtime";
 import { clusterRoles, customResourceDefinitions } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
@@ -12,7 +12,7 @@ async function serveSharedResources(bench: BundleBench): Promise<void> {
   const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   for (const kind of ["SharedSecret", "SharedConfigMap"]) {
     const plural = `${kind.toLowerCase()}s`;
-    await bench.create<KubeObject>(customResourceDefinitions as Kind, {
+    await bench.create<KubeObject>(customResourceDefinitions, {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
       metadata: {

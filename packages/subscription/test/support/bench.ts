@@ -188,7 +188,7 @@ async function serve(client: Client): Promise<void> {
   for (const kind of [bundle.kind, clusterBundle.kind, share.kind] as const) {
     const file = `../../../../config/crd/${kind.group}_${kind.plural}.yaml`;
     const definition = parse(await readFile(new URL(file, import.meta.url), "utf8")) as KubeObject;
-    await client.apply(customResourceDefinitions as Kind, definition, { fieldManager: "tests", force: true });
+    await client.apply(customResourceDefinitions, definition, { fieldManager: "tests", force: true });
     await eventually(async () => (await client.listPage(kind as Kind, { pageSize: 1 })) !== undefined);
   }
 }

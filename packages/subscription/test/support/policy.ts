@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 
-import { type Kind, type KubeObject } from "@quartermaster/runtime";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
 import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from "@quartermaster/runtime/kinds";
 import { parseAllDocuments } from "yaml";
 
-import { type BundleBench } from "./bench.ts";
+import type { BundleBench } from "./bench.ts";
 
 type Policy = KubeObject & { readonly spec: Readonly<Record<string, unknown>> };
 

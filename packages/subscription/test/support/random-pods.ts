@@ -21,6 +21,13 @@ const sources: Readonly<Record<string, object>> = {
   "yum-repo": { configMap: { name: "r1" } },
 };
 
+/** The same names, made as ours are, but by others. */
+const lookalikes: typeof sources = {
+  ...sources,
+  "etc-pki-entitlement": { projected: { sources: [{ secret: { name: "mine" } }] } },
+  "yum-repo": { projected: { sources: [{ configMap: { name: "mine" } }] } },
+};
+
 const volumeNames = Object.keys(sources);
 
 const mount = fc.record({
@@ -55,13 +62,14 @@ export const podArbitrary: fc.Arbitrary<object> = fc
   .record({
     annotations,
     isBare: fc.boolean(),
+    volumeSources: fc.constantFrom(sources, lookalikes),
     containers: containers("main", 1),
     initContainers: fc.option(containers("init", 0), { nil: undefined }),
   })
-  .map(({ annotations: given, isBare, containers: main, initContainers }) => {
+  .map(({ annotations: given, isBare, volumeSources, containers: main, initContainers }) => {
     const bare = (all: readonly { readonly name: string; readonly image: string }[]) =>
       all.map(({ name, image }) => ({ name, image }));
-    const volumes = volumeNames.map((name) => ({ name, ...sources[name] }));
+    const volumes = volumeNames.map((name) => ({ name, ...volumeSources[name] }));
     return aPod({
       annotations: given,
       spec: isBare

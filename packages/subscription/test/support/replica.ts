@@ -49,6 +49,8 @@ export interface InjectionBench extends AsyncDisposable {
   readonly unique: string;
   /** Who the operator speaks as, in the audit log. */
   readonly operator: string;
+  /** Its ClusterRole. */
+  readonly operatorRole: string;
   /** Where its webhook listens. */
   readonly port: number;
   send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Answer>;
@@ -166,6 +168,7 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
     namespace,
     unique,
     operator: identity.user,
+    operatorRole: `${operatorNamespace}-${identity.serviceAccount}`,
     port,
     send,
     secret: async (name, ...keys) => {

@@ -45,5 +45,5 @@ export function aBundle(spec: object): Live<Bundle> {
     kind: "Bundle",
     metadata: { name: "b", namespace: "ns", uid: "uid-of-b", resourceVersion: "1", generation: 1 },
     spec,
-  } as unknown as Live<Bundle>;
+  };
 }

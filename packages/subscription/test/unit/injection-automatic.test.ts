@@ -82,6 +82,15 @@ describe("always-inject bundles", () => {
     expect(message).not.toContain('"x"');
   });
 
+  test("[subscription-injection/AC-C12] with accessPolicy Reject, a question that failed still only skips", () => {
+    const { decision } = decide(aPod(), {
+      ...clusterWide,
+      accessUnknown: ["x"],
+      settings: { accessPolicy: "Reject" },
+    });
+    expect(decision.admission.kind).toBe("allow");
+  });
+
   test.each(["missing", "forbidden", "unknown"] as const)(
     "[subscription-injection/AC-C13] a bundle whose Secret is %s is skipped with a warning",
     (state) => {

@@ -77,6 +77,26 @@ describe("mounts of others", () => {
     expect(warnings.join()).toContain('container "main"');
   });
 
+  test("[subscription-injection/AC-D3] if no container is left, the pod gets neither volume nor record", () => {
+    const { patch, warnings } = decide(
+      aPod({ spec: mounting({ name: "mine", mountPath: ePath }) }),
+      autoWorld,
+    );
+    expect(patch).toEqual([]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("[subscription-injection/AC-D3,AC-D11] somebody's own volume of our name and kind survives a second call", () => {
+    const own = { name: "etc-pki-entitlement", projected: { sources: [{ secret: { name: "mine" } }] } };
+    const volumeMounts = [{ name: own.name, mountPath: ePath }];
+    const spec = { volumes: [own], containers: [{ name: "main", volumeMounts }, { name: "b" }] };
+    const first = decide(aPod({ spec }), autoWorld);
+    expect(first.pod.spec.volumes?.[0]).toEqual(own);
+    expect(mountsOf(first.pod)).toEqual(volumeMounts);
+    expect(mountsOf(first.pod, 1)).toHaveLength(1);
+    expect(decide(withDefaults(first.pod), autoWorld).patch).toEqual([]);
+  });
+
   test("a mount above our paths is fine", () => {
     const { decision } = decide(naming("plain", mounting({ name: "mine", mountPath: "/run" })), world);
     expect(decision.result).toBe("injected");
@@ -262,12 +282,15 @@ describe("the patch", () => {
       ...containers.map((_, at) => `/spec/containers/${at}/volumeMounts/1`),
       "/spec/initContainers/0/volumeMounts",
       "/metadata/annotations/subscription.openshift.io~1bundle-generations",
+      "/metadata/annotations/subscription.openshift.io~1injected-volumes",
     ]);
   });
 
   test("[subscription-injection/AC-D20] slashes and tildes of annotations are escaped", () => {
     const { patch } = decide(aPod({ annotations: { "a~b/c": "x", "inject-bundle": "plain" } }), world);
-    expect(patch.at(-1)?.path).toBe("/metadata/annotations/subscription.openshift.io~1bundle-generations");
+    expect(patch.map(({ path }) => path)).toContain(
+      "/metadata/annotations/subscription.openshift.io~1bundle-generations",
+    );
   });
 
   test("[security/50] a patch of more than 256 KiB is refused", () => {

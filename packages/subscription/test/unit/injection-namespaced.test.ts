@@ -118,6 +118,14 @@ describe("Bundles that a pod names", () => {
     expect(message).toContain("items or a prefix");
   });
 
+  test("[subscription-injection/AC-A10] a repository cannot have the name of the entitlements' directory", () => {
+    const { message } = decide(aPod({ annotations: { "inject-bundle": "a" } }), {
+      bundles: { a: { repos: [{ name: "r" }] } },
+      configMaps: { "app/r": ["etc-pki-entitlement"] },
+    });
+    expect(message).toContain('RepositoryKeyConflict: key "etc-pki-entitlement" of Bundle "a"');
+  });
+
   test("[subscription-injection/AC-A11] one key in a Secret and in a ConfigMap is no conflict", () => {
     const { decision } = decide(aPod({ annotations: { "inject-bundle": "a" } }), {
       bundles: { a: { entitlements: [{ name: "s" }], repos: [{ name: "r" }] } },
