@@ -1,4 +1,4 @@
-export { ALWAYS_INJECT_LABEL, SUBSCRIPTION_GROUP } from "./subscription/bundle-reference.ts";
+export { ALWAYS_INJECT_LABEL, SUBSCRIPTION_GROUP } from "./subscription/local-reference.ts";
 export { bundle } from "./subscription/bundle.ts";
 export type { Bundle } from "./subscription/bundle.ts";
 export { clusterBundle } from "./subscription/cluster-bundle.ts";

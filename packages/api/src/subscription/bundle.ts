@@ -1,5 +1,12 @@
-import { cel, defineCustomResource, int32, int64, listMap } from "@quartermaster/runtime/schema";
-import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
+import {
+  cel,
+  type CustomResource,
+  defineCustomResource,
+  int32,
+  int64,
+  listMap,
+  type ObjectOf,
+} from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
@@ -9,7 +16,7 @@ import {
   someReference,
   SUBSCRIPTION_GROUP,
   trailingColumns,
-} from "./bundle-reference.ts";
+} from "./local-reference.ts";
 
 /** The name alone tells references apart: all of them are in the Bundle's namespace. */
 const references = listMap(localReference, ["name"]).max(32).optional();

@@ -1,5 +1,12 @@
-import { cel, defineCustomResource, int64, listMap, listSet } from "@quartermaster/runtime/schema";
-import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
+import {
+  cel,
+  type CustomResource,
+  defineCustomResource,
+  int64,
+  listMap,
+  listSet,
+  type ObjectOf,
+} from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
@@ -11,7 +18,7 @@ import {
   someReference,
   SUBSCRIPTION_GROUP,
   trailingColumns,
-} from "./bundle-reference.ts";
+} from "./local-reference.ts";
 
 const references = listMap(clusterReference, ["name", "namespace"]).max(32).optional();
 

@@ -1,9 +1,8 @@
-import { defineCustomResource } from "@quartermaster/runtime/schema";
-import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
+import { type CustomResource, defineCustomResource, type ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
-import { namespaceName, objectName } from "./bundle-reference.ts";
+import { namespaceName, objectName } from "./local-reference.ts";
 
 const shareSpec = z.strictObject({
   backingResource: z

@@ -10,13 +10,13 @@ import {
   type Verdict,
 } from "@quartermaster/runtime";
 
-import { conditionTypes } from "../bundle-conditions.ts";
+import { conditionTypes } from "../bundle-reasons.ts";
 import type { Reference } from "../injection/injection-facts.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { type KnownKeys, referencesOf } from "../references/bundle-reference.ts";
-import { judgeKeys, type Provider } from "../references/key-conflicts.ts";
+import { judgeKeys, type Provider } from "../references/judge-keys.ts";
+import { isWithin, judgeReferences } from "../references/judge-references.ts";
 import { readKeys } from "../references/read-keys.ts";
-import { isWithin, judgeReferences } from "../references/reference-problems.ts";
+import { type KnownKeys, referencesOf } from "../references/references-of.ts";
 
 /** What the controller of Bundles needs. */
 export interface BundleOptions {

@@ -1,7 +1,7 @@
 import { type ConditionUpdate, type LabelRequirement, meetsAll, type Why } from "@quartermaster/runtime";
 import type { ClusterRole, LabelSelector } from "@quartermaster/runtime/kinds";
 
-import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-conditions.ts";
+import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-reasons.ts";
 
 /** Which ClusterRoles a bundle's permission may be aggregated to. */
 export interface AggregationSettings {

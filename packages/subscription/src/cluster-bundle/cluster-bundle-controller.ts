@@ -1,9 +1,9 @@
 import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import { type Controller, defineController } from "@quartermaster/runtime";
 
-import { conditionTypes } from "../bundle-conditions.ts";
+import { conditionTypes } from "../bundle-reasons.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { roleSource } from "./bundle-cluster-role.ts";
+import { roleSource } from "./desired-cluster-role.ts";
 import { type ClusterBundleSeen, type ClusterBundleSettings, observe } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { type ClusterBundleAction, clusterBundleRules } from "./rules.ts";

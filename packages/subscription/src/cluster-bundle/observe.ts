@@ -3,11 +3,11 @@ import { byOwner, type Context, isControlledBy, type Kind, type Live } from "@qu
 import { type ClusterRole, clusterRoles } from "@quartermaster/runtime/kinds";
 
 import type { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { type KnownKeys, referencesOf } from "../references/bundle-reference.ts";
-import type { Provider } from "../references/key-conflicts.ts";
+import type { Provider } from "../references/judge-keys.ts";
 import { readKeys } from "../references/read-keys.ts";
+import { type KnownKeys, referencesOf } from "../references/references-of.ts";
 import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
-import { clusterRoleName } from "./bundle-cluster-role.ts";
+import { clusterRoleName } from "./desired-cluster-role.ts";
 import { type KnownShare, type NamedReference, nameShares } from "./share-names.ts";
 import {
   servedProfile,

@@ -13,13 +13,13 @@ import {
 } from "@quartermaster/runtime";
 import type { ClusterRole } from "@quartermaster/runtime/kinds";
 
-import { abnormal, bundleReasons, conditionTypes } from "../bundle-conditions.ts";
+import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
 import { referenceKey } from "../injection/injection-facts.ts";
-import { referencesOf } from "../references/bundle-reference.ts";
-import { judgeKeys } from "../references/key-conflicts.ts";
-import { judgeReferences } from "../references/reference-problems.ts";
+import { judgeKeys } from "../references/judge-keys.ts";
+import { judgeReferences } from "../references/judge-references.ts";
+import { referencesOf } from "../references/references-of.ts";
 import { aggregate } from "./aggregation.ts";
-import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./bundle-cluster-role.ts";
+import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./desired-cluster-role.ts";
 import type { ClusterBundleSeen, LiveShare } from "./observe.ts";
 import type { NamedReference } from "./share-names.ts";
 import {

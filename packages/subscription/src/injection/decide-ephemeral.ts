@@ -1,13 +1,13 @@
 import { fieldOf, isJsonObject } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
-import { podPatch, withMounts } from "./injected-pod.ts";
-import { type InjectionDecision, injected, skipped } from "./injection-decision.ts";
+import { podPatch, withMounts } from "./changed-pod.ts";
+import { injected, type InjectionDecision, skipped } from "./injection-decision.ts";
 import { mountPaths } from "./our-places.ts";
 import { earlierVolumes } from "./place-volumes.ts";
 import {
-  type ContainerView,
   containersIn,
+  type ContainerView,
   isWithin,
   type MountView,
   type PodView,

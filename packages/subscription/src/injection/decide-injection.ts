@@ -2,20 +2,20 @@ import { ALWAYS_INJECT_LABEL, type Bundle, type ClusterBundle } from "@quarterma
 
 import { type Problem, reasons } from "../reasons.ts";
 import type { SubscriptionSettings } from "../subscription-settings.ts";
+import { changedPod, noRecords, podPatch } from "./changed-pod.ts";
 import { chooseBundles, injectAnnotation, type LabelledBundles } from "./choose-bundles.ts";
-import { type Collected, SourceCollection } from "./collect-sources.ts";
 import { injectIntoPod } from "./inject-into-pod.ts";
-import { changedPod, noRecords, podPatch } from "./injected-pod.ts";
 import {
+  injected,
   type InjectionDecision,
   type InjectionScope,
-  injected,
   rejected,
   skipped,
 } from "./injection-decision.ts";
 import type { Candidate, InjectionFacts } from "./injection-facts.ts";
 import { type PodView, viewPod } from "./pod-view.ts";
 import { resolveBundle } from "./resolve-bundle.ts";
+import { type Collected, SourceCollection } from "./source-collection.ts";
 
 /**
  * Decides upon a new pod: which bundles it gets, whether they fit together and into its containers, and the patch that adds them.

@@ -1,10 +1,10 @@
 import { digestOf } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
-import type { Collected } from "./collect-sources.ts";
 import type { Purpose } from "./injection-facts.ts";
 import { volumeNames } from "./our-places.ts";
 import type { Source } from "./resolve-bundle.ts";
+import type { Collected } from "./source-collection.ts";
 
 /** A volume that a pod is to have, before it has a name. */
 export interface DesiredVolume {

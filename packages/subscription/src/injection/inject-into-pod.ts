@@ -1,11 +1,11 @@
 import { type Problem, reasons } from "../reasons.ts";
 import type { SubscriptionSettings } from "../subscription-settings.ts";
-import type { Collected } from "./collect-sources.ts";
+import { generationsText, type PodChange } from "./changed-pod.ts";
 import { type ContainerMounts, mountsFor } from "./desired-mounts.ts";
 import { desiredVolumes } from "./desired-volumes.ts";
-import { generationsText, type PodChange } from "./injected-pod.ts";
 import { placeVolumes } from "./place-volumes.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
+import type { Collected } from "./source-collection.ts";
 
 /** The volumes and mounts of a pod with bundles, or why they do not fit. */
 export type PodInjection =

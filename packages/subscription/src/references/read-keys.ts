@@ -2,7 +2,7 @@ import { classify, type Context, type Kind, type KubeObject, type Live } from "@
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
 import { type KeyFacts, type Reference, referenceKey } from "../injection/injection-facts.ts";
-import type { KnownKeys } from "./bundle-reference.ts";
+import type { KnownKeys } from "./references-of.ts";
 
 /**
  * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing

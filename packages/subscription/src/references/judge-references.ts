@@ -1,8 +1,8 @@
 import type { ConditionUpdate, Why } from "@quartermaster/runtime";
 
-import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-conditions.ts";
+import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-reasons.ts";
 import { type Reference, referenceKey } from "../injection/injection-facts.ts";
-import { describeObject, type KnownKeys } from "./bundle-reference.ts";
+import { describeObject, type KnownKeys } from "./references-of.ts";
 
 /** The condition Invalid: whether every reference can be used. `problem` is undefined when all can. */
 export function judgeReferences(
