@@ -40,7 +40,7 @@ cases: $(installed) ## show which acceptance cases the last test run met
 bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
 
-image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image)
+image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image), "--image share-driver" which
 	@npm run --silent image -- $(ARGS)
 
 mutants: $(installed) ## change the code line by line and show which test notices; ARGS="--only=queue" runs some, ARGS=--integration more

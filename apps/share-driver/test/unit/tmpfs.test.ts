@@ -56,6 +56,25 @@ test.runIf(mayMount())(
   },
 );
 
+test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be fails alone", async () => {
+  using folder = emptyFolder();
+  const targets = Array.from({ length: 20 }, (_, index) => join(folder.path, `volume-${index}`, "mount"));
+  for (const target of targets) mkdirSync(join(target, ".."));
+  const missing = join(folder.path, "missing", "mount");
+  try {
+    const ends = await Promise.allSettled(
+      [...targets, missing].map(async (target) => {
+        await utilLinuxTmpfs.mount(target);
+      }),
+    );
+    expect(ends.map(({ status }) => status)).toEqual([...targets.map(() => "fulfilled"), "rejected"]);
+    expect(targets.filter((target) => !utilLinuxTmpfs.isMounted(target))).toEqual([]);
+  } finally {
+    for (const target of targets) await utilLinuxTmpfs.unmount(target);
+  }
+  expect(targets.filter((target) => existsSync(target))).toEqual([]);
+});
+
 test("nothing is mounted for a pod that is not there", async () => {
   using folder = emptyFolder();
   await expect(utilLinuxTmpfs.mount(join(folder.path, "volume", "mount"))).rejects.toThrow("no such volume");
