@@ -11,7 +11,7 @@ import {
   TelemetryServer,
 } from "@quartermaster/runtime";
 
-import { csiServices, type Registration, registrationServices } from "./csi/driver-services.ts";
+import { csiServices, type Registration, registrationServices } from "./csi/csi-services.ts";
 import { SocketServer } from "./csi/socket-server.ts";
 import { driverMetrics } from "./driver-metrics.ts";
 import { DRIVER_NAME } from "./driver-name.ts";

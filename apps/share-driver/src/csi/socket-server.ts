@@ -13,7 +13,7 @@ import {
 import type { Log } from "@quartermaster/runtime";
 
 import { Refusal } from "../refusal.ts";
-import type { MethodSpec, ServiceSpec } from "./protocol.ts";
+import type { MethodSpec, ServiceSpec } from "./service-spec.ts";
 
 /** Answers one request. Throws a Refusal for what is not carried out. */
 export type Answer = (request: JsonValue) => Promise<JsonValue> | JsonValue;

@@ -14,7 +14,7 @@ import { realSystem, silentLog } from "@quartermaster/runtime";
 import { eventually, type Identity } from "@quartermaster/testkit";
 import { stringify } from "yaml";
 
-import { nodeService } from "../../src/csi/protocol.ts";
+import { nodeService } from "../../src/csi/service-spec.ts";
 import { DRIVER_NAME } from "../../src/driver-name.ts";
 import type { Tmpfs } from "../../src/files/tmpfs.ts";
 import { runDriver } from "../../src/run-driver.ts";

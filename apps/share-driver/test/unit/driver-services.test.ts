@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { silentLog } from "@quartermaster/runtime";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { csiServices, registrationServices } from "../../src/csi/driver-services.ts";
-import { identityService, nodeService, registrationService } from "../../src/csi/protocol.ts";
+import { csiServices, registrationServices } from "../../src/csi/csi-services.ts";
+import { identityService, nodeService, registrationService } from "../../src/csi/service-spec.ts";
 import { SocketServer } from "../../src/csi/socket-server.ts";
 import { Refusal } from "../../src/refusal.ts";
 import type { VolumeRequest } from "../../src/volume/volume-request.ts";

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 
-import type { ServiceSpec } from "../../src/csi/protocol.ts";
+import type { ServiceSpec } from "../../src/csi/service-spec.ts";
 import { methodDefinition } from "../../src/csi/socket-server.ts";
 
 /** How a call ended: with an answer, or with gRPC's code and message. */

@@ -5,7 +5,7 @@ import { DRIVER_NAME } from "../driver-name.ts";
 import { parseUnpublish } from "../volume/target-path.ts";
 import { parseVolumeRequest } from "../volume/volume-request.ts";
 import type { Volumes } from "../volume/volumes.ts";
-import { identityService, nodeService, registrationService } from "./protocol.ts";
+import { identityService, nodeService, registrationService } from "./service-spec.ts";
 import type { ServedService } from "./socket-server.ts";
 
 /** Version of the driver, as kubelet shows it. */
