@@ -8,8 +8,10 @@ import { consoleSampleController, consoleYamlSamples } from "./console-samples/c
 
 /** How the controllers of bundles run. */
 export interface BundleControllersOptions {
-  /** Only Bundles of this namespace (default: all). ClusterBundles are looked after in any case. */
+  /** Only Bundles of this namespace (default: all); ClusterBundles then belong to another operator, unless they are selected. */
   readonly namespace?: string;
+  /** Only ClusterBundles with these labels, e.g. `shard=1` (default: all). */
+  readonly clusterBundleSelector?: string;
   /** Bundles that each controller works on at the same time (default: 4). */
   readonly concurrency?: number;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
@@ -26,23 +28,27 @@ export interface BundleControllersOptions {
  * @example
  * createManager({ transport, system, controllers: bundleControllers({ defaultClusterRoles: ["edit"] }) });
  */
-export function bundleControllers({
-  namespace,
+export function bundleControllers(options: BundleControllersOptions = {}): readonly Controller[] {
+  const { namespace, concurrency = 4, clusterBundleSelector } = options;
+  const ofBundles = bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) });
+  if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
+  return [ofBundles, clusterBundles(options), consoleSampleController()];
+}
+
+function clusterBundles({
   concurrency = 4,
   profile,
   allowedClusterRoles = ["admin", "edit", "view"],
   defaultClusterRoles = [],
-}: BundleControllersOptions = {}): readonly Controller[] {
-  return [
-    clusterBundleController({
-      concurrency,
-      allowedClusterRoles,
-      defaultClusterRoles,
-      ...(profile === undefined ? {} : { profile }),
-    }),
-    consoleSampleController(),
-    bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) }),
-  ];
+  clusterBundleSelector: labelSelector,
+}: BundleControllersOptions): Controller {
+  return clusterBundleController({
+    concurrency,
+    allowedClusterRoles,
+    defaultClusterRoles,
+    ...(profile === undefined ? {} : { profile }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  });
 }
 
 const bundles = [bundle.kind.plural, clusterBundle.kind.plural];

@@ -13,19 +13,27 @@ import { shareSources } from "./share-profile.ts";
 export interface ClusterBundleOptions extends ClusterBundleSettings {
   /** Bundles worked on at the same time (default: 4). */
   readonly concurrency?: number;
+  /** Only ClusterBundles with these labels (default: all). */
+  readonly labelSelector?: string;
 }
 
 /**
  * Keeps the Shares and the ClusterRole of each ClusterBundle, and reports what is wrong with its references. What it makes goes
  * with the bundle by owner references; there is no finalizer.
  */
-export function clusterBundleController({ concurrency = 4, ...settings }: ClusterBundleOptions): Controller {
+export function clusterBundleController({
+  concurrency = 4,
+  labelSelector,
+  ...settings
+}: ClusterBundleOptions): Controller {
   const peers = new AlwaysInjectPeers();
+  const selection = labelSelector === undefined ? {} : { labelSelector };
   return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
     concurrency,
+    ...selection,
     owns: [...shareSources, roleSource],
     follows: [...shareSources, roleSource],
-    watches: [peers.watch(clusterBundle.kind)],
+    watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
     followLimit,
     recipe: {
       conditionTypes: Object.values(conditionTypes),

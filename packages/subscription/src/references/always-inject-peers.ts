@@ -6,8 +6,8 @@ import {
   type MappedSource,
   type ObjectRef,
   type ReadStore,
+  type Source,
 } from "@quartermaster/runtime";
-import type { Kind } from "@quartermaster/runtime";
 
 import { isAlwaysInjected } from "../injection/decide-injection.ts";
 
@@ -35,9 +35,9 @@ export class AlwaysInjectPeers {
   }
 
   /** Brings the others back when a bundle with the label appears, changes or goes. */
-  watch<O extends Bundle | ClusterBundle>(kind: Kind<O>): MappedSource {
+  watch<O extends Bundle | ClusterBundle>(source: Source<O>): MappedSource {
     return mappedFrom<O>(
-      kind,
+      source,
       (object) => (isAlwaysInjected(object) ? (this.#byNamespace.get(placeOf(object)) ?? []) : []),
       {
         changed: ({ metadata: { generation, labels, deletionTimestamp } }) => [

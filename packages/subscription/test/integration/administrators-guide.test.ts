@@ -8,7 +8,7 @@ import { clusterRoles, namespaces } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
-import { removing, setUpBench } from "../support/bench.ts";
+import { type BundleBench, ownLabel, removing, setUpBench } from "../support/bench.ts";
 
 const guide = join(import.meta.dirname, "../../../../docs/guides/bundles-administrators.md");
 const execute = promisify(execFile);
@@ -39,7 +39,7 @@ test("[subscription-injection/AC-F1] [subscription-injection/AC-F10] the command
   );
   expect(blocks).toHaveLength(prints.length);
   for (const [at, block] of blocks.entries()) {
-    const { stdout } = await execute("/bin/sh", ["-e", "-c", block], { env });
+    const { stdout } = await execute("/bin/sh", ["-e", "-c", ownedBy(bench, block)], { env });
     expect(stdout).toMatch(prints[at] ?? /never/);
   }
   await eventually(
@@ -49,3 +49,8 @@ test("[subscription-injection/AC-F1] [subscription-injection/AC-F10] the command
     { withinMs: 60_000 },
   );
 });
+
+/** With the label by which the controllers of this test know their ClusterBundles. */
+function ownedBy({ namespace }: BundleBench, block: string): string {
+  return block.replace("  name: rhel\n", `  name: rhel\n  labels: { ${ownLabel}: ${namespace} }\n`);
+}

@@ -91,7 +91,9 @@ export async function setUpBench({
     namespace,
     operator: operator.user,
     operate: async (given = {}) => {
-      const controllers = bundleControllers({ namespace, ...given });
+      // Tests run at the same time with different settings: each looks after its own ClusterBundles.
+      const clusterBundleSelector = `${ownLabel}=${namespace}`;
+      const controllers = bundleControllers({ namespace, clusterBundleSelector, ...given });
       const manager = managers.use(createManager({ transport, system: realSystem(), controllers }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
@@ -115,7 +117,7 @@ export async function setUpBench({
       await bench.create(clusterBundle.kind, {
         apiVersion: "subscription.openshift.io/v1alpha1",
         kind: "ClusterBundle",
-        metadata: { name, labels },
+        metadata: { name, labels: { [ownLabel]: namespace, ...labels } },
         spec,
       }),
     bundle: async (name, spec, labels = {}) =>
@@ -155,6 +157,9 @@ export async function setUpBench({
   if (isOperating) await bench.operate(options);
   return bench;
 }
+
+/** On ClusterBundles: which bench made them. */
+export const ownLabel = "tests.quartermaster.dev/bench";
 
 /** The condition of a type as `status/reason`; undefined while the object's generation is not judged yet. */
 export function conditionOf(object: Bundle | ClusterBundle, type: string): string | undefined {
