@@ -5,6 +5,7 @@ import { bundleController } from "./bundle/bundle-controller.ts";
 import { clusterBundleController } from "./cluster-bundle/cluster-bundle-controller.ts";
 import { sharedConfigMaps, sharedSecrets, type ShareProfile } from "./cluster-bundle/share-profile.ts";
 import { consoleSampleController, consoleYamlSamples } from "./console-samples/console-sample-controller.ts";
+import { shareAccessController } from "./share-access/share-access-controller.ts";
 
 /** How the controllers of bundles run. */
 export interface BundleControllersOptions {
@@ -32,7 +33,10 @@ export function bundleControllers(options: BundleControllersOptions = {}): reado
   const { namespace, concurrency = 4, clusterBundleSelector } = options;
   const ofBundles = bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) });
   if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
-  return [ofBundles, clusterBundles(options), consoleSampleController()];
+  const shareAccess = shareAccessController(
+    clusterBundleSelector === undefined ? {} : { clusterBundleSelector },
+  );
+  return [ofBundles, clusterBundles(options), consoleSampleController(), shareAccess];
 }
 
 function clusterBundles({
@@ -76,10 +80,26 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["update"],
   },
   {
-    reason: "Whether the objects of bundles exist, and their keys. Watched by name; values are dropped.",
+    reason: "Whether ConfigMaps of bundles exist, and their keys. Watched by name; values are dropped.",
     apiGroups: [""],
-    resources: ["secrets", "configmaps"],
-    verbs: ["list", "watch"],
+    resources: ["configmaps"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    isOptional: true,
+    reason:
+      "The same of Secrets. Instead of this, grant get, list and watch on single Secrets; a bundle that lacks it names the Role that it needs.",
+    apiGroups: [""],
+    resources: ["secrets"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    isOptional: true,
+    reason:
+      "What the share driver may read: one Role for the object of each Share. Only what the operator may read itself can be granted.",
+    apiGroups: ["rbac.authorization.k8s.io"],
+    resources: ["roles", "rolebindings"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
     reason: "Whether Share APIs and samples of the console are served. Watched by name.",

@@ -13,7 +13,7 @@ const operator = { name: "quartermaster", namespace: "quartermaster" } as const;
 export function permissionFiles(domains: readonly Domain[]): readonly GeneratedFile[] {
   const hasWebhooks = domains.some((domain) => "webhooks" in domain);
   const own = ownPermissions({ ...operator, hasWebhooks });
-  const rulesOf = (role: OperatorRole): readonly RbacRule[] => [
+  const rulesOf = (role: OperatorRole): readonly DomainRule[] => [
     ...domains
       .flatMap(({ permissions }) => permissions)
       .filter((each) => (each.role ?? "controllers") === role),
@@ -27,6 +27,7 @@ export function permissionFiles(domains: readonly Domain[]): readonly GeneratedF
   return [
     { path: "config/rbac/operator.yaml", content: fullSet(rulesOf("controllers"), leader) },
     { path: "config/rbac-limited/operator.yaml", content: limitedSet(rulesOf("controllers"), leader) },
+    ...domains.flatMap(optionalSet),
     ...(hasWebhooks
       ? [{ path: "config/rbac/webhook.yaml", content: webhookAccount(rulesOf("webhook"), own) }]
       : []),
@@ -50,11 +51,11 @@ function fullSet(rules: readonly RbacRule[], leader: string): string {
   );
 }
 
-function limitedSet(rules: readonly RbacRule[], leader: string): string {
+function limitedSet(rules: readonly DomainRule[], leader: string): string {
   const own = rbacText({
     name: "quartermaster-operator-own",
     labels: { [aggregateLabel]: "true" },
-    rules,
+    rules: rules.filter(({ isOptional }) => isOptional !== true),
   });
   return documents(
     [
@@ -63,6 +64,23 @@ function limitedSet(rules: readonly RbacRule[], leader: string): string {
     ],
     [aggregate, own, leader],
   );
+}
+
+interface DomainRule extends RbacRule {
+  readonly isOptional?: true;
+}
+
+/** What a domain needs beyond the limited set, for those who want all of it. */
+function optionalSet({ name, permissions }: Domain): readonly GeneratedFile[] {
+  const rules = permissions.filter(({ isOptional }) => isOptional === true);
+  if (rules.length === 0) return [];
+  const role = rbacText({
+    name: `quartermaster-operator-${name}`,
+    labels: { [aggregateLabel]: "true" },
+    rules,
+  });
+  const about = `What the operator needs besides for the domain ${name} to work in every namespace at once.`;
+  return [{ path: `config/rbac-limited/optional/${name}.yaml`, content: documents([about], [role]) }];
 }
 
 /** The webhook's account: no lease, nothing of the controllers'. */

@@ -52,6 +52,8 @@ export interface DomainPermission {
   readonly role?: OperatorRole;
   /** Why it is needed; stands above the rule in the generated file. */
   readonly reason: string;
+  /** More than everybody should have to give: left out of the smallest set of permissions, in a file of its own. */
+  readonly isOptional?: true;
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
 import { classify, type Kind, type Live } from "@quartermaster/runtime";
-import { clusterRoles, secrets } from "@quartermaster/runtime/kinds";
+import { clusterRoles, roleBindings, secrets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -273,6 +273,9 @@ describe("a ClusterBundle", () => {
   test("[subscription-injection/AC-F14] a restarted controller writes nothing without a change", async () => {
     await using bench = await setUpBench();
     const name = await sharedBundle(bench, { aggregateToClusterRoles: ["edit"] });
+    // The last thing that is made for a bundle.
+    const last = { namespace: bench.namespace, name: `${name}-subscription-entitlement-share-driver` };
+    await eventually(async () => await bench.client.find(roleBindings, last));
     const mark = await bench.cluster.audit.mark();
     await bench.operate();
     // A change that needs no write shows that both controllers have looked.
