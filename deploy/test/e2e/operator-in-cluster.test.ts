@@ -8,7 +8,7 @@ import { eventually, hasRealNodes, type LocalCluster, startLocalCluster } from "
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { operatorImage, writeImage } from "../../image/program-images.ts";
+import { operatorImage, shareDriverImage, writeImage } from "../../image/program-images.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
@@ -74,8 +74,14 @@ const [installWebhook, removeWebhook] = [webhook.slice(0, 2), webhook.slice(2)];
 const limited = "no no no no yes";
 
 /** A namespace with a bundle, and pods that name it. */
-const subscriptions = join(import.meta.dirname, "subscribed.yaml");
-const subscribedPod = join(import.meta.dirname, "reader.yaml");
+const subscriptions = inFolder("subscribed.yaml");
+const subscribedPod = inFolder("reader.yaml");
+/** The same for the whole cluster. */
+const clusterSubscriptions = inFolder("cluster-subscribed.yaml");
+
+function inFolder(file: string): string {
+  return join(import.meta.dirname, file);
+}
 
 describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   const folder = mkdtempSync(join(tmpdir(), "qm-image-"));
@@ -84,7 +90,11 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
 
   beforeAll(async () => {
     image = await writeImage(operatorImage, { target: join(folder, "one"), compression: "none" });
-    cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
+    const driver = await writeImage(shareDriverImage, {
+      target: join(folder, "driver"),
+      compression: "none",
+    });
+    cluster = await startLocalCluster({ nodes: 1, images: [image.folder, driver.folder] });
   });
 
   afterAll(async () => {
@@ -149,6 +159,39 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect(await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets")).toContain("redhat.repo");
   });
 
+  test("[subscription-injection/AC-H3] a pod reads the entitlement and the repository of a ClusterBundle, and its token", async () => {
+    await kubectl(cluster, `apply --server-side -f ${repository}/deploy/share-driver.yaml`);
+    const rollout = "rollout status daemonset/quartermaster-share-driver --timeout=120s";
+    await kubectl(cluster, `-n quartermaster-share-driver ${rollout}`);
+    await kubectl(cluster, `apply --server-side -f ${clusterSubscriptions}`);
+    await kubectl(cluster, "wait --for=condition=Ready clusterbundle/cluster --timeout=60s");
+    // The webhook hears a little later that the bundle is ready and that the account may use it.
+    await eventually(async () => await isApplied(cluster, inFolder("cluster-reader.yaml")));
+    await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/cluster-reader --timeout=120s");
+    const files = "/run/secrets/etc-pki-entitlement/cluster.pem /run/secrets/redhat.repo";
+    expect(await kubectl(cluster, `-n subscribed exec cluster-reader -- cat ${files}`)).toBe(
+      "a certificate of the cluster[cluster]",
+    );
+    const token = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+    expect(await kubectl(cluster, `-n subscribed exec cluster-reader -- cat ${token}`)).toBe("subscribed");
+  });
+
+  test("[subscription-injection/AC-H6] without the ClusterBundle a running pod keeps its files, and a new one is refused", async () => {
+    await kubectl(cluster, "delete clusterbundle cluster");
+    await eventually(async (see) => {
+      const { code, stderr } = see(
+        await cluster.kubectl(["create", "--dry-run=server", "-f", inFolder("cluster-late.yaml")]),
+      );
+      return code !== 0 && stderr.includes("not found or not permitted");
+    });
+    expect(
+      await kubectl(
+        cluster,
+        "-n subscribed exec cluster-reader -- cat /run/secrets/etc-pki-entitlement/cluster.pem",
+      ),
+    ).toBe("a certificate of the cluster");
+  });
+
   test("[subscription-injection/AC-F24] [subscription-injection/AC-G4] a restart of the webhook refuses no pod and lets none pass unchanged", async () => {
     const stop = new AbortController();
     const restart = (async () => {
@@ -174,7 +217,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   test("[subscription-injection/AC-F24] removed in the documented order, it stands in nobody's way", async () => {
     expect(removeWebhook).toHaveLength(3);
     for (const line of removeWebhook) await kubectl(cluster, line);
-    expect(await dryRunPod(cluster)).not.toContain("bundle-generations");
+    // The API server goes by a policy for a moment after it is gone.
+    const admitted = await eventually(async () => await dryRunPod(cluster));
+    expect(admitted).not.toContain("bundle-generations");
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
