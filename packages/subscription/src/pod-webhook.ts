@@ -28,7 +28,7 @@ export interface PodWebhookOptions {
   readonly host: Pick<DomainHost, "transport" | "system" | "series" | "namespace">;
   readonly stores: WebhookStores;
   readonly settings: SubscriptionSettings;
-  /** Pods of these namespaces are never touched, whoever asks. */
+  /** Pods of these namespaces are never touched. */
   readonly excludedNamespaces: readonly string[];
 }
 

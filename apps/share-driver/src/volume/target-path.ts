@@ -12,7 +12,7 @@ export interface TargetPath {
 
 /**
  * Accepts the paths that kubelet gives to CSI volumes, `<kubelet>/pods/<uid>/volumes/kubernetes.io~csi/<volume>/mount`, and nothing
- * else: whoever speaks to the socket must not have file systems mounted or unmounted elsewhere.
+ * else: a caller of the socket must not have file systems mounted or unmounted elsewhere.
  */
 export function parseTarget(path: string, kubeletFolder: string): TargetPath {
   const [empty, ...names] = path.startsWith(`${kubeletFolder}/`)

@@ -102,7 +102,7 @@ export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<Li
 
 /** An object without anything but metadata. What the server has cut says `PartialObjectMetadata` of itself. */
 export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: Live<O>): Live<O> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever asks for metadata only uses nothing else
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callers that ask for metadata only use nothing else
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as Live<O>;
 }
 

@@ -29,7 +29,7 @@ export function wantedRoles(
 }
 
 /**
- * Aggregates by labels, never by editing the other role. Only allowed roles get a label: otherwise whoever may write a
+ * Aggregates by labels, never by editing the other role. Only allowed roles get a label: otherwise anyone who may write a
  * ClusterBundle could give access to everybody. `targets` are the roles as they are; a missing one is undefined.
  */
 export function aggregate(

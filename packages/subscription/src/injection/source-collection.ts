@@ -92,7 +92,7 @@ function describePair(one: Candidate, other: Candidate): string {
   return `${plural} "${one.name}" and "${other.name}"`;
 }
 
-/** Whoever creates the pod cannot edit every bundle, but can leave out one that was not asked for. */
+/** The creator of the pod cannot edit every bundle, but can leave out one that was not asked for. */
 function remedyFor({ kind, name, isNamed }: Candidate): string {
   if (isNamed) return "give one of them items or a prefix";
   return `to leave one out, annotate the pod with ${denyAnnotation(kind)}: "${name}"`;
