@@ -87,16 +87,14 @@ export const bundlePermissions: readonly DomainPermission[] = [
   },
   {
     isOptional: true,
-    reason:
-      "The same of Secrets. Instead of this, grant get, list and watch on single Secrets; a bundle that lacks it names the Role that it needs.",
+    reason: "The same of Secrets. Or grant it by name: a bundle that lacks it names the Role that it needs.",
     apiGroups: [""],
     resources: ["secrets"],
     verbs: ["get", "list", "watch"],
   },
   {
     isOptional: true,
-    reason:
-      "What the share driver may read: one Role for the object of each Share. Only what the operator may read itself can be granted.",
+    reason: "One Role for the object of each Share, for the share driver. Only who may read it may grant it.",
     apiGroups: ["rbac.authorization.k8s.io"],
     resources: ["roles", "rolebindings"],
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
@@ -120,6 +118,7 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch", "delete", "use"],
   },
   {
+    isOptional: true,
     reason: "One ClusterRole for each ClusterBundle.",
     apiGroups: ["rbac.authorization.k8s.io"],
     resources: ["clusterroles"],

@@ -46,13 +46,13 @@ const bundleWrites = [
   "clusterbundles/finalizers, customresourcedefinitions/finalizers: update",
 ];
 
+const driverAccess = "roles, rolebindings: get, list, watch, create, patch, delete";
+const ofClusterBundles = "clusterroles: get, list, watch, create, patch";
 const shareWrites = [
   "shares: get, list, watch, create, patch, delete, use",
   "sharedsecrets, sharedconfigmaps: get, list, watch, create, patch, delete, use",
-  "clusterroles: get, list, watch, create, patch",
-  "clusterbundles: use",
-  "consoleyamlsamples: get, list, watch, create, patch",
 ];
+const grantsAndSamples = ["clusterbundles: use", "consoleyamlsamples: get, list, watch, create, patch"];
 
 const ownWrites = [
   "events: create, patch",
@@ -76,7 +76,10 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "serviceaccounts: impersonate",
     ...writes,
     ...bundleWrites,
+    driverAccess,
     ...shareWrites,
+    ofClusterBundles,
+    ...grantsAndSamples,
     ...ownWrites,
     ...inOwnNamespace,
   ]);
@@ -85,12 +88,18 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     ...writes,
     "bundles, clusterbundles: get, list, watch",
     ...bundleWrites,
-    "secrets, configmaps: list, watch",
+    "configmaps: get, list, watch",
     "customresourcedefinitions: list, watch",
     ...shareWrites,
+    ...grantsAndSamples,
     ...ownWrites,
     "namespaces: get",
     ...inOwnNamespace,
+  ]);
+  expect(rulesOf("config/rbac-limited/optional/subscription.yaml")).toEqual([
+    "secrets: get, list, watch",
+    driverAccess,
+    ofClusterBundles,
   ]);
 });
 
