@@ -29,7 +29,7 @@ export interface Environment {
 }
 
 /**
- * Runs the driver until the signal aborts. Volumes are recovered before kubelet can call, and kubelet is told last: it calls as soon
+ * Runs the driver until the signal aborts. Volumes are recovered before kubelet can call, and the driver registers last: kubelet calls as soon
  * as it knows of us.
  */
 export async function runDriver(settings: Settings, environment: Environment): Promise<void> {

@@ -26,8 +26,8 @@ export function memberStates({ plan, members, content }: Seen): readonly string[
 }
 
 /**
- * Objects that were at work or done when the status was last written. It is how a Job that its time to live removed while no operator
- * ran is told from one that never ran.
+ * Objects that were at work or done when the status was last written. It distinguishes a Job that its time to live removed while no
+ * operator ran from one that never ran.
  */
 export function startedMembers(
   plan: InstallPlan,

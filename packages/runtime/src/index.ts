@@ -1,4 +1,6 @@
-export { AccessCache, reviewAccess } from "./access/review-access.ts";
+export { AccessCache, reviewAccess, serviceAccountSubject } from "./access/review-access.ts";
+export { SharedReads } from "./access/shared-reads.ts";
+export type { SharedReadsOptions } from "./access/shared-reads.ts";
 export type {
   AccessCacheOptions,
   AccessRequest,

@@ -114,7 +114,7 @@ interface Answered {
   readonly value?: JsonValue;
 }
 
-/** What is not a Refusal is a fault of ours: kubelet is told so without details, which might hold anything. */
+/** What is not a Refusal is a fault of ours: kubelet gets no details, which might hold anything. */
 async function answerCall(
   answer: () => Promise<JsonValue | undefined>,
   { method, log }: { readonly method: string; readonly log: Log },

@@ -1,5 +1,11 @@
 import { share as shareDefinition } from "@quartermaster/api";
-import { type Client, classify, type KubeObject, reviewAccess } from "@quartermaster/runtime";
+import {
+  type Client,
+  classify,
+  type KubeObject,
+  reviewAccess,
+  serviceAccountSubject,
+} from "@quartermaster/runtime";
 
 import { type BackingRef, kindOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
@@ -66,10 +72,7 @@ async function mayUse(
     { verb: "use", group, resource: plural, namespace, name },
     {
       signal,
-      subject: {
-        user: `system:serviceaccount:${namespace}:${serviceAccount}`,
-        groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-      },
+      subject: serviceAccountSubject({ namespace, name: serviceAccount }),
     },
   );
 }

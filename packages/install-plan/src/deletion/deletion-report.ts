@@ -52,7 +52,7 @@ function progress(
 
 const blockersTold = 20;
 
-/** Each change of a large plan's status is dear: while objects go, the number is told anew when it has halved. */
+/** Each change of a large plan's status is dear: while objects go, the number is reported anew when it has halved. */
 function worthTelling(remaining: number, told: number | undefined): number {
   return told !== undefined && remaining <= told && remaining > told / 2 ? told : remaining;
 }

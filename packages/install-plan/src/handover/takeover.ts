@@ -1,5 +1,12 @@
 import { type InstallPlan, installPlan } from "@quartermaster/api";
-import { byNamespace, type Context, type ReadStore, reviewAccess, type Why } from "@quartermaster/runtime";
+import {
+  byNamespace,
+  type Context,
+  type ReadStore,
+  reviewAccess,
+  serviceAccountSubject,
+  type Why,
+} from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../account/author.ts";
 import { inBatches } from "../in-batches.ts";
@@ -192,15 +199,8 @@ const deletePlans = { verb: "delete", group: "install.quartermaster.dev", resour
 function subjectOf(plan: InstallPlan): Author | undefined {
   const author = authorOf(plan);
   if (author === "unreadable") return undefined;
-  return author ?? accountSubject(plan);
-}
-
-/** A service account as the server knows it. */
-function accountSubject({ metadata: { namespace = "" }, spec }: InstallPlan): Author {
-  return {
-    user: `system:serviceaccount:${namespace}:${spec.serviceAccountName}`,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-  };
+  const { namespace = "" } = plan.metadata;
+  return author ?? serviceAccountSubject({ namespace, name: plan.spec.serviceAccountName });
 }
 
 /** All plans of the plan's namespace, itself included: only they can replace each other. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { Client } from "../client/client.ts";
 import type { System } from "../system/system.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /** What somebody would do. Without `namespace` it means the whole cluster, without `name` any object of the resource. */
 export interface AccessRequest {
@@ -20,6 +21,20 @@ export interface AccessSubject {
   readonly groups?: readonly string[];
   readonly uid?: string;
   readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A service account as the API server authenticates it, with the three groups that every account has. */
+export function serviceAccountSubject({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): Required<Pick<AccessSubject, "user" | "groups">> {
+  return {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  };
 }
 
 /** How an access review is asked. */
@@ -71,69 +86,50 @@ export interface AccessCacheOptions {
   readonly limit?: number;
 }
 
-interface Known {
-  readonly answer: Promise<boolean>;
-  validUntilMs: number;
-}
-
 /**
  * Access reviews with a short memory, for paths that ask the same often, such as a webhook. Call `clear` when a Role or a binding
  * changes. Questions under way are shared; failures are not remembered.
  */
 export class AccessCache {
-  readonly #options: Required<AccessCacheOptions>;
-  readonly #known = new Map<string, Known>();
+  readonly #reviews: SharedReads<Question, boolean>;
 
-  constructor(options: AccessCacheOptions) {
-    this.#options = { allowedForMs: 10_000, deniedForMs: 2_000, limit: 10_000, ...options };
+  constructor({
+    client,
+    system,
+    allowedForMs = 10_000,
+    deniedForMs = 2_000,
+    limit = 10_000,
+  }: AccessCacheOptions) {
+    this.#reviews = new SharedReads({
+      system,
+      limit,
+      idOf,
+      read: async ({ request, subject }) =>
+        await reviewAccess(client, request, subject === undefined ? {} : { subject }),
+      freshMs: (isAllowed) => (isAllowed ? allowedForMs : deniedForMs),
+    });
   }
 
   /** See `reviewAccess`. The signal ends only this caller's wait: others may share the question. */
   async isAllowed(request: AccessRequest, { signal, subject }: ReviewOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    const key = keyFor(request, subject);
-    const known = this.#known.get(key);
-    if (known !== undefined && known.validUntilMs > this.#options.system.monotonicMs())
-      return await known.answer;
-    return await this.#ask(key, request, subject);
+    const { value } = await this.#reviews.get({ request, subject });
+    return value;
   }
 
   /** Forgets every answer, also those still under way. */
   clear(): void {
-    this.#known.clear();
-  }
-
-  async #ask(key: string, request: AccessRequest, subject: AccessSubject | undefined): Promise<boolean> {
-    const { client, system, allowedForMs, deniedForMs } = this.#options;
-    const entry: Known = {
-      answer: reviewAccess(client, request, subject === undefined ? {} : { subject }),
-      validUntilMs: Number.POSITIVE_INFINITY,
-    };
-    this.#keep(key, entry);
-    try {
-      const isAllowed = await entry.answer;
-      entry.validUntilMs = system.monotonicMs() + (isAllowed ? allowedForMs : deniedForMs);
-      return isAllowed;
-    } catch (error) {
-      if (this.#known.get(key) === entry) this.#known.delete(key);
-      throw error;
-    }
-  }
-
-  /** A map keeps the order of insertion: the first key is the oldest. */
-  #keep(key: string, entry: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, entry);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > this.#options.limit && oldest !== undefined) this.#known.delete(oldest);
+    this.#reviews.clear();
   }
 }
 
-/** JSON has no separators that a name could forge. */
-function keyFor(
-  { verb, group, resource, namespace, name }: AccessRequest,
-  subject: AccessSubject | undefined,
-): string {
+interface Question {
+  readonly request: AccessRequest;
+  readonly subject: AccessSubject | undefined;
+}
+
+/** The order of fields and of groups makes no difference. */
+function idOf({ request: { verb, group, resource, namespace, name }, subject }: Question): string {
   const who =
     subject === undefined ? null : [subject.user, subject.uid, subject.groups?.toSorted(), subject.extra];
   return JSON.stringify([verb, group, resource, namespace, name, who]);

@@ -4,11 +4,11 @@ import {
   type Client,
   type ObjectRef,
   type ReadStore,
+  SharedReads,
   type System,
 } from "@quartermaster/runtime";
 
 import { isAlwaysInjected } from "../injection/decide-injection.ts";
-import { SharedReads } from "./shared-reads.ts";
 
 /** Where bundles are read. */
 export interface BundleReaderOptions {

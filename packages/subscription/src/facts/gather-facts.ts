@@ -1,5 +1,5 @@
 import { type Bundle, clusterBundle, type ClusterBundle } from "@quartermaster/api";
-import type { AccessCache } from "@quartermaster/runtime";
+import { type AccessCache, serviceAccountSubject } from "@quartermaster/runtime";
 
 import { chooseBundles } from "../injection/choose-bundles.ts";
 import {
@@ -69,17 +69,6 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   return facts;
 }
 
-/** The subject of access questions: the pod's account with the groups that the API server gives it. */
-function subjectOf({ namespace, pod }: FactRequest): {
-  readonly user: string;
-  readonly groups: readonly string[];
-} {
-  return {
-    user: `system:serviceaccount:${namespace}:${pod.serviceAccount}`,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-  };
-}
-
 /** In the pod's namespace: without it, bindings of a namespace would not count. */
 async function accessTo(
   name: string,
@@ -87,10 +76,11 @@ async function accessTo(
   { request, readers }: { readonly request: FactRequest; readonly readers: FactReaders },
 ): Promise<"allowed" | "denied" | "unknown"> {
   const { group, plural: resource } = clusterBundle.kind;
-  const { namespace, signal } = request;
+  const { namespace, signal, pod } = request;
+  const subject = serviceAccountSubject({ namespace, name: pod.serviceAccount });
   try {
     const question = { verb: "get", group, resource, name, namespace };
-    const isAllowed = await readers.access.isAllowed(question, { signal, subject: subjectOf(request) });
+    const isAllowed = await readers.access.isAllowed(question, { signal, subject });
     return isAllowed ? "allowed" : "denied";
   } catch (error) {
     if (isNamed) throw error;

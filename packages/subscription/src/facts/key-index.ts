@@ -1,8 +1,7 @@
-import { classify, type Client, type System } from "@quartermaster/runtime";
+import { classify, type Client, SharedReads, type System } from "@quartermaster/runtime";
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
 import type { KeyFacts, ObjectIdentity } from "../injection/injection-facts.ts";
-import { SharedReads } from "./shared-reads.ts";
 
 /** What the index reads with. */
 export interface KeyIndexOptions {

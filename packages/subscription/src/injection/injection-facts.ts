@@ -84,3 +84,12 @@ export function referencesOf({ spec }: Bundle | ClusterBundle, namespace: string
   };
   return [...read("repository", "ConfigMap"), ...read("entitlement", "Secret")];
 }
+
+/** The files that a reference puts into a pod, as far as its object has the keys. */
+export function filesOf(
+  { items, prefix = "" }: Pick<Reference, "items" | "prefix">,
+  keys: readonly string[],
+): readonly KeyPath[] {
+  if (items !== undefined) return items.filter(({ key }) => keys.includes(key));
+  return keys.map((key) => ({ key, path: `${prefix}${key}` }));
+}

@@ -12,6 +12,7 @@ import {
   referenceKey,
   referenceLimit,
   referencesOf,
+  filesOf,
 } from "./injection-facts.ts";
 
 /** One object of a bundle, ready to be mounted. */
@@ -170,14 +171,9 @@ function keysOf({ object, items, isOptional }: Reference, { facts, call }: Looku
   }
 }
 
-function sourceOf(
-  { purpose, object, isOptional, items, prefix }: Reference,
-  keys: readonly string[],
-  share: string | undefined,
-): Source {
-  const files =
-    items?.filter(({ key }) => keys.includes(key)) ??
-    keys.map((key) => ({ key, path: `${prefix ?? ""}${key}` }));
+function sourceOf(reference: Reference, keys: readonly string[], share: string | undefined): Source {
+  const { purpose, object, isOptional, items, prefix } = reference;
+  const files = filesOf(reference, keys);
   const isRenamed = items !== undefined || prefix !== undefined;
   return { purpose, object, share, isOptional, items: isRenamed ? files : undefined, files };
 }

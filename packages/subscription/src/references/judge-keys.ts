@@ -1,8 +1,8 @@
 import { canonicalJson, type ConditionUpdate, type Why } from "@quartermaster/runtime";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
-import { type Purpose, type Reference, referenceKey } from "../injection/injection-facts.ts";
-import { filesOf, type KnownKeys } from "./references-of.ts";
+import { filesOf, type Purpose, type Reference, referenceKey } from "../injection/injection-facts.ts";
+import type { KnownKeys } from "./references-of.ts";
 
 /** A bundle with what it would put into a pod. */
 export interface Provider {

@@ -2,7 +2,6 @@ import type { Bundle, ClusterBundle } from "@quartermaster/api";
 
 import {
   type KeyFacts,
-  type KeyPath,
   type ObjectIdentity,
   type Reference,
   referencesOf as referencesIn,
@@ -14,15 +13,6 @@ export type KnownKeys = ReadonlyMap<string, KeyFacts>;
 /** All references of a bundle. Those of a Bundle are in its own namespace by default. */
 export function referencesOf(bundle: Bundle | ClusterBundle): readonly Reference[] {
   return referencesIn(bundle, bundle.metadata.namespace ?? "");
-}
-
-/** The files that a reference puts into a pod, as far as its object has the keys. */
-export function filesOf(
-  { items, prefix = "" }: Pick<Reference, "items" | "prefix">,
-  keys: readonly string[],
-): readonly KeyPath[] {
-  if (items !== undefined) return items.filter(({ key }) => keys.includes(key));
-  return keys.map((key) => ({ key, path: `${prefix}${key}` }));
 }
 
 /** The object as messages name it. */

@@ -1,10 +1,12 @@
-import type { System } from "@quartermaster/runtime";
+import type { System } from "../system/system.ts";
 
 /** How values are read and kept. */
 export interface SharedReadsOptions<K, V> {
   readonly system: Pick<System, "monotonicMs">;
   /** Reads one value. What it throws reaches everybody who waits for it, and is not kept. */
   readonly read: (key: K) => Promise<V>;
+  /** What makes two keys the same (default: their JSON, which has no separators that a name could forge). */
+  readonly idOf?: (key: K) => string;
   /** How long a value is good for; 0 keeps it only for those who already wait. */
   readonly freshMs: (value: V) => number;
   /** Values kept; the oldest goes first. */
@@ -16,7 +18,12 @@ interface Entry<V> {
   freshUntilMs: number;
 }
 
-/** Values that many ask for at the same time: read once for all who wait, and kept for a short time. */
+/**
+ * Values that many ask for at the same time: read once for all who wait, and kept for a short time. Failures are not kept.
+ *
+ * @example
+ * const keys = new SharedReads({ system, limit: 2_000, read: readKeys, freshMs: () => 30_000 });
+ */
 export class SharedReads<K extends object, V> {
   readonly #options: SharedReadsOptions<K, V>;
   readonly #entries = new Map<string, Entry<V>>();
@@ -25,13 +32,19 @@ export class SharedReads<K extends object, V> {
     this.#options = options;
   }
 
-  /** The value, and whether it was known. The key must say the same in the same order of fields. */
+  /** The value, and whether it was known. */
   async get(key: K): Promise<{ readonly value: V; readonly isCached: boolean }> {
-    const id = JSON.stringify(key);
+    const { idOf = JSON.stringify } = this.#options;
+    const id = idOf(key);
     const known = this.#entries.get(id);
     if (known !== undefined && known.freshUntilMs > this.#options.system.monotonicMs())
       return { value: await known.value, isCached: true };
     return { value: await this.#read(id, key), isCached: false };
+  }
+
+  /** Forgets every value, also those being read. */
+  clear(): void {
+    this.#entries.clear();
   }
 
   /** Values kept or being read. */
