@@ -7,8 +7,8 @@
 installed := node_modules/.package-lock.json
 
 # ARGS reaches the program, e.g. make up ARGS="--profile control-plane --kubernetes 1.35".
-up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try
-	@npm run --silent up -- $(ARGS)
+up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try; WITH=search adds an OpenSearch cluster, WITH=elasticsearch one under a trial licence
+	@npm run --silent up -- $(if $(WITH),--with $(WITH)) $(ARGS)
 
 down: $(installed) ## stop the local cluster and clear what it left
 	@npm run --silent down -- $(ARGS)
@@ -37,7 +37,7 @@ gen: $(installed) ## write what follows from the schemas: CRDs and reference pag
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases
 
-bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster) runs one part, ARGS=--cold builds from nothing too
+bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster, share-driver, licensing) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
 
 image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image), "--image share-driver" which

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { bundleProgram } from "@quartermaster/tools/bundle";
 
@@ -14,7 +14,7 @@ export interface GoProgram {
 
 /** Builds a program in Go from the module proxy and says where it is. The first time may take minutes, later ones a second. */
 export function buildGoProgram({ name, package: path = "." }: GoProgram): string {
-  const output = join(cacheFolder(), name);
+  const output = join(cacheFolder(), path === "." ? name : `${name}-${basename(path)}`);
   const cwd = join(import.meta.dirname, "peers", name);
   const { status } = spawnSync("go", ["build", "-trimpath", "-mod=readonly", "-o", output, path], {
     cwd,

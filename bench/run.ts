@@ -1,7 +1,10 @@
 import { benchInstallPlan } from "./install-plan.ts";
+import { benchLicensing } from "./licensing.ts";
 import { benchLocalCluster } from "./local-cluster.ts";
 import { benchRuntime } from "./runtime.ts";
+import { benchSearch } from "./search.ts";
 import { benchShareDriver } from "./share-driver.ts";
+import { benchSubscription } from "./subscription.ts";
 import type { BenchOptions, Section } from "./table.ts";
 import { printSection } from "./table.ts";
 
@@ -11,6 +14,9 @@ const sections: Readonly<Record<string, (options: BenchOptions) => Promise<Secti
   runtime: benchRuntime,
   "install-plan": benchInstallPlan,
   "share-driver": benchShareDriver,
+  licensing: benchLicensing,
+  search: benchSearch,
+  subscription: benchSubscription,
 };
 
 const words = process.argv.slice(2);

@@ -5,10 +5,12 @@ import { Pool } from "undici";
 import { orders, say } from "./report.ts";
 import { readSettings } from "./settings.ts";
 
-// Calls the webhook as the API server would: `count` reviews, one every 5 ms whether or not the last was answered.
+// Calls the webhook as the API server would, on `go` or `go <reviews per second>`: `count` reviews (those of three seconds where a rate
+// is given), each at its time whether or not the last was answered. On `decision` it says how one pod is answered.
 const { server, caPem, namespace, count } = readSettings();
-const pool = new Pool(server, { connections: 16, allowH2: false, connect: { ca: caPem } });
-const everyMs = 5;
+const { origin, pathname } = new URL(server);
+const pool = new Pool(origin, { connections: 16, allowH2: false, connect: { ca: caPem } });
+const usualRate = 200;
 
 /** A review of about 3 KB. */
 function reviewOf(serial: number): string {
@@ -19,8 +21,15 @@ function reviewOf(serial: number): string {
   const object = {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: `pod-${serial}`, namespace, labels: { app: "app" } },
-    spec: { containers: [{ name: "main", image: "registry.example.org/team/main:v1", env }] },
+    metadata: {
+      name: `pod-${serial}`,
+      namespace,
+      labels: { app: "app" },
+      // For the webhook of subscriptions; others do not look.
+      annotations: { "subscription.openshift.io/inject-bundle": "local,driver" },
+    },
+    spec: { containers: [{ name: "main", image: "registry.example.org/team/main:v1", env, resources: {} }] },
+    status: {},
   };
   const request = {
     uid: `review-${serial}`,
@@ -34,30 +43,44 @@ function reviewOf(serial: number): string {
   return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
 }
 
-async function call(serial: number): Promise<number> {
-  const startMs = performance.now();
+async function answerTo(serial: number): Promise<string> {
   const { statusCode, body } = await pool.request({
     method: "POST",
-    path: "/pods?timeout=10s",
+    path: `${pathname}?timeout=10s`,
     headers: { "content-type": "application/json" },
     body: reviewOf(serial),
   });
   const text = await body.text();
   if (statusCode !== 200 || !text.includes('"allowed":true')) throw new Error(`${statusCode} ${text}`);
+  return text;
+}
+
+async function call(serial: number): Promise<number> {
+  const startMs = performance.now();
+  await answerTo(serial);
   return performance.now() - startMs;
 }
 
-say("ready");
-for await (const order of orders()) {
-  if (order !== "go") break;
+/** Reviews at a steady rate. `tookMs` is the time until the last answer: a webhook that holds the rate takes no longer than the calls. */
+async function lap(rate: number, reviews: number): Promise<void> {
   const calls: Promise<number>[] = [];
   const beginMs = performance.now();
-  for (let serial = 0; serial < count; serial += 1) {
-    const waitMs = beginMs + serial * everyMs - performance.now();
+  for (let serial = 0; serial < reviews; serial += 1) {
+    const waitMs = beginMs + (serial * 1000) / rate - performance.now();
     if (waitMs > 0) await sleep(waitMs);
     calls.push(call(serial));
   }
   const sorted = (await Promise.all(calls)).toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor(share * (count - 1))] ?? Number.NaN;
-  say("lap", { p50: at(0.5), p99: at(0.99), max: at(1) });
+  const at = (share: number): number => sorted[Math.floor(share * (reviews - 1))] ?? Number.NaN;
+  const tookMs = performance.now() - beginMs;
+  say("lap", { p50: at(0.5), p99: at(0.99), max: at(1), tookMs, plannedMs: (reviews * 1000) / rate });
+}
+
+say("ready");
+for await (const order of orders()) {
+  const [word, rate] = order.split(" ");
+  if (word === "decision") say("decision", { answer: await answerTo(0) });
+  else if (word !== "go") break;
+  else if (rate === undefined) await lap(usualRate, count);
+  else await lap(Number(rate), 3 * Number(rate));
 }

@@ -9,8 +9,8 @@ import {
   WebhookServer,
 } from "@quartermaster/runtime";
 
-import { pods } from "./kinds.ts";
-import { orders, say } from "./report.ts";
+import { say } from "./report.ts";
+import { followResyncOrders } from "./resync.ts";
 import { readSettings } from "./settings.ts";
 import { routes } from "./webhook-route.ts";
 
@@ -28,27 +28,4 @@ const certificates = new CertificateFiles({
 await certificates.refresh();
 const server = new WebhookServer({ system, certificates, port: 0, host: "127.0.0.1", routes });
 say("ready", { port: await server.listen() });
-
-let resyncs = 0;
-
-async function resync(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await using handle = manager.informers.acquire({ kind: pods, namespace });
-    await handle.synced;
-    if (handle.store.size !== count) throw new Error(`${handle.store.size} objects instead of ${count}`);
-    resyncs += 1;
-  }
-}
-
-let resting = new AbortController();
-let running = Promise.resolve();
-for await (const order of orders()) {
-  if (order === "resync") {
-    resting = new AbortController();
-    running = resync(resting.signal);
-  } else {
-    resting.abort();
-    await running;
-  }
-  say("done", { resyncs });
-}
+await followResyncOrders({ manager, namespace, count });

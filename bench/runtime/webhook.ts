@@ -45,7 +45,7 @@ async function measure(bed: Bed, { place, count, reviews, caPem }: Case): Promis
   const ready = await webhook.hear();
   const isBare = place === "bare server in another process";
   const { port } = isBare ? await enter(contestantProgram("webhook-bare", settings)).hear() : ready;
-  const server = `https://127.0.0.1:${Number(port)}`;
+  const server = `https://127.0.0.1:${Number(port)}/pods`;
   const caller = enter(
     contestantProgram("webhook-caller", bed.settings({ namespace, server, caPem, count: reviews })),
   );

@@ -6,7 +6,7 @@ export interface Campaign {
   /** Name of the test file, without its ending. */
   readonly file: string;
   /** Level of the test (default: integration). */
-  readonly level?: "integration" | "e2e";
+  readonly level?: "unit" | "integration" | "e2e";
   /** Which tests of the file: a part of their names. */
   readonly cases: string;
 }
@@ -33,10 +33,62 @@ export const campaigns: readonly Campaign[] = [
     cases: "install-plan/117",
   },
   {
+    name: "search-crashes",
+    what: "every kind of crash at every write of a search cluster's creation and deletion",
+    file: "search-crash",
+    cases: "killed at every write",
+  },
+  {
+    name: "search-crowd",
+    what: "200 search clusters that are as declared, for 10 minutes",
+    file: "search-settled",
+    cases: "SC-109",
+  },
+  {
+    name: "licence-crowd",
+    what: "a licence is added to 500 clusters",
+    file: "many-clusters",
+    cases: "licensing/R2",
+  },
+  {
+    name: "licence-crashes",
+    what: "every kind of crash at every write of the licence controllers",
+    file: "licence-crash",
+    cases: "killed at writes, every fourth",
+  },
+  {
     name: "volumes",
     what: "200 pods with volumes of the share driver come and go",
     file: "share-driver",
     level: "e2e",
     cases: "AC-H8",
+  },
+  {
+    name: "elasticsearch-pod",
+    what: "Elasticsearch 8.19 as a pod",
+    file: "elasticsearch-pod",
+    level: "e2e",
+    cases: "as a pod",
+  },
+  {
+    name: "operations",
+    what: "three managers and three data nodes roll, grow and shrink under load, the operator killed at every write of the removal",
+    file: "search-cluster",
+    level: "e2e",
+    cases: "",
+  },
+  {
+    name: "operation-model",
+    what: "the model of restart and removal, depth 14, three disturbances",
+    file: "operation-model",
+    level: "unit",
+    cases: "SC-108",
+  },
+  {
+    name: "engine-pods",
+    what: "three managers and three data nodes of OpenSearch as pods",
+    file: "opensearch-pods",
+    level: "e2e",
+    cases: "as pods",
   },
 ];

@@ -17,13 +17,13 @@ const belowDomains = [...foundation, "health"];
  */
 export const packages: readonly PackageRule[] = [
   { folder: "packages/runtime", mayImport: [], entries: ["certificates", "kinds", "schema", "testing"] },
-  { folder: "packages/api", mayImport: ["runtime"], entries: ["generate"] },
+  { folder: "packages/api", mayImport: ["runtime"], entries: ["generate", "licensing"] },
   { folder: "packages/health", mayImport: ["runtime"] },
   { folder: "packages/install-plan", mayImport: belowDomains, entries: ["offline"] },
   { folder: "packages/subscription", mayImport: belowDomains },
   { folder: "packages/licensing", mayImport: belowDomains },
-  { folder: "packages/search", mayImport: belowDomains },
-  { folder: "packages/local-cluster", mayImport: [] },
+  { folder: "packages/search", mayImport: belowDomains, entries: ["offline", "testing"] },
+  { folder: "packages/local-cluster", mayImport: [], entries: ["engines"] },
   {
     folder: "packages/testkit",
     mayImport: ["local-cluster", ...foundation],

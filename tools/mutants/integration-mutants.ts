@@ -27,7 +27,7 @@ export const integrationMutants: readonly Mutant[] = [
     [
       {
         name: "a clean-up that waits is not reported",
-        find: 'if (outcome.kind !== "settled") await this.#writeStatus(object, end, term);',
+        find: 'if (outcome.kind !== "settled") await this.#writeStatus(object, end, parts);',
         replace: "",
       },
     ],

@@ -1,11 +1,15 @@
 import { deletionMutants } from "./deletion-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
+import { licenceMutants } from "./licence-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { operationMutants } from "./operation-mutants.ts";
 import { planContentMutants } from "./plan-content-mutants.ts";
+import { planReportMutants } from "./plan-report-mutants.ts";
 import { planRuleMutants } from "./plan-rule-mutants.ts";
 import { reconcileMutants } from "./reconcile-mutants.ts";
 import { runtimeMutants } from "./runtime-mutants.ts";
+import { searchMutants } from "./search-mutants.ts";
 
 /** Every mutant, in the order in which they are run. */
 export const mutants: readonly Mutant[] = [
@@ -15,5 +19,9 @@ export const mutants: readonly Mutant[] = [
   ...handoverMutants,
   ...deletionMutants,
   ...planContentMutants,
+  ...planReportMutants,
+  ...searchMutants,
+  ...operationMutants,
+  ...licenceMutants,
   ...integrationMutants,
 ];

@@ -5,8 +5,18 @@ export const planContentMutants: readonly Mutant[] = [
   ...mutantsOf({ topic: "ownership", package: "install-plan", level: "unit", tests: ["ownership"] }, [
     {
       name: "a label makes an object ours before the start",
-      find: 'return hasStarted(plan) ? { kind: "owned" } : unmarked(live, plan);',
+      find: 'return hasStarted(plan) ? { kind: "owned" } : unmarked(live, context);',
       replace: 'return { kind: "owned" };',
+    },
+    {
+      name: "labels alone bring restored objects back",
+      find: 'if (restore === "given") return isProven(live)',
+      replace: "if (restore !== undefined) return isProven(live)",
+    },
+    {
+      name: "objects of a plan that lives are taken for restored ones",
+      find: "living.get(claimed) !== undefined || !isProven(live)) return false;",
+      replace: "!isProven(live)) return false;",
     },
     {
       name: "an object without labels is ours before the end",
@@ -227,58 +237,4 @@ export const planContentMutants: readonly Mutant[] = [
       },
     ],
   ),
-  ...mutantsOf({ topic: "jobs", package: "install-plan", level: "unit", tests: ["jobs-"] }, [
-    {
-      name: "a job without a controller never times out",
-      find: "> spec.timeoutSeconds * 1000 + graceMs;",
-      replace: "> spec.timeoutSeconds * 1_000_000 + graceMs;",
-    },
-    {
-      name: "a failed job has one try too many",
-      find: "if (attempt < allowed) return { attempt: attempt + 1 };",
-      replace: "if (attempt <= allowed) return { attempt: attempt + 1 };",
-    },
-    {
-      name: "a job of a plan that has not started counts",
-      find: "if (!hasStarted(plan)) return undefined;\n  return plan.status?.jobs",
-      replace: "return plan.status?.jobs",
-    },
-  ]),
-  ...mutantsOf({ topic: "conditions", package: "install-plan", level: "unit", tests: ["plan-conditions"] }, [
-    {
-      name: "authorized without a check",
-      find: "if (preflight === undefined && !hasStarted(plan))",
-      replace: "if (preflight === undefined && hasStarted(plan))",
-    },
-    {
-      name: "valid without a check",
-      find: "const isKnown = hasStarted(seen.plan) || isAnswered;",
-      replace: "const isKnown = hasStarted(seen.plan) || !isAnswered;",
-    },
-    {
-      name: "drift of what is not ours",
-      find: 'ownership.kind === "owned" && hasDrifted(drift));',
-      replace: "hasDrifted(drift));",
-    },
-    {
-      name: "an empty plan is applied",
-      find: "if (open.length === 0 && total > 0)",
-      replace: "if (open.length === 0)",
-    },
-    {
-      name: "tells which namespaces exist",
-      find: 'isAllowed || reason !== "NamespaceMissing"',
-      replace: "isAllowed || reason !== undefined",
-    },
-    {
-      name: "superseded before it is over",
-      find: "if (successor.isDone)\n",
-      replace: "if (!successor.isDone)\n",
-    },
-    {
-      name: "a forbidden write reads as authorized",
-      find: '({ kind }) => kind === "forbidden",\n',
-      replace: '({ kind }) => kind !== "forbidden",\n',
-    },
-  ]),
 ];

@@ -7,7 +7,7 @@ export const planRuleMutants: readonly Mutant[] = [
       topic: "rules",
       package: "install-plan",
       level: "unit",
-      tests: ["rules-", "apply-rules", "drift-rules", "handover-rules"],
+      tests: ["rules-", "apply-rules", "drift-rules", "handover-rules", "retry-request", "members-block"],
     },
     [
       {
@@ -17,8 +17,9 @@ export const planRuleMutants: readonly Mutant[] = [
       },
       {
         name: "repairs a paused plan",
-        find: "if (!plan.spec.paused) return undefined;",
-        replace: "if (!plan.spec.paused || isInstalled(plan)) return undefined;",
+        find: "if (!seen.plan.spec.paused) return undefined;",
+        replace:
+          "if (!seen.plan.spec.paused || seen.plan.status?.finishedAt !== undefined) return undefined;",
       },
       {
         name: "a refused object does not stop the plan",
@@ -32,8 +33,23 @@ export const planRuleMutants: readonly Mutant[] = [
       },
       {
         name: "one attempt too many",
-        find: "const isLast = maxAttempts > 0 && attemptOf(plan) >= maxAttempts;",
-        replace: "const isLast = maxAttempts > 0 && attemptOf(plan) > maxAttempts;",
+        find: "return maxAttempts > 0 && attemptOf(plan) >= maxAttempts;",
+        replace: "return maxAttempts > 0 && attemptOf(plan) > maxAttempts;",
+      },
+      {
+        name: "a failed job runs again by itself",
+        find: "isRepeatable: seen.plan.spec.retry.maxAttempts > 0 });",
+        replace: "isRepeatable: seen.plan.spec.retry.maxAttempts >= 0 });",
+      },
+      {
+        name: "one request makes many attempts",
+        find: "return request !== undefined && request !== plan.status?.lastHandledRetry;",
+        replace: "return request !== undefined;",
+      },
+      {
+        name: "writes into a namespace that somebody else recreated",
+        find: "const isMeant = pinnedUid === undefined || pinnedUid === uid || ownUid === uid;",
+        replace: "const isMeant = pinnedUid === undefined || pinnedUid === uid || ownUid !== uid;",
       },
       {
         name: "the next attempt does not wait",
@@ -53,8 +69,8 @@ export const planRuleMutants: readonly Mutant[] = [
       },
       {
         name: "an object on its way out is written",
-        find: 'return live?.metadata.deletionTimestamp === undefined ? undefined : "an object is still being deleted";',
-        replace: "return undefined;",
+        find: "if (live?.metadata.deletionTimestamp === undefined) return undefined;",
+        replace: "if (live !== null) return undefined;",
       },
       {
         name: "a stage passes before its objects are ready",

@@ -15,7 +15,7 @@ describe("the list of campaigns", () => {
       const files = globSync(`{packages/*,apps/*,deploy}/test/${level}/**/${file}.test.ts`, { cwd: root });
       expect(files).toHaveLength(1);
       const text = readFileSync(join(root, files[0] ?? ""), "utf8");
-      expect(text).toContain(`${cases}]`);
+      expect(text).toContain(cases);
       expect(text).toContain(campaignVariable);
     },
   );

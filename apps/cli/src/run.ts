@@ -95,11 +95,17 @@ function codeOf(error: unknown): ExitCode {
 
 /** Of our own faults the stack is printed too: somebody must find them. */
 function messageOf(error: unknown): string {
-  if (error instanceof ApiError)
-    return [error.message, ...unsaid(error).map(({ field, message }) => `  ${field}: ${message}`)].join("\n");
+  if (error instanceof ApiError) return serverMessage(error);
   if (error instanceof CliError || error instanceof ConfigError || classify(error) === "aborted")
     return String(error instanceof Error ? error.message : error);
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function serverMessage(error: ApiError): string {
+  const { message, subject } = error;
+  if (error.class === "notFound" && subject?.resource === "namespaces")
+    return `namespace ${subject.name} does not exist; create it with kubectl create namespace ${subject.name}, or choose another one with --namespace`;
+  return [message, ...unsaid(error).map((cause) => `  ${cause.field}: ${cause.message}`)].join("\n");
 }
 
 /** The server's message often says all that its causes say. */

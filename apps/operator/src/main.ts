@@ -2,7 +2,8 @@
 import { ConfigError, realSystem } from "@quartermaster/runtime";
 
 import { runOperator } from "./run-operator.ts";
-import { describeSettings, readSettings, SettingsError } from "./settings.ts";
+import { SettingsError } from "./settings-error.ts";
+import { describeSettings, readSettings } from "./settings.ts";
 
 try {
   const system = realSystem();

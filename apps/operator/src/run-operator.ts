@@ -1,7 +1,19 @@
-import { createLog, type Domain, type Log, run, type RunOptions, type System } from "@quartermaster/runtime";
+import { readFileSync } from "node:fs";
+
+import {
+  createLog,
+  type Domain,
+  type Log,
+  run,
+  type RunOptions,
+  type System,
+  type WebhookOptions,
+} from "@quartermaster/runtime";
 
 import { allDomains } from "./all-domains.ts";
-import { type Settings, SettingsError } from "./settings.ts";
+import { readLicensingConfig } from "./licensing-config.ts";
+import { SettingsError } from "./settings-error.ts";
+import type { Settings } from "./settings.ts";
 import { readSubscriptionConfig } from "./subscription-config.ts";
 
 /** What the operator runs in. */
@@ -22,7 +34,7 @@ export async function runOperator(
       userAgent: "quartermaster-operator",
       domains: domainsOf(settings),
       roles,
-      ...(webhook === undefined ? {} : { webhook }),
+      ...(webhook === undefined ? {} : { webhook: { ...webhook, ...callersOf(settings) } }),
       config: clusterOf(settings),
       ...leaseOf(settings),
       ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
@@ -34,6 +46,16 @@ export async function runOperator(
     });
   } catch (error) {
     throw isListenError(error) ? addressTaken(error, settings) : error;
+  }
+}
+
+/** Who is answered. Read once: the authority of the API server's client certificate seldom changes. */
+function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions, "callerAuthoritiesPem"> {
+  if (path === undefined) return {};
+  try {
+    return { callerAuthoritiesPem: readFileSync(path, "utf8") };
+  } catch (error) {
+    throw new SettingsError(`--webhook-client-ca-file: ${path} cannot be read`, { cause: error });
   }
 }
 
@@ -57,10 +79,13 @@ function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "leas
 }
 
 function domainsOf(settings: Settings): readonly Domain[] {
-  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace } = settings;
+  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace, engineProxy } =
+    settings;
   const operatorNamespace = webhook?.namespace ?? leaseNamespace;
   const all = allDomains({
     requireAuthor,
+    search: engineProxy === undefined ? {} : { engineProxy },
+    licensing: readLicensingConfig(settings),
     subscription: {
       settings: readSubscriptionConfig(subscriptionConfigPath),
       ...(operatorNamespace === undefined ? {} : { operatorNamespace }),

@@ -1,7 +1,12 @@
 import { parseArgs } from "node:util";
 
 import type { OperatorRole, WebhookOptions } from "@quartermaster/runtime";
+import type { ProxyPlace } from "@quartermaster/search";
 import { z } from "zod";
+
+import { engineProxyPlace } from "./engine-proxy-place.ts";
+import { SettingsError } from "./settings-error.ts";
+import { webhookSettings } from "./webhook-settings.ts";
 
 /** The operator's settings. docs/reference/operator.md lists flags and environment. */
 export interface Settings {
@@ -26,32 +31,36 @@ export interface Settings {
   readonly roles: readonly OperatorRole[];
   /** How the API server reaches our webhooks; undefined where there are none. */
   readonly webhook?: WebhookOptions;
+  /** File with the authority of the webhook's callers (default: everybody is answered). */
+  readonly webhookClientCaPath?: string;
   /** Plans worked on at the same time. */
   readonly concurrency: number;
   /** Nothing is done for plans whose author is not recorded. */
   readonly requireAuthor: boolean;
   /** File with the settings of subscription injection (default: none, every setting has a default). */
   readonly subscriptionConfigPath?: string;
+  /** Through which search engines are reached (default: none, pods are dialled). */
+  readonly engineProxy?: ProxyPlace;
+  /** The only namespace whose EnterpriseLicenses are honoured. */
+  readonly licenseNamespace: string;
+  /** File with the vendor's key (default: signatures are verified by engines alone). */
+  readonly licenseKeyPath?: string;
   readonly isHelpWanted: boolean;
 }
 
-const domainNames = ["install-plan", "subscription"] as const;
+const domainNames = ["install-plan", "licensing", "search", "subscription"] as const;
+/** Search clusters need more permissions than the rest together, and licences are for them: who wants them asks for them. */
+const defaultDomains = ["install-plan", "subscription"] as const satisfies readonly DomainName[];
 const roleNames = ["controllers", "webhook"] as const;
 
 /** A part of the suite, as `--domains` names it. */
 export type DomainName = (typeof domainNames)[number];
 
-/** A flag or variable that cannot be used, with what would do. */
-export class SettingsError extends Error {
-  override readonly name = "SettingsError";
-  readonly code = "invalidSettings";
-}
-
 /** Each flag with the variable that replaces it. Flags win. */
 const options = {
   domains: {
     variable: "QM_DOMAINS",
-    about: `parts of the suite that run, separated by commas: ${domainNames.join(", ")} (default: all)`,
+    about: `parts of the suite that run, separated by commas: ${domainNames.join(", ")} (default: ${defaultDomains.join(",")})`,
   },
   roles: {
     variable: "QM_ROLES",
@@ -89,6 +98,27 @@ const options = {
   },
   "webhook-port": { variable: "QM_WEBHOOK_PORT", about: "where the webhook listens (default: 9443)" },
   "webhook-host": { variable: "QM_WEBHOOK_HOST", about: "address where the webhook listens (default: all)" },
+  "webhook-cert-file": {
+    variable: "QM_WEBHOOK_CERT_FILE",
+    about: "certificate that somebody else renews, e.g. cert-manager (default: the operator issues its own)",
+  },
+  "webhook-key-file": { variable: "QM_WEBHOOK_KEY_FILE", about: "its key" },
+  "webhook-ca-file": {
+    variable: "QM_WEBHOOK_CA_FILE",
+    about: "file with the authority of that certificate, e.g. ca.crt of cert-manager (default: none)",
+  },
+  "webhook-ca-configmap": {
+    variable: "QM_WEBHOOK_CA_CONFIGMAP",
+    about: "ConfigMap that the platform fills with the authority, instead of a file (default: none)",
+  },
+  "webhook-ca-key": {
+    variable: "QM_WEBHOOK_CA_KEY",
+    about: "key in that ConfigMap (default: service-ca.crt)",
+  },
+  "webhook-client-ca-file": {
+    variable: "QM_WEBHOOK_CLIENT_CA_FILE",
+    about: "authority of callers: only those with a certificate of it are answered (default: all are)",
+  },
   "log-level": { variable: "QM_LOG_LEVEL", about: "debug, info, warn or error (default: info)" },
   "lease-namespace": {
     variable: "QM_LEASE_NAMESPACE",
@@ -106,6 +136,19 @@ const options = {
   "subscription-config": {
     variable: "QM_SUBSCRIPTION_CONFIG",
     about: "JSON file with the settings of subscription injection (default: none)",
+  },
+  "engine-proxy": {
+    variable: "QM_ENGINE_PROXY",
+    about:
+      "HTTP proxy to the pods of search clusters, for an operator outside the cluster, e.g. unix:/run/pods.sock or http://10.0.0.1:3128 (default: none)",
+  },
+  "license-namespace": {
+    variable: "QM_LICENSE_NAMESPACE",
+    about: "the only namespace whose EnterpriseLicenses are honoured (default: quartermaster-licenses)",
+  },
+  "license-key-file": {
+    variable: "QM_LICENSE_KEY_FILE",
+    about: "public key of the vendor of licences, PEM (default: none, engines verify signatures)",
   },
 } as const;
 
@@ -134,7 +177,7 @@ const serviceName = z
   .regex(/^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/, "must be a namespace and a name, e.g. quartermaster/webhook");
 
 const shape = z.object({
-  domains: listOf(domainNames).default([...domainNames]),
+  domains: listOf(domainNames).default([...defaultDomains]),
   roles: listOf(roleNames).default(["controllers"]),
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
@@ -150,6 +193,12 @@ const shape = z.object({
   "webhook-namespace": namespaceName.optional(),
   "webhook-port": portNumber.default(9443),
   "webhook-host": z.string().optional(),
+  "webhook-cert-file": z.string().optional(),
+  "webhook-key-file": z.string().optional(),
+  "webhook-ca-file": z.string().optional(),
+  "webhook-ca-configmap": z.string().max(253).optional(),
+  "webhook-ca-key": z.string().max(253).default("service-ca.crt"),
+  "webhook-client-ca-file": z.string().optional(),
   "log-level": z.enum(["debug", "info", "warn", "error"]).default("info"),
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
@@ -159,6 +208,9 @@ const shape = z.object({
     .default("false")
     .transform((value) => value === "true"),
   "subscription-config": z.string().optional(),
+  "engine-proxy": engineProxyPlace.optional(),
+  "license-namespace": namespaceName.default("quartermaster-licenses"),
+  "license-key-file": z.string().optional(),
 });
 
 /** Reads flags and environment once. Throws SettingsError that names every flag in fault. */
@@ -176,7 +228,7 @@ export function readSettings(
       parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`).join("; "),
     );
   const { data } = parsed;
-  const webhook = webhookOf(data);
+  const webhook = webhookSettings(data);
   if (webhook === undefined && data.roles.includes("webhook"))
     throw new SettingsError(
       "--roles: webhook needs --webhook-service, or --webhook-url and --webhook-namespace",
@@ -191,6 +243,10 @@ export function readSettings(
     ...optional("identity", data.identity),
     ...optional("metricsHost", data["metrics-host"]),
     ...optional("subscriptionConfigPath", data["subscription-config"]),
+    ...optional("licenseKeyPath", data["license-key-file"]),
+    licenseNamespace: data["license-namespace"],
+    ...optional("webhookClientCaPath", data["webhook-client-ca-file"]),
+    ...(data["engine-proxy"] === undefined ? {} : { engineProxy: data["engine-proxy"] }),
     insecureSkipTlsVerify: data["insecure-skip-tls-verify"],
     domains: data.domains,
     metricsPort: data["metrics-port"],
@@ -199,21 +255,6 @@ export function readSettings(
     requireAuthor: data["require-author"],
     isHelpWanted: flags.isHelpWanted,
   };
-}
-
-function webhookOf(data: z.output<typeof shape>): WebhookOptions | undefined {
-  const address = webhookAddress(data);
-  const namespace = data["webhook-namespace"] ?? data["webhook-service"]?.split("/")[0];
-  if (address === undefined || namespace === undefined) return undefined;
-  const host = optional("host", data["webhook-host"]);
-  return { address, namespace, port: data["webhook-port"], ...host };
-}
-
-function webhookAddress(data: z.output<typeof shape>): WebhookOptions["address"] | undefined {
-  const { "webhook-url": url, "webhook-service": service } = data;
-  if (url !== undefined) return { url: url.replace(/\/$/, "") };
-  const [namespace, name] = service?.split("/") ?? [];
-  return namespace === undefined || name === undefined ? undefined : { service: { namespace, name } };
 }
 
 /** A variable that is set to nothing, as manifests do, is not set. */

@@ -6,7 +6,7 @@ import {
   SubscriptionSettingsError,
 } from "@quartermaster/subscription";
 
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "./settings-error.ts";
 
 /** Reads the file of `--subscription-config`; without one, the defaults. Throws SettingsError that names file and fields. */
 export function readSubscriptionConfig(path: string | undefined): SubscriptionSettings {

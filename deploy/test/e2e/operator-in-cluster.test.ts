@@ -73,9 +73,10 @@ const [optIn = "", widen = "", ...webhook] = further.flat();
 const [installWebhook, removeWebhook] = [webhook.slice(0, 2), webhook.slice(2)];
 const limited = "no no no no yes";
 
+const alwaysInject = "subscription.openshift.io/always-inject";
+
 /** A namespace with a bundle, and pods that name it. */
 const subscriptions = inFolder("subscribed.yaml");
-const subscribedPod = inFolder("reader.yaml");
 /** The same for the whole cluster. */
 const clusterSubscriptions = inFolder("cluster-subscribed.yaml");
 
@@ -149,7 +150,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await eventually(async () => await isApplied(cluster, subscriptions));
     // Until the API server has heard of the webhook, pods are admitted as they are.
     await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"));
-    await kubectl(cluster, `apply -f ${subscribedPod}`);
+    await kubectl(cluster, podNaming("bundle", "reader"));
     await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/reader --timeout=120s");
     const inside =
       "/run/secrets/etc-pki-entitlement/entitlement.pem /var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -159,6 +160,19 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect(await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets")).toContain("redhat.repo");
   });
 
+  test("[subscription-injection/AC-A19] an edited Secret reaches the running pod by kubelet, without us", async () => {
+    const bundle = "-n subscribed get bundle subscription -o jsonpath={.metadata.resourceVersion}";
+    const before = await kubectl(cluster, bundle);
+    const renewed = JSON.stringify({ stringData: { "entitlement.pem": "renewed" } });
+    await kubectl(cluster, `-n subscribed patch secret entitlement --patch=${renewed}`);
+    const file = "/run/secrets/etc-pki-entitlement/entitlement.pem";
+    await eventually(
+      async (see) => see(await kubectl(cluster, `-n subscribed exec reader -- cat ${file}`)) === "renewed",
+      { withinMs: 180_000 },
+    );
+    expect(await kubectl(cluster, bundle)).toBe(before);
+  });
+
   test("[subscription-injection/AC-H3] a pod reads the entitlement and the repository of a ClusterBundle, and its token", async () => {
     await kubectl(cluster, `apply --server-side -f ${repository}/deploy/share-driver.yaml`);
     const rollout = "rollout status daemonset/quartermaster-share-driver --timeout=120s";
@@ -166,7 +180,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await kubectl(cluster, `apply --server-side -f ${clusterSubscriptions}`);
     await kubectl(cluster, "wait --for=condition=Ready clusterbundle/cluster --timeout=60s");
     // The webhook hears a little later that the bundle is ready and that the account may use it.
-    await eventually(async () => await isApplied(cluster, inFolder("cluster-reader.yaml")));
+    await eventually(async () => await kubectl(cluster, podNaming("cluster-bundle", "cluster-reader")));
     await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/cluster-reader --timeout=120s");
     const files = "/run/secrets/etc-pki-entitlement/cluster.pem /run/secrets/redhat.repo";
     expect(await kubectl(cluster, `-n subscribed exec cluster-reader -- cat ${files}`)).toBe(
@@ -179,9 +193,8 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   test("[subscription-injection/AC-H6] without the ClusterBundle a running pod keeps its files, and a new one is refused", async () => {
     await kubectl(cluster, "delete clusterbundle cluster");
     await eventually(async (see) => {
-      const { code, stderr } = see(
-        await cluster.kubectl(["create", "--dry-run=server", "-f", inFolder("cluster-late.yaml")]),
-      );
+      const late = podNaming("cluster-bundle", "cluster-late", "--dry-run=server ");
+      const { code, stderr } = see(await cluster.kubectl(late.split(" ")));
       return code !== 0 && stderr.includes("not found or not permitted");
     });
     expect(
@@ -214,12 +227,38 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect({ unchanged, isEnough: asked > 10 }).toEqual({ unchanged: 0, isEnough: true });
   });
 
+  test("[subscription-injection/AC-G6] from nothing the operator and its webhook start although both configurations are there", async () => {
+    await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}=true`);
+    const registered = "get mutatingwebhookconfigurations quartermaster-subscription";
+    await eventually(async () => await kubectl(cluster, `${registered} quartermaster-subscription-auto`));
+    const deployments = ["quartermaster-operator", "quartermaster-webhook"];
+    const scale = async (replicas: number): Promise<void> => {
+      for (const name of deployments)
+        await kubectl(cluster, `-n quartermaster scale deployment/${name} --replicas=${replicas}`);
+    };
+    await scale(0);
+    await eventually(async (see) => see(await kubectl(cluster, "-n quartermaster get pods -o name")) === "", {
+      withinMs: 120_000,
+    });
+    await expect(dryRunPod(cluster)).rejects.toThrow("failed calling webhook");
+    // Pods that name none are not held up, in no namespace.
+    await kubectl(cluster, "-n subscribed run other --image=quartermaster.local/busybox:1 --dry-run=server");
+    await scale(2);
+    for (const name of deployments)
+      await kubectl(cluster, `-n quartermaster rollout status deployment/${name} --timeout=120s`);
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"));
+    await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}-`);
+  });
+
   test("[subscription-injection/AC-F24] removed in the documented order, it stands in nobody's way", async () => {
-    expect(removeWebhook).toHaveLength(3);
+    expect(removeWebhook).toHaveLength(4);
     for (const line of removeWebhook) await kubectl(cluster, line);
-    // The API server goes by a policy for a moment after it is gone.
-    const admitted = await eventually(async () => await dryRunPod(cluster));
-    expect(admitted).not.toContain("bundle-generations");
+    // The API server goes by a policy and a webhook for a moment after they are gone.
+    const admitted = await eventually(async (see) => {
+      const pod = see(await dryRunPod(cluster));
+      return pod.includes("bundle-generations") ? undefined : pod;
+    });
+    expect(admitted).toContain("another");
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
@@ -232,10 +271,15 @@ async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
   return names.split("\n").filter(Boolean);
 }
 
-/** A pod like the one of the sample, as the API server would admit it. Throws when it is refused. */
+/** A pod as the API server would admit it. Throws when it is refused. */
 async function dryRunPod(cluster: LocalCluster): Promise<string> {
-  return await kubectl(
-    cluster,
-    `create --dry-run=server -o json -f ${subscribedPod.replace("reader", "another")}`,
-  );
+  return await kubectl(cluster, podNaming("bundle", "another", "--dry-run=server -o json "));
+}
+
+/** The command that makes a pod which names a bundle and then sleeps. */
+function podNaming(kind: "bundle" | "cluster-bundle", name: string, flags = ""): string {
+  const bundle = kind === "bundle" ? "subscription" : "cluster";
+  const annotation = `--annotations=subscription.openshift.io/inject-${kind}=${bundle}`;
+  const image = "--image=quartermaster.local/busybox:1 --image-pull-policy=IfNotPresent";
+  return `-n subscribed run ${name} ${image} ${annotation} ${flags}--command -- sleep infinity`;
 }

@@ -1,9 +1,10 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
-import { failed, type Health, type HealthFacts, inProgress, ready, terminating } from "./health.ts";
+import { because, failed, type Health, type HealthFacts, inProgress, ready, terminating } from "./health.ts";
 import { kindRuleOf } from "./kind-rules.ts";
 import { conditionOf, conditionsOf, observedGeneration, wordsOf } from "./read-conditions.ts";
 import { unmetCheck } from "./unmet-check.ts";
+import { podsRefused } from "./workload-rules.ts";
 
 /**
  * Judges one object by itself, as kstatus does, with the differences of docs/reference/health.md. Pure: time comes in as
@@ -82,9 +83,16 @@ function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
 
 function byKind(object: KubeObject, facts: HealthFacts): Health {
   const rule = kindRuleOf(object);
-  if (rule !== undefined) return rule(object, facts);
+  if (rule !== undefined) return explained(rule(object, facts), facts);
   const condition = conditionOf(object, "Ready");
   if (condition === undefined) return ready("The object exists.");
   if (condition.status === "True") return ready(wordsOf(condition, "The object is ready."));
   return inProgress(condition.reason || "NotReady", wordsOf(condition, "The object is not ready."));
+}
+
+/** Numbers of replicas say that something is wrong, a pod says what. Pods that the server refuses are not there to ask. */
+function explained(verdict: Health, { podTrouble }: HealthFacts): Health {
+  const isOpen = verdict.state === "InProgress" || verdict.state === "Failed";
+  if (podTrouble === undefined || !isOpen || verdict.reason === podsRefused) return verdict;
+  return because(podTrouble, verdict);
 }

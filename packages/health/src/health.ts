@@ -1,5 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 
+import type { PodTrouble } from "./pod-trouble.ts";
+
 /** What one object says of itself. Missing, Unknown, Drifted and Conflict are seen from outside and decided elsewhere. */
 export type HealthState = "Ready" | "Suspended" | "InProgress" | "Failed" | "Terminating";
 
@@ -39,6 +41,8 @@ export interface HealthFacts {
   readonly hasStatusSubresource?: boolean;
   /** Whether claims of this storage class (undefined: the default one) are bound only once a pod uses them. */
   readonly isWaitForFirstConsumer?: (storageClassName: string | undefined) => boolean;
+  /** Why pods of the workload are not ready, if that could be read; see `podTroubleOf`. */
+  readonly podTrouble?: PodTrouble | undefined;
   /** Whether a Service has endpoints; undefined when it is not of the plan or not known. */
   readonly hasEndpoints?: (namespace: string, name: string) => boolean | undefined;
 }
@@ -77,17 +81,22 @@ export function until(limitMs: number, stateAgeMs: number, verdicts: readonly [H
   return stateAgeMs >= limitMs ? after : { ...before, recheckAfterMs: limitMs - stateAgeMs };
 }
 
+/** The verdict with a reason that says more; its own words follow. */
+export function because({ reason, message }: PodTrouble, health: Health): Health {
+  return { ...health, reason, message: oneSentence(`${message} ${health.message}`) };
+}
+
 const messageLimit = 256;
 
 function verdict(state: HealthState, reason: string, message: string): Health {
   return { state, reason, message: oneSentence(message) };
 }
 
-/** Foreign texts hold line breaks and can be of any length. */
+/** Foreign texts hold line breaks and control characters, and can be of any length. */
 function oneSentence(text: string): string {
   const plain = text
     .slice(0, 4 * messageLimit)
-    .replaceAll(/\s+/g, " ")
+    .replaceAll(/[\s\p{C}]+/gu, " ")
     .trim();
   return plain.length <= messageLimit ? plain : `${plain.slice(0, messageLimit - 1)}…`;
 }

@@ -192,6 +192,22 @@ function job(object: KubeObject): Health {
   return inProgress("Running", "The job is running.");
 }
 
+/** Plans of ours among the objects of a plan. */
+const planRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
+  ["install.quartermaster.dev/InstallPlan", installPlan],
+]);
+
+/** One that was replaced has done its part; one that is paused was stopped on purpose. */
+function installPlan(object: KubeObject): Health {
+  const superseded = trueCondition(object, "Superseded");
+  if (superseded !== undefined) return ready(wordsOf(superseded, "The plan was replaced."));
+  const condition = conditionOf(object, "Ready");
+  if (condition === undefined) return inProgress("NotObserved", "No operator has reported a status yet.");
+  if (condition.status === "True") return ready(wordsOf(condition, "The plan is installed."));
+  if (condition.reason === "Paused") return suspended(wordsOf(condition, "The plan is paused."));
+  return inProgress(condition.reason || "NotReady", wordsOf(condition, "The plan is not ready."));
+}
+
 /** The rule of a kind we know; undefined for all others, custom resources among them. */
 export function kindRuleOf({ apiVersion, kind }: KubeObject): KindRule | undefined {
   return rules.get(`${groupOf(apiVersion)}/${kind}`);
@@ -209,4 +225,5 @@ const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ...storageRules,
   ...autoscalingRules,
   ...apiRules,
+  ...planRules,
 ]);

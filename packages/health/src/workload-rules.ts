@@ -1,5 +1,6 @@
 import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
+import { containerStates, pullFaults } from "./container-states.ts";
 import {
   failed,
   type Health,
@@ -29,17 +30,24 @@ export const workloadRules: ReadonlyMap<string, KindRule> = new Map<string, Kind
   ["apps/ReplicaSet", replicaSet],
 ]);
 
+/** Reason of a workload whose pods the server refuses, e.g. because of a quota. */
+export const podsRefused = "ReplicaFailure";
+
 /** What the API server stores for "no deadline". */
 const noDeadline = 2_147_483_647;
 
 function deployment(object: KubeObject): Health {
   if (partOf(object, "spec", "paused") === true) return suspended("The rollout is paused.");
   const progressing = conditionOf(object, "Progressing");
-  if (progressing?.reason === "ProgressDeadlineExceeded") {
-    return failed(progressing.reason, wordsOf(progressing, "The rollout made no progress in time."));
-  }
   const failure = trueCondition(object, "ReplicaFailure");
-  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be created."));
+  if (progressing?.reason === "ProgressDeadlineExceeded") {
+    // Why pods are refused, e.g. a quota, says more than that time has passed.
+    return failed(
+      progressing.reason,
+      wordsOf(failure ?? progressing, "The rollout made no progress in time."),
+    );
+  }
+  if (failure !== undefined) return inProgress(podsRefused, wordsOf(failure, "Pods cannot be created."));
   if (wantedReplicas(object) === 0) return scaledToNothing(object);
   return missingReplicas(object) ?? missingCondition(object) ?? ready("All replicas are available.");
 }
@@ -53,15 +61,31 @@ function scaledToNothing(object: KubeObject): Health {
 
 function missingReplicas(object: KubeObject): Health | undefined {
   const wanted = wantedReplicas(object);
-  const made = countOf(object, "replicas");
   const updated = countOf(object, "updatedReplicas");
-  return firstShort([
-    { have: made, want: wanted, what: "replicas made" },
-    { have: updated, want: wanted, what: "replicas updated" },
-    { have: wanted, want: made, what: "old replicas gone" },
-    { have: countOf(object, "availableReplicas"), want: updated, what: "updated replicas available" },
-    { have: countOf(object, "readyReplicas"), want: wanted, what: "replicas ready" },
-  ]);
+  return (
+    firstShort([
+      { have: countOf(object, "replicas"), want: wanted, what: "replicas made" },
+      { have: updated, want: wanted, what: "replicas updated" },
+    ]) ??
+    oldReplicas(object) ??
+    firstShort([
+      { have: countOf(object, "availableReplicas"), want: updated, what: "updated replicas available" },
+      { have: countOf(object, "readyReplicas"), want: wanted, what: "replicas ready" },
+    ])
+  );
+}
+
+/** Old replicas stay until new ones are available: then those are what is waited for. */
+function oldReplicas(object: KubeObject): Health | undefined {
+  const made = countOf(object, "replicas");
+  const left = made - wantedReplicas(object);
+  if (left <= 0) return undefined;
+  const unavailable = countOf(object, "unavailableReplicas");
+  const message =
+    unavailable === 0
+      ? `Old replicas still terminating: ${left}.`
+      : `${made - unavailable} of ${made} replicas available; old replicas that stay until new ones are available: ${left}.`;
+  return inProgress("ReplicasMissing", message);
 }
 
 function missingCondition(object: KubeObject): Health | undefined {
@@ -123,7 +147,7 @@ function daemonSet(object: KubeObject): Health {
 
 function replicaSet(object: KubeObject): Health {
   const failure = trueCondition(object, "ReplicaFailure");
-  if (failure !== undefined) return inProgress("ReplicaFailure", wordsOf(failure, "Pods cannot be created."));
+  if (failure !== undefined) return inProgress(podsRefused, wordsOf(failure, "Pods cannot be created."));
   const wanted = wantedReplicas(object);
   return (
     firstShort([
@@ -159,8 +183,6 @@ const unschedulableAfterMs = 15_000;
 /** A registry may be slow or the pull secret late; after this the image is wrong. */
 const pullFailsAfterMs = 60_000;
 
-const pullFaults: ReadonlySet<string> = new Set(["ImagePullBackOff", "ErrImagePull", "InvalidImageName"]);
-
 function pod(object: KubeObject, facts: HealthFacts): Health {
   const phase = partOf(object, "status", "phase");
   if (phase === "Succeeded") return ready("The pod has completed.");
@@ -187,32 +209,18 @@ function pending(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
 
 /** Our own words: those of the kubelet count seconds. */
 function brokenContainer(object: KubeObject, { stateAgeMs }: HealthFacts): Health | undefined {
-  const waits = waitingContainers(object);
-  const crashing = waits.find(({ reason }) => reason === "CrashLoopBackOff");
+  const containers = containerStates(object);
+  const crashing = containers.find(({ waiting }) => waiting === "CrashLoopBackOff");
   if (crashing !== undefined && partOf(object, "status", "phase") === "Running") {
     return failed("CrashLoopBackOff", `Container ${crashing.name} keeps crashing; check its logs.`);
   }
-  const pulling = waits.find(({ reason }) => pullFaults.has(reason));
+  const pulling = containers.find(({ waiting }) => pullFaults.has(waiting));
   if (pulling === undefined) return undefined;
   const words = `The image of container ${pulling.name} cannot be pulled.`;
   return until(pullFailsAfterMs, stateAgeMs, [
-    inProgress(pulling.reason, words),
-    failed(pulling.reason, words),
+    inProgress(pulling.waiting, words),
+    failed(pulling.waiting, words),
   ]);
-}
-
-interface Wait {
-  readonly name: string;
-  readonly reason: string;
-}
-
-function waitingContainers(object: KubeObject): readonly Wait[] {
-  const status = partOf(object, "status");
-  const containers = [...listOf(status, "initContainerStatuses"), ...listOf(status, "containerStatuses")];
-  return containers.map((container) => ({
-    name: textOf(container, "name") ?? "",
-    reason: textOf(fieldOf(fieldOf(container, "state"), "waiting"), "reason") ?? "",
-  }));
 }
 
 function failureOf(object: KubeObject): string {

@@ -37,12 +37,14 @@ import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
 import { claimedPlanId, planId } from "./ownership/owner-labels.ts";
 import { perform } from "./perform.ts";
+import { reportPhaseChange } from "./phase-change.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { planConditionTypes } from "./plan-conditions.ts";
 import { planMemory } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
 import { rules } from "./rules.ts";
 import type { Seen } from "./seen.ts";
+import { statusAfterError } from "./status-after-error.ts";
 import { recheckMs, WakeIndex, type WakeTrigger } from "./wake-index.ts";
 import { wakeTriggers } from "./wake-triggers.ts";
 
@@ -63,13 +65,8 @@ export interface InstallPlanOptions {
 /** What decides the permissions of accounts: a change of any may let a plan go on. */
 const accessKinds: readonly Kind[] = [roles, roleBindings, clusterRoles, clusterRoleBindings];
 
-/** What may refuse an object besides the server itself. */
-const admissionKinds: readonly Kind[] = [
-  validatingWebhookConfigurations,
-  mutatingWebhookConfigurations,
-  validatingAdmissionPolicies,
-  validatingAdmissionPolicyBindings,
-];
+/** What may refuse an object besides the server itself and its policies. */
+const webhookKinds: readonly Kind[] = [validatingWebhookConfigurations, mutatingWebhookConfigurations];
 
 /** Set on plans before anything is made for them. */
 const finalizer = "install.quartermaster.dev/clean-up";
@@ -149,6 +146,8 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
     perform: async (action, ctx) => {
       await perform(action, ctx, state);
     },
+    statusWritten: reportPhaseChange,
+    failureStatus: statusAfterError,
     deletion: {
       decide: async (plan, ctx, now) => {
         const decided = await deletion.decide(plan, ctx, now);
@@ -227,7 +226,10 @@ function planWatches({
       discovery.invalidate();
       return wakeIndex.notify("kinds", system.monotonicMs());
     }),
-    ...admissionKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("admission"))),
+    ...webhookKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("admission"))),
+    // Whole: whether they are in force decides which confirmations count.
+    mappedFrom(validatingAdmissionPolicies, waitingFor("admission")),
+    mappedFrom(validatingAdmissionPolicyBindings, waitingFor("admission")),
     ...accessKinds.map((kind) => mappedFrom({ kind, isMetadataOnly: true }, waitingFor("permissions"))),
   ];
 }

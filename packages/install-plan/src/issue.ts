@@ -15,12 +15,21 @@ export type IssueReason =
   | "Collision"
   /** It bears labels of the plan that the plan did not set. */
   | "NameTaken"
+  /** It bears labels of an earlier plan of the same name: perhaps of this one, before it was restored from a backup. */
+  | "EarlierOwner"
   | "ImmutableField"
   | "UnsafeCRD"
   /** `spec.replaces` cannot be understood. */
   | "InvalidReplaces"
   | "ReplaceConflict"
   | "ReplaceCycle";
+
+/** Reasons that say that an object is in the way. */
+export const collisionReasons: ReadonlySet<string> = new Set<IssueReason>([
+  "Collision",
+  "NameTaken",
+  "EarlierOwner",
+]);
 
 /** One fault of a plan, with the place where its author finds it. Never holds a value of a Secret. */
 export interface Issue {

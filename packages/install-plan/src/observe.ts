@@ -1,24 +1,29 @@
 import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, type Discovery, type System } from "@quartermaster/runtime";
-import { jobs } from "@quartermaster/runtime/kinds";
+import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
 import { mayActAs, readAccount } from "./account/account-view.ts";
 import { asAccount } from "./account/as-account.ts";
+import { restoreOf } from "./confirmation/confirmation.ts";
 import { leftoverPermissions, readLeftovers } from "./handover/leftovers.ts";
 import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
 import type { MemberStores } from "./inventory/member-stores.ts";
 import { unwatchableOwnKinds } from "./inventory/unwatchable-kinds.ts";
 import { askAboutJobs } from "./jobs/ask-about-jobs.ts";
 import { isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
+import { surplusJobs } from "./jobs/surplus-jobs.ts";
 import { type ContentReader, manifestNames } from "./manifest/content-reader.ts";
+import type { Content } from "./manifest/content.ts";
 import { type KindTable, tableKey } from "./manifest/kind-table.ts";
 import { kindFinder } from "./manifest/read-content.ts";
 import type { Member } from "./member.ts";
 import { observeMembers } from "./members/observe-members.ts";
+import { explainUnready } from "./members/pod-looks.ts";
 import { readServedContent } from "./members/served-content.ts";
 import { type PlanMemory, planMemory } from "./plan-memory.ts";
 import { attemptOf, hasStarted } from "./plan-status.ts";
 import { askServer } from "./preflight/ask-server.ts";
+import { followColliding } from "./preflight/colliding.ts";
 import { lackingPermissions } from "./preflight/lacking-permissions.ts";
 import { preflightFrom } from "./preflight/preflight.ts";
 import { retryInMs, stageElapsedMs } from "./retry/retry.ts";
@@ -47,14 +52,17 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
   const question = { plan, content, kinds, replacement, memory, nowMs };
-  const { stores, context, ownerLabels, view, members } = await observeMembers(question, ctx);
+  const { stores, context, ownerLabels, view, ...observed } = await observeMembers(question, ctx);
   const account = await readAccount(plan, ctx, parts);
   const isUsable = account.kind === "present";
+  const looking = { memory, nowMs, view, account: asAccount(ctx.client, plan) };
+  const members = isUsable ? await explainUnready(observed.members, looking) : observed.members;
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
-  const issues = transformationIssues(transformed, context);
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
+  const restore = restoreOf(plan, ctx);
+  const jobs = jobsOf(plan, stores, { memory, nowMs, isRestored: restore === "given" });
   const base = {
     plan,
     ownerLabels,
@@ -62,38 +70,60 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
     members,
     account,
     unwatchable: [...stores.forbidden, ...unwatchable],
+    restore,
     replacement,
     takeover,
     transformed,
-    transformationIssues: issues,
+    transformationIssues: transformationIssues(transformed, context),
     leftovers,
-    jobs: jobsOf(plan, stores, { memory, nowMs }),
+    jobs,
+    surplusJobs: surplusJobs(plan, jobs, () => stores.list(jobKind)),
     nowMs,
   };
+  const answers = canAsk(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {};
+  const known = { ...base, ...answers };
+  const colliding = followColliding(known, { ctx, kinds, memory });
   return {
-    ...base,
-    ...(canAsk(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {}),
-    manifests: manifestNames(plan).flatMap(
-      (name) =>
-        ctx.store(resourceManifest.kind).get({ namespace: plan.metadata.namespace ?? "", name }) ?? [],
-    ),
+    ...known,
+    ...(colliding === undefined ? {} : { colliding }),
+    manifests: manifestsOf(plan, ctx),
     writeFailures: [...memory.writeFailures.values()].filter(({ action }) => action !== "apply"),
     pinnedNamespaces: memory.pinnedNamespaces,
+    unresolvedMs: unresolvedMs(content, memory, nowMs),
     stageElapsedMs: stageElapsedMs(plan, memory, parts.system),
     retryInMs: retryInMs(plan, memory, nowMs),
   };
 }
 
+const unresolved = "unresolved";
+
+function unresolvedMs(content: Content, memory: PlanMemory, nowMs: number): number {
+  if (content.unresolved.length > 0) return memory.elapsedMs(unresolved, nowMs);
+  memory.restart(unresolved);
+  return 0;
+}
+
+function manifestsOf(plan: InstallPlan, ctx: Context): Seen["manifests"] {
+  const { namespace = "" } = plan.metadata;
+  const store = ctx.store(resourceManifest.kind);
+  return manifestNames(plan).flatMap((name) => store.get({ namespace, name }) ?? []);
+}
+
 function jobsOf(
   plan: InstallPlan,
   stores: MemberStores,
-  { memory, nowMs }: { readonly memory: PlanMemory; readonly nowMs: number },
+  {
+    memory,
+    nowMs,
+    isRestored,
+  }: { readonly memory: PlanMemory; readonly nowMs: number; readonly isRestored: boolean },
 ): readonly JobView[] {
   return jobViews({
     plan,
     planAttempt: attemptOf(plan),
+    isRestored,
     find: (name) => {
-      const found = stores.find(jobs, { namespace: plan.metadata.namespace ?? "", name });
+      const found = stores.find(jobKind, { namespace: plan.metadata.namespace ?? "", name });
       return found !== undefined && isOwnJob(found, plan) ? found : undefined;
     },
     elapsedMs: (name) => memory.elapsedMs(`job/${name}`, nowMs),
@@ -108,12 +138,14 @@ type Base = Pick<
   | "members"
   | "account"
   | "unwatchable"
+  | "restore"
   | "replacement"
   | "takeover"
   | "transformed"
   | "transformationIssues"
   | "leftovers"
   | "jobs"
+  | "surplusJobs"
   | "nowMs"
 >;
 

@@ -29,7 +29,11 @@ export type PlanAction =
       readonly ownerLabels: OwnerLabels;
       readonly job: JobView;
     }
-  | { readonly kind: "deleteJob"; readonly plan: InstallPlan; readonly job: JobView }
+  | {
+      readonly kind: "deleteJob";
+      readonly plan: InstallPlan;
+      readonly job: Pick<JobView, "jobName" | "live">;
+    }
   /** The plan becomes an owner of a manifest that it refers to. */
   | { readonly kind: "claimManifest"; readonly plan: InstallPlan; readonly manifest: ResourceManifest }
   /** A plan that is over and beyond `historyLimit` goes; it owns nothing any more. */

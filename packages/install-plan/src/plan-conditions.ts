@@ -1,15 +1,16 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type ConditionUpdate, unreachable } from "@quartermaster/runtime";
+import { type ConditionUpdate, unreachable, type Why } from "@quartermaster/runtime";
 
 import { whyUnusable } from "./account/account-view.ts";
 import { authorOf } from "./account/author.ts";
 import { hasDrifted } from "./drift/drift.ts";
+import { describeSuperseded, supersededBy } from "./handover/superseded-by.ts";
 import { whyNoTakeover } from "./handover/takeover.ts";
 import { describeIdentity } from "./identity.ts";
 import { describeUnwatchable } from "./inventory/unwatchable-kinds.ts";
 import type { Issue } from "./issue.ts";
 import { describePermission } from "./permissions/permission.ts";
-import { hasStarted } from "./plan-status.ts";
+import { hasStarted, isInstalled } from "./plan-status.ts";
 import { approvalOf } from "./preflight/approval.ts";
 import { reasons } from "./reasons.ts";
 import type { MemberView, Seen } from "./seen.ts";
@@ -70,30 +71,39 @@ function validated(seen: Seen): ConditionUpdate {
 }
 
 function authorized(seen: Seen): ConditionUpdate {
-  const { account, unwatchable, preflight, plan, members, writeFailures } = seen;
-  const { serviceAccountName } = plan.spec;
-  if (account.kind !== "present") {
-    const { reason, message } = whyUnusable(account, serviceAccountName);
-    return claim("Authorized", ["False", reason, message]);
-  }
-  const noTakeover = whyNoTakeover(seen);
-  if (noTakeover !== undefined) return claim("Authorized", ["False", noTakeover.reason, noTakeover.message]);
-  if (unwatchable.length > 0)
-    return claim("Authorized", ["False", reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`]);
-  const missing = preflight?.missingPermissions ?? [];
-  if (missing.length > 0)
-    return claim("Authorized", [
-      "False",
-      reasons.permissionsMissing,
-      `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
-    ]);
-  const refused = [...members.flatMap(({ failure }) => failure ?? []), ...writeFailures].find(
-    ({ kind }) => kind === "forbidden",
-  );
-  if (refused !== undefined) return claim("Authorized", ["False", reasons.forbidden, refused.message]);
+  const { preflight, plan } = seen;
+  const lack = whyNoAccess(seen) ?? whyNoContent(seen) ?? whyNoTakeover(seen) ?? whyNotAllowed(seen);
+  if (lack !== undefined) return claim("Authorized", ["False", lack.reason, lack.message]);
   if (preflight === undefined && !hasStarted(plan))
     return claim("Authorized", ["Unknown", reasons.notChecked, "Permissions have not been checked yet."]);
   return allAuthorized(plan);
+}
+
+/** The account cannot be used. */
+function whyNoAccess({ account, plan }: Seen): Why | undefined {
+  return account.kind === "present" ? undefined : whyUnusable(account, plan.spec.serviceAccountName);
+}
+
+/** The operator may not watch a kind, or the account lacks a permission, as far as that is known. */
+function whyNotAllowed(seen: Seen): Why | undefined {
+  const { unwatchable, preflight, plan, members, writeFailures } = seen;
+  if (unwatchable.length > 0)
+    return { reason: reasons.kindNotReadable, message: `${describeUnwatchable(unwatchable)}.` };
+  const missing = preflight?.missingPermissions ?? [];
+  if (missing.length > 0) {
+    const words = missing.map(describePermission).join("; ");
+    const message = `Service account ${plan.spec.serviceAccountName} may not ${words}.`;
+    return { reason: reasons.permissionsMissing, message };
+  }
+  const refused = [...members.flatMap(({ failure }) => failure ?? []), ...writeFailures].find(
+    ({ kind }) => kind === "forbidden",
+  );
+  return refused === undefined ? undefined : { reason: reasons.forbidden, message: refused.message };
+}
+
+/** The account may not read the Secret that holds a part of the content. */
+function whyNoContent({ content }: Seen): Why | undefined {
+  return content.unresolved.find(({ reason }) => reason === "PermissionsMissing");
 }
 
 function allAuthorized(plan: InstallPlan): ConditionUpdate {
@@ -131,13 +141,16 @@ function approved(seen: Seen): ConditionUpdate {
   }
 }
 
-function applied({ plan, members, content, replacement: { successor } }: Seen): ConditionUpdate {
-  if (successor?.isDone === true || plan.status?.phase === "Superseded")
+function applied(seen: Seen): ConditionUpdate {
+  const { plan, members, content } = seen;
+  if (supersededBy(seen) !== undefined)
     return claim("Applied", ["False", reasons.superseded, "Its objects belong to another plan."]);
-  const open = members.filter(({ ownership }) => ownership.kind !== "owned");
-  const total = members.length + content.unresolved.length;
-  if (open.length === 0 && total > 0)
+  // A Job that has had its time was applied; a plan of jobs alone has nothing to apply.
+  const open = members.filter(({ ownership, isExpired }) => ownership.kind !== "owned" && isExpired !== true);
+  if (open.length === 0 && content.unresolved.length === 0 && hasStarted(plan))
     return claim("Applied", ["True", reasons.applied, "All objects are applied."]);
+  if (isInstalled(plan))
+    return claim("Applied", ["False", reasons.missing, "Some objects are missing or belong to others."]);
   return claim("Applied", ["False", reasons.applying, "Some objects are not applied yet."]);
 }
 
@@ -168,11 +181,17 @@ function contested({ members }: Seen): ConditionUpdate {
   return claim("Contested", ["True", reasons.contested, `${words.join("; ")}.`]);
 }
 
-function superseded({ replacement: { successor } }: Seen): ConditionUpdate {
+function superseded(seen: Seen): ConditionUpdate {
+  const found = supersededBy(seen);
+  if (found !== undefined)
+    return claim("Superseded", [
+      "True",
+      found.isGone ? reasons.successorGone : reasons.superseded,
+      describeSuperseded(found),
+    ]);
+  const { successor } = seen.replacement;
   if (successor === undefined)
     return claim("Superseded", ["False", reasons.inForce, "No plan replaces this plan."]);
-  if (successor.isDone)
-    return claim("Superseded", ["True", reasons.superseded, `Plan ${successor.name} replaced this plan.`]);
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
 }
 

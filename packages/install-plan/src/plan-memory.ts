@@ -2,6 +2,7 @@ import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
 import type { IdentityKey } from "./identity.ts";
 import type { Issue } from "./issue.ts";
+import type { PodLook } from "./members/pod-looks.ts";
 import type { WriteFailure } from "./write-failure.ts";
 
 /** What a dry run said. */
@@ -28,6 +29,8 @@ export class PlanMemory {
   readonly dryRuns = new Map<IdentityKey, { readonly stamp: string; readonly result: DryRun }>();
   /** Jobs among the plan's objects that have been seen at work. */
   readonly startedJobs = new Set<IdentityKey>();
+  /** Of workloads among the plan's objects that are not ready. */
+  readonly podLooks = new Map<IdentityKey, PodLook>();
   /** Warnings that were reported to users. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
@@ -57,6 +60,11 @@ export class PlanMemory {
     return asked?.resourceVersion === resourceVersion && nowMs - (asked?.atMs ?? 0) < watchLagMs;
   }
 
+  /** Drops what was found at the pods of all others. */
+  keepPodLooks(kept: ReadonlySet<IdentityKey>): void {
+    for (const key of this.podLooks.keys()) if (!kept.has(key)) this.podLooks.delete(key);
+  }
+
   /** Milliseconds since the matter was first asked about, and what it had lasted by then. */
   elapsedMs(matter: string, nowMs: number, lastedMs = 0): number {
     const startMs = this.#starts.get(matter) ?? nowMs - lastedMs;
@@ -79,7 +87,8 @@ export class PlanMemory {
 
   /** The namespaces as an earlier process first saw them. */
   recallNamespaces(pinnedNamespaces: readonly PinnedNamespace[]): void {
-    for (const { name, uid } of pinnedNamespaces) this.pinnedNamespaceUid(name, uid);
+    for (const { name, uid } of pinnedNamespaces)
+      if (!this.#pinnedNamespaces.has(name)) this.#pinnedNamespaces.set(name, uid);
   }
 
   /** The namespaces that were asked about, as they were then. */
@@ -90,16 +99,15 @@ export class PlanMemory {
       .slice(0, pinnedNamespacesLimit);
   }
 
-  /** From now on this one is meant. */
-  pinNamespace(namespace: string, uid: string): void {
-    this.#pinnedNamespaces.set(namespace, uid);
+  /** From now on this one is meant; undefined: none in particular. */
+  pinNamespace(namespace: string, uid: string | undefined): void {
+    if (uid === undefined) this.#pinnedNamespaces.delete(namespace);
+    else this.#pinnedNamespaces.set(namespace, uid);
   }
 
-  /** The uid of the one that is meant; this one if none was yet. */
-  pinnedNamespaceUid(namespace: string, uid: string): string {
-    const pinned = this.#pinnedNamespaces.get(namespace) ?? uid;
-    this.#pinnedNamespaces.set(namespace, pinned);
-    return pinned;
+  /** The uid of the one that is meant; undefined where none is yet. */
+  pinnedNamespaceUid(namespace: string): string | undefined {
+    return this.#pinnedNamespaces.get(namespace);
   }
 
   noteRevert(key: IdentityKey, revert: Revert): void {

@@ -3,14 +3,17 @@ import { type ResourceState, worstFirst } from "@quartermaster/health";
 import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
 import { describeIdentity, identityKey } from "./identity.ts";
+import { collisionReasons } from "./issue.ts";
 import { jobRecord } from "./jobs/job-view.ts";
 import { memberStates } from "./member-states.ts";
+import { collisionWords } from "./ownership/collision-words.ts";
 import { permissionsOf } from "./permissions/permission.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
 import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "./plan-status.ts";
 import { coveredPreview } from "./preflight/approval.ts";
 import { detailAction, previewOf } from "./preflight/preview.ts";
 import { reasons } from "./reasons.ts";
+import { retryRequestOf } from "./retry/retry-request.ts";
 import type { MemberView, Seen } from "./seen.ts";
 
 /** What a rule adds to what is seen. */
@@ -28,13 +31,17 @@ export function planReport(
   { phase, message, progress = {} }: Change,
 ): { readonly status: PlanStatus; readonly conditions: readonly ConditionUpdate[] } {
   const before = seen.plan.status ?? {};
+  const counts = countsOf(seen);
   const { revision, replaces, replacedBy } = before;
   const lasting = dropUndefined({
     ...madeProgress(seen),
     revision,
-    serviceAccountUid: before.serviceAccountUid ?? presentUid(seen),
+    serviceAccountUid: presentUid(seen) ?? before.serviceAccountUid,
     replaces,
     replacedBy,
+    // In the same status as the attempt that it led to: no crash can make two of one request.
+    lastHandledRetry: retryRequestOf(seen.plan) ?? before.lastHandledRetry,
+    restored: restoredUid(seen, phase),
     approvedPreview: hasStarted(seen.plan) ? before.approvedPreview : bareApproval(seen),
     pinned: isInstalled(seen.plan) ? undefined : before.pinned,
     namespaces: isUnderWay(seen, progress) ? seen.pinnedNamespaces : undefined,
@@ -44,7 +51,8 @@ export function planReport(
     phase,
     message: message.slice(0, 1024),
     attempt: attemptOf(seen.plan),
-    counts: countsOf(seen),
+    objects: `${counts.ready + counts.suspended}/${counts.total}`,
+    counts,
     states: memberStates(seen),
     details: detailsOf(seen, now),
     jobs: seen.jobs.length === 0 ? undefined : seen.jobs.map((job) => jobRecord(job, before.jobs ?? [], now)),
@@ -54,6 +62,11 @@ export function planReport(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined fields are dropped above; the rest is of the status' own types
   return { status: status as PlanStatus, conditions: planConditions(seen) };
+}
+
+/** Once everything is back, the word of a person that it was restored has been heard. */
+function restoredUid({ plan: { metadata, status }, restore }: Seen, phase: PlanPhase): string | undefined {
+  return phase === "Installed" && restore === "given" ? metadata.uid : status?.restored;
 }
 
 /** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
@@ -73,7 +86,7 @@ function bareApproval(seen: Seen): string | undefined {
   return seen.plan.spec.approvedPreview === undefined ? coveredPreview(seen) : undefined;
 }
 
-/** The account is pinned by the first status: another one of its name was not there when the plan was admitted. */
+/** The account is pinned by the first status: another one of its name is present only once a person has said that it is trusted. */
 function presentUid({ account }: Seen): string | undefined {
   return account.kind === "present" ? account.uid : undefined;
 }
@@ -141,7 +154,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             index,
             object,
             state: "Waiting" as const,
-            ...(reason === "Collision" || reason === "NameTaken" ? { action: "conflict" as const } : {}),
+            ...(collisionReasons.has(reason) ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
             ...(field === undefined ? {} : { fields: [field] }),
@@ -186,13 +199,8 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
 } {
   const name = describeIdentity(member.identity);
   if (failure !== undefined) return { reason: failure.reason, message: failure.message };
-  if (ownership.kind === "ownedByOther")
-    return { reason: reasons.collision, message: `${name} belongs to ${ownership.owner}.` };
-  if (ownership.kind === "unowned" && ownership.isForged === true)
-    return {
-      reason: reasons.nameTaken,
-      message: `${name} has labels of this plan that the plan did not set.`,
-    };
+  const taken = collisionWords(ownership);
+  if (taken !== undefined) return { reason: taken.reason, message: `${name} ${taken.found}.` };
   if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
   if (state === "Drifted")
     return {
@@ -200,10 +208,9 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
       message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
     };
   if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
-  return {
-    reason: state,
-    message: blockedBy === undefined ? `${name} has not been applied yet.` : `${name} waits: ${blockedBy}.`,
-  };
+  if (blockedBy !== undefined)
+    return { reason: blockedBy.reason, message: `${name} waits: ${blockedBy.message}.` };
+  return { reason: state, message: `${name} has not been applied yet.` };
 }
 
 function dropUndefined<T extends object>(value: T): Partial<T> {

@@ -1,8 +1,10 @@
 import type { InstallPlan, ResourceManifest } from "@quartermaster/api";
 import type { Health, ResourceState } from "@quartermaster/health";
-import type { Kind, KubeObject } from "@quartermaster/runtime";
+import type { Kind, KubeObject, Why } from "@quartermaster/runtime";
+import type { Job } from "@quartermaster/runtime/kinds";
 
 import type { AccountView } from "./account/account-view.ts";
+import type { Confirmation } from "./confirmation/confirmation.ts";
 import type { Drift } from "./drift/drift.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
@@ -15,6 +17,7 @@ import type { OwnerLabels } from "./ownership/owner-labels.ts";
 import type { Ownership } from "./ownership/ownership.ts";
 import type { Permission } from "./permissions/permission.ts";
 import type { PinnedNamespace, RevertConflict } from "./plan-memory.ts";
+import type { Colliding } from "./preflight/colliding.ts";
 import type { Transformed } from "./transformations/transformed.ts";
 import type { WakeTrigger } from "./wake-index.ts";
 import type { WriteFailure } from "./write-failure.ts";
@@ -28,14 +31,20 @@ export interface Seen {
   /** The ResourceManifests that the plan refers to, as far as they are there. */
   readonly manifests: readonly ResourceManifest[];
   readonly jobs: readonly JobView[];
+  /** Failed Jobs of earlier tries that are not kept. */
+  readonly surplusJobs: readonly Job[];
   readonly account: AccountView;
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
+  /** Whether a person says that the plan was restored from a backup together with its objects. */
+  readonly restore: Confirmation;
   readonly replacement: Replacement;
   /** What the plan may do to other plans; undefined means no other plans. */
   readonly takeover?: Takeover;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
   readonly preflight?: Preflight;
+  /** The objects that are in the way of the plan's own; undefined when there are none. */
+  readonly colliding?: Colliding;
   /** What transformations select, where it matters now, and what forbids to take it. */
   readonly transformed: readonly Transformed[];
   readonly transformationIssues: readonly Issue[];
@@ -45,6 +54,8 @@ export interface Seen {
   readonly writeFailures: readonly WriteFailure[];
   /** The namespaces of the objects as they were first seen. */
   readonly pinnedNamespaces: readonly PinnedNamespace[];
+  /** How long content of the plan has not been found; 0 when all of it is. */
+  readonly unresolvedMs: number;
   /** How long the present stage has been worked on in this attempt. */
   readonly stageElapsedMs: number;
   /** How long until a failed attempt is followed by the next; 0 when it is due. */
@@ -71,7 +82,7 @@ export interface MemberView {
   /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
   readonly isUnapproved?: true;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
-  readonly blockedBy?: string;
+  readonly blockedBy?: Why;
 }
 
 /** What would be done to an object. */

@@ -12,8 +12,9 @@ const tests: Readonly<Record<WakeTrigger, (seen: Seen) => boolean>> = {
   kinds: (seen) => isBlocked(seen) || hasIssue(seen, "KindMissing") || hasIssue(seen, "UnsafeCRD"),
   namespaces: (seen) => isBlocked(seen) || hasIssue(seen, "NamespaceMissing"),
   permissions: (seen) => lacksForeignPermissions(seen) || lacksPermissions(seen),
-  // A webhook or a policy may have been what refused it.
-  admission: (seen) => hasIssue(seen, "Rejected"),
+  // A webhook or a policy may have been what refused it, or is what a confirmation still lacks.
+  admission: (seen) =>
+    hasIssue(seen, "Rejected") || hasIssue(seen, "EarlierOwner") || seen.account.kind === "replaced",
   // Before the first write a predecessor decides what the preview shows.
   plans: ({ plan, replacement }) =>
     replacement.issues.length > 0 || (plan.spec.replaces !== undefined && !hasStarted(plan)),

@@ -1,5 +1,6 @@
 import type { ApiError, ErrorClass } from "@quartermaster/runtime";
 
+import { describeCauses } from "./describe-causes.ts";
 import { describeIdentity, type Identity } from "./identity.ts";
 import type { PlanAction } from "./plan-action.ts";
 import { reasons } from "./reasons.ts";
@@ -60,11 +61,11 @@ function delayFor(errorClass: ApiError["class"], count: number): number {
 }
 
 /**
- * What the server said about an object, without the verb and path that the client puts before it. Of what it said about a
- * Secret the transport has already left nothing but fields and reasons.
+ * What is wrong with an object by the server's list of faults; otherwise what it said, without the verb and path that the client
+ * puts before it. Of what it said about a Secret the transport has already left nothing but fields and reasons.
  */
-export function refusalText({ message }: ApiError): string {
-  return message.replace(/^[^:]*: \d+ /, "");
+export function refusalText(error: ApiError): string {
+  return describeCauses(error) ?? error.message.replace(/^[^:]*: \d+ /, "");
 }
 
 /** Whether asking again would bring the same answer until somebody changes something. */

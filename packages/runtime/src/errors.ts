@@ -21,6 +21,13 @@ export interface InvalidCause {
   readonly message: string;
 }
 
+/** What the server says an error is about; e.g. the missing namespace when an object in it cannot be created. */
+export interface ErrorSubject {
+  /** Plural name of the resource. */
+  readonly resource: string;
+  readonly name: string;
+}
+
 /** What is known about a failed request. */
 export interface ApiErrorFacts {
   readonly class: ErrorClass;
@@ -29,6 +36,7 @@ export interface ApiErrorFacts {
   /** `reason` of the server's Status, e.g. `Conflict`. */
   readonly reason?: string;
   readonly causes?: readonly InvalidCause[];
+  readonly subject?: ErrorSubject;
   /** What the server asked us to wait, already bounded. */
   readonly retryAfterMs?: number;
   /** False only when the server cannot have acted on the request; a write is then safe to repeat. */
@@ -46,6 +54,7 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly causes: readonly InvalidCause[];
+  readonly subject: ErrorSubject | undefined;
   readonly retryAfterMs: number | undefined;
   readonly mayHaveActed: boolean;
 
@@ -55,6 +64,7 @@ export class ApiError extends Error {
     this.status = facts.status;
     this.reason = facts.reason;
     this.causes = facts.causes ?? [];
+    this.subject = facts.subject;
     this.retryAfterMs = facts.retryAfterMs;
     this.mayHaveActed = facts.mayHaveActed;
   }

@@ -2,6 +2,7 @@ export { AccessCache, reviewAccess, serviceAccountSubject } from "./access/revie
 export { SharedReads } from "./access/shared-reads.ts";
 export type { SharedReadsOptions } from "./access/shared-reads.ts";
 export type {
+  AccessAnswer,
   AccessCacheOptions,
   AccessRequest,
   AccessSubject,
@@ -55,7 +56,7 @@ export { defineController } from "./controller/define-controller.ts";
 export type { Controller } from "./controller/define-controller.ts";
 export type { Signals } from "./controller/run-signals.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
-export type { ApiErrorFacts, ErrorClass, ExternalErrorClass, InvalidCause } from "./errors.ts";
+export type { ApiErrorFacts, ErrorClass, ErrorSubject, ExternalErrorClass, InvalidCause } from "./errors.ts";
 export type { InformerEvent, InformerHandler } from "./informers/informer-event.ts";
 export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
 export { LeaseElector } from "./leader/lease-elector.ts";
@@ -65,6 +66,8 @@ export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry.ts";
+export { durationMs } from "./object/duration-ms.ts";
+export { isTextDeeperThan } from "./object/is-deeper-than.ts";
 export {
   escapePointer,
   fieldOf,
@@ -124,6 +127,7 @@ export type {
   DomainPermission,
   DomainWebhooks,
   OperatorRole,
+  WebhookServing,
   WebhookStores,
 } from "./run/domain.ts";
 export { ownPermissions } from "./run/own-permissions.ts";
@@ -131,9 +135,11 @@ export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";
 export type { RunOptions } from "./run/run.ts";
 export type { WebhookOptions } from "./run/webhook-role.ts";
+export type { AuthoritySource } from "./certificates/relayed-authorities.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
+export { aborted } from "./system/termination.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
 export { both } from "./telemetry/both.ts";
@@ -166,6 +172,7 @@ export { configurationController } from "./webhook/configuration-controller.ts";
 export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
 export { wantedWhile } from "./webhook/webhook-configuration.ts";
 export type {
+  KeptState,
   WantedWhile,
   WebhookAddress,
   WebhookConfigurationSpec,
@@ -173,3 +180,4 @@ export type {
   WebhookSpec,
 } from "./webhook/webhook-configuration.ts";
 export { WebhookServer } from "./webhook/webhook-server.ts";
+export { schemaMismatch } from "./transport/typed-patch-causes.ts";

@@ -74,6 +74,13 @@ export const bundlePermissions: readonly DomainPermission[] = [
     verbs: ["patch"],
   },
   {
+    reason:
+      "By this verb, in the whole cluster, config/policy/subscription-status.yaml recognizes who may write the status of bundles.",
+    apiGroups: [SUBSCRIPTION_GROUP],
+    resources: [clusterBundle.kind.plural],
+    verbs: ["operate"],
+  },
+  {
     reason: "Some clusters require this to set owner references: on Shares, ClusterRoles and samples.",
     apiGroups: [SUBSCRIPTION_GROUP, "apiextensions.k8s.io"],
     resources: ["clusterbundles/finalizers", "customresourcedefinitions/finalizers"],

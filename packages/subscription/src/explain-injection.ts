@@ -46,8 +46,9 @@ export interface InjectionExplanation {
 export async function explainInjection(pod: unknown, options: ExplainOptions): Promise<InjectionExplanation> {
   const { namespace, signal, settings = readSubscriptionSettings({}) } = options;
   const readers = await liveReaders(options);
-  const facts = await gatherFacts({ pod: viewPod(pod), namespace, signal }, readers);
-  const { result, reason, admission } = decideInjection(pod, facts, settings);
+  const view = viewPod(pod);
+  const facts = await gatherFacts({ pod: view, namespace, signal }, readers);
+  const { result, reason, admission } = decideInjection(view, facts, settings);
   if (admission.kind === "deny")
     return { result, reason, message: admission.message, warnings: [], patch: [] };
   const { warnings = [], patch = [] } = admission;

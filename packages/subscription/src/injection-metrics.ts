@@ -1,4 +1,4 @@
-import type { DomainSeries } from "@quartermaster/runtime";
+import type { AccessAnswer, DomainSeries, WebhookServing } from "@quartermaster/runtime";
 
 import type { InjectionDecision } from "./injection/injection-decision.ts";
 import { reasons } from "./reasons.ts";
@@ -12,32 +12,39 @@ export interface InjectionObserver {
   ): void;
   took(durationMs: number): void;
   resolved(source: "cache" | "live"): void;
-  reviewed(result: "allowed" | "denied" | "error"): void;
+  reviewed(answer: AccessAnswer): void;
 }
+
+/** What is asked whenever the page is. */
+export interface InjectionFigures {
+  readonly serving: WebhookServing;
+  readonly wallMs: () => number;
+  /** Objects whose key names are known, and how many of them are watched. */
+  readonly keyIndex: { readonly size: number; readonly watched: number };
+}
+
+/** The start of every series of subscription injection. */
+export const seriesPrefix = "quartermaster_subscription_injection";
 
 /** From half a millisecond to five seconds, the longest that the API server waits. */
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Registers the series of the pod webhook; `keyEntries` is asked whenever the page is. No name of an object becomes a label. */
-export function injectionMetrics(series: DomainSeries, keyEntries: () => number): InjectionObserver {
-  const prefix = "quartermaster_subscription_injection";
+/** Registers the series of the pod webhook. No name of an object becomes a label. */
+export function injectionMetrics(series: DomainSeries, figures: InjectionFigures): InjectionObserver {
   const seconds = series.histogram({
-    name: `${prefix}_duration_seconds`,
+    name: `${seriesPrefix}_duration_seconds`,
     help: "Time to decide upon a pod",
     buckets,
   });
-  series.gauge(
-    {
-      name: `${prefix}_key_index_entries`,
-      help: "Secrets and ConfigMaps whose key names are kept",
-      label: "state",
-      values: ["kept"],
-    },
-    () => new Map([["kept", keyEntries()] as const]),
-  );
+  const reviewed = series.counter({
+    name: `${seriesPrefix}_sar_total`,
+    help: "Questions whether an account may use a ClusterBundle, by answer and by whether it was known already",
+    labels: { result: ["allowed", "denied", "error"], cached: ["true", "false"] },
+  });
+  readFigures(series, figures);
   return {
     decided: series.counter({
-      name: `${prefix}_requests_total`,
+      name: `${seriesPrefix}_requests_total`,
       help: "Pods decided upon, by result, kind of bundles and reason of a refusal",
       labels: {
         result: ["injected", "skipped", "rejected", "error"],
@@ -46,19 +53,42 @@ export function injectionMetrics(series: DomainSeries, keyEntries: () => number)
       },
     }),
     resolved: series.counter({
-      name: `${prefix}_bundle_resolve_total`,
+      name: `${seriesPrefix}_bundle_resolve_total`,
       help: "Named bundles that were looked up, by where they were found",
       label: "source",
       values: ["cache", "live"],
     }),
-    reviewed: series.counter({
-      name: `${prefix}_access_reviews_total`,
-      help: "Questions whether an account may use a ClusterBundle, by answer; answers from the cache included",
-      label: "result",
-      values: ["allowed", "denied", "error"],
-    }),
+    reviewed: ({ result, isCached }) => {
+      reviewed({ result, cached: isCached ? "true" : "false" });
+    },
     took: (durationMs) => {
       seconds(durationMs / 1000);
     },
   };
+}
+
+function readFigures(series: DomainSeries, { serving, wallMs, keyIndex }: InjectionFigures): void {
+  series.gauge(
+    {
+      name: `${seriesPrefix}_key_index_entries`,
+      help: "Secrets and ConfigMaps whose key names are known, by how they are kept up to date",
+      label: "by",
+      values: ["watch", "read"],
+    },
+    () => new Map([["watch", keyIndex.watched] as const, ["read", keyIndex.size] as const]),
+  );
+  const plain = (name: string, help: string, read: () => number): void => {
+    series.gauge({ name: `${seriesPrefix}_${name}`, help, labels: {} }, () => [
+      { labels: {}, value: read() },
+    ]);
+  };
+  plain(
+    "watch_age_seconds",
+    "Time since the quietest watch of bundles and permissions last heard from the API server",
+    () => serving.silentMs() / 1000,
+  );
+  plain("cert_expiry_seconds", "Time until the certificate of this replica ends; 0 without one", () => {
+    const endMs = serving.certificateExpiresMs();
+    return endMs === undefined ? 0 : Math.max(0, endMs - wallMs()) / 1000;
+  });
 }

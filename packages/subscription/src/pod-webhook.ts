@@ -6,6 +6,7 @@ import {
   type DecideAdmission,
   type DomainHost,
   type WebhookRoute,
+  type WebhookServing,
   type WebhookStores,
 } from "@quartermaster/runtime";
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "@quartermaster/runtime/kinds";
@@ -13,7 +14,7 @@ import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "@quarter
 import { BundleReader } from "./facts/bundle-reader.ts";
 import { type FactReaders, gatherFacts } from "./facts/gather-facts.ts";
 import { KeyIndex } from "./facts/key-index.ts";
-import { injectionMetrics, type InjectionObserver } from "./injection-metrics.ts";
+import { injectionMetrics } from "./injection-metrics.ts";
 import { decideEphemeral } from "./injection/decide-ephemeral.ts";
 import { decideInjection } from "./injection/decide-injection.ts";
 import { type InjectionDecision, skipped } from "./injection/injection-decision.ts";
@@ -27,18 +28,27 @@ export const podWebhookPath = "/subscription/pods";
 export interface PodWebhookOptions {
   readonly host: Pick<DomainHost, "transport" | "system" | "series" | "namespace">;
   readonly stores: WebhookStores;
+  /** For metrics. */
+  readonly serving: WebhookServing;
   readonly settings: SubscriptionSettings;
   /** Pods of these namespaces are never touched. */
   readonly excludedNamespaces: readonly string[];
 }
 
 /** The route that answers for pods: facts, then a pure decision. What fails is thrown, and the failure policy decides. */
-export function podWebhook({ host, stores, settings, excludedNamespaces }: PodWebhookOptions): WebhookRoute {
+export function podWebhook(options: PodWebhookOptions): WebhookRoute {
+  const { host, stores, serving, settings, excludedNamespaces } = options;
   const { transport, system, series, namespace } = host;
   const client = createClient({ transport });
-  const keys = new KeyIndex({ client, system });
-  const observer = injectionMetrics(series, () => keys.size);
-  const access = new AccessCache({ client, system });
+  const keys = new KeyIndex({ client, system, watch: stores.watch });
+  const observer = injectionMetrics(series, { serving, wallMs: () => system.wallMs(), keyIndex: keys });
+  const access = new AccessCache({
+    client,
+    system,
+    onAnswer: (each) => {
+      observer.reviewed(each);
+    },
+  });
   for (const kind of [roles, roleBindings, clusterRoles, clusterRoleBindings])
     stores.onChange({ kind, isMetadataOnly: true }, () => {
       access.clear();
@@ -52,7 +62,7 @@ export function podWebhook({ host, stores, settings, excludedNamespaces }: PodWe
       observer.resolved(source);
     },
   });
-  const readers: FactReaders = { bundles, keys, access: counted(access, observer) };
+  const readers: FactReaders = { bundles, keys, access };
   const decide: DecideAdmission = async (request, { signal }) => {
     const startMs = system.monotonicMs();
     try {
@@ -85,21 +95,7 @@ async function answer(
   if (subResource === "ephemeralcontainers" && operation === "UPDATE")
     return decideEphemeral(object, oldObject, settings);
   if (subResource !== "" || operation !== "CREATE") return skipped();
-  const facts = await gatherFacts({ pod: viewPod(object), namespace, signal }, readers);
-  return decideInjection(object, facts, settings);
-}
-
-function counted(access: AccessCache, observer: InjectionObserver): FactReaders["access"] {
-  return {
-    isAllowed: async (question, options) => {
-      try {
-        const isAllowed = await access.isAllowed(question, options);
-        observer.reviewed(isAllowed ? "allowed" : "denied");
-        return isAllowed;
-      } catch (error) {
-        observer.reviewed("error");
-        throw error;
-      }
-    },
-  };
+  const pod = viewPod(object);
+  const facts = await gatherFacts({ pod, namespace, signal }, readers);
+  return decideInjection(pod, facts, settings);
 }

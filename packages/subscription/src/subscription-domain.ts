@@ -1,7 +1,8 @@
-import { SUBSCRIPTION_GROUP } from "@quartermaster/api";
+import { bundle, clusterBundle, SUBSCRIPTION_GROUP } from "@quartermaster/api";
 import type { Domain, DomainPermission } from "@quartermaster/runtime";
 
 import { bundleControllers, bundlePermissions } from "./bundle-controllers.ts";
+import { bundleMetrics, syncMetrics } from "./bundle-metrics.ts";
 import { podWebhook } from "./pod-webhook.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
 import { webhookEntries } from "./webhook-entries.ts";
@@ -31,21 +32,31 @@ export function subscriptionDomain({
   return {
     name: "subscription",
     permissions: [...bundlePermissions, ...webhookPermissions],
-    controllers: ({ concurrency, namespace }) =>
-      bundleControllers({
+    controllers: ({ concurrency, namespace, series, stored }) => {
+      const place = namespace === undefined ? {} : { namespace };
+      bundleMetrics(series, {
+        bundles: () => stored({ kind: bundle.kind, ...place }),
+        clusterBundles: () => stored({ kind: clusterBundle.kind }),
+      });
+      return bundleControllers({
         concurrency,
         profile: settings.profile,
         allowedClusterRoles: settings.allowedClusterRoles,
         defaultClusterRoles: settings.defaultClusterRoles,
-        ...(namespace === undefined ? {} : { namespace }),
-      }),
-    webhooks: (host) => ({
-      configurations: webhookEntries({
-        excludedNamespaces,
-        ...(host.namespace === undefined ? {} : { namespace: host.namespace }),
-      }),
-      routes: (stores) => [podWebhook({ host, stores, settings, excludedNamespaces })],
-    }),
+        ...place,
+      });
+    },
+    webhooks: (host) => {
+      const onKept = syncMetrics(host.series);
+      return {
+        configurations: webhookEntries({
+          excludedNamespaces,
+          onKept,
+          ...(host.namespace === undefined ? {} : { namespace: host.namespace }),
+        }),
+        routes: (stores, serving) => [podWebhook({ host, stores, serving, settings, excludedNamespaces })],
+      };
+    },
   };
 }
 
@@ -65,10 +76,10 @@ const webhookPermissions: readonly DomainPermission[] = [
   {
     role: "webhook",
     reason:
-      "Names of the keys of objects that bundles refer to, one object at a time: two objects with the same key must not be mounted together. Values are dropped at once; nothing is listed.",
+      "Names of the keys of objects that bundles refer to, one object at a time, by name: two objects with the same key must not be mounted together. Values are dropped at once; nothing is listed.",
     apiGroups: [""],
     resources: ["secrets", "configmaps"],
-    verbs: ["get"],
+    verbs: ["get", "watch"],
   },
   {
     role: "webhook",

@@ -1,5 +1,10 @@
 import { ALWAYS_INJECT_LABEL, bundle, clusterBundle } from "@quartermaster/api";
-import { wantedWhile, type WebhookConfigurationSpec, type WebhookSpec } from "@quartermaster/runtime";
+import {
+  type KeptState,
+  wantedWhile,
+  type WebhookConfigurationSpec,
+  type WebhookSpec,
+} from "@quartermaster/runtime";
 
 import { annotations } from "./injection/annotations.ts";
 import { podWebhookPath } from "./pod-webhook.ts";
@@ -10,6 +15,8 @@ export interface WebhookEntriesOptions {
   readonly excludedNamespaces: readonly string[];
   /** Only pods of this namespace (default: all others). */
   readonly namespace?: string;
+  /** Hook for metrics. */
+  readonly onKept?: (name: string, state: KeptState) => void;
 }
 
 /**
@@ -17,16 +24,24 @@ export interface WebhookEntriesOptions {
  * exists only while a bundle has the always-inject label, because it costs every new pod of the cluster a call.
  */
 export function webhookEntries(options: WebhookEntriesOptions): readonly WebhookConfigurationSpec[] {
-  const { namespace } = options;
+  const { namespace, onKept } = options;
   const name = `quartermaster-subscription${namespace === undefined ? "" : `-${namespace}`}`;
   const common = { ...always, namespaceSelector: selectorOf(options) };
   const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
   const place = namespace === undefined ? {} : { namespace };
+  const observed = (configuration: string): Pick<WebhookConfigurationSpec, "name" | "onKept"> => ({
+    name: configuration,
+    onKept: (state) => onKept?.(configuration, state),
+  });
   return [
-    { kind: "mutating", name, webhooks: [namedEntry(common), staleEntry(common), ephemeralEntry(common)] },
     {
       kind: "mutating",
-      name: `${name}-auto`,
+      ...observed(name),
+      webhooks: [namedEntry(common), staleEntry(common), ephemeralEntry(common)],
+    },
+    {
+      kind: "mutating",
+      ...observed(`${name}-auto`),
       webhooks: [automaticEntry(common)],
       wantedWhile: [
         wantedWhile({ kind: bundle.kind, labelSelector, ...place }, ({ size }) => size > 0),

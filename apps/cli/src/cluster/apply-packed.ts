@@ -4,6 +4,7 @@ import { classify, defineKind, type Kind, type KubeObject } from "@quartermaster
 
 import type { CommandContext } from "../command.ts";
 import { CliError } from "../errors.ts";
+import { exitCode } from "../exit-code.ts";
 import type { Cluster } from "./connect.ts";
 
 const secrets = defineKind<KubeObject>({
@@ -16,8 +17,9 @@ const secrets = defineKind<KubeObject>({
 const parallel = 8;
 
 /**
- * Creates what the plan refers to, then the plan, which it returns. What is there already by its digest stays; a plan of the name is
- * an error. The server is asked about the plan first: of one that it refuses nothing may be left behind.
+ * Creates the plan, which it returns, then what it refers to; until that is there the plan waits. So each manifest belongs to the
+ * plan from the beginning, and goes with it whatever becomes of the plan or of us. What is there already by its digest stays; a
+ * plan of the name is an error. The server is asked about the plan first: of one that it refuses nothing may be left behind.
  */
 export async function applyPacked(
   packed: Packed,
@@ -28,11 +30,44 @@ export async function applyPacked(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server fills in the defaults
   const plan = packed.plan as unknown as InstallPlan;
   await createPlan(plan, { ...where, dryRun: true });
+  await refuseUnknownPlans(plan, where);
+  const made = await createPlan(plan, where);
+  try {
+    await createReferenced(packed, made, where);
+  } catch (error) {
+    await withdraw(made, where);
+    throw error;
+  }
+  return made;
+}
+
+async function createReferenced(packed: Packed, plan: InstallPlan, where: Where): Promise<void> {
   const manifests = packed.manifests as readonly ResourceManifest[];
-  await createAll(resourceManifest.kind, manifests, where);
+  await createAll(
+    resourceManifest.kind,
+    manifests.map((manifest) => ownedBy(manifest, plan)),
+    where,
+  );
   const owned = await Promise.all(packed.secrets.map(async (secret) => await ownedSecret(secret, where)));
   await createAll(secrets, owned, where);
-  return await createPlan(plan, where);
+}
+
+/** Without what it refers to the plan would wait for ever; with it goes what was made so far. Not broken off with the command. */
+async function withdraw({ metadata }: InstallPlan, { cluster, context }: Where): Promise<void> {
+  const { name, namespace = "", uid = "" } = metadata;
+  try {
+    await cluster.client.delete(installPlan.kind, { name, namespace }, { preconditions: { uid } });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.terminal.note(
+      `warning: InstallPlan ${namespace}/${name} is incomplete and could not be deleted, delete it yourself: ${why}`,
+    );
+  }
+}
+
+function ownedBy<O extends KubeObject>(object: O, { apiVersion, kind, metadata }: KubeObject): O {
+  const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "" };
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [owner] } };
 }
 
 async function createPlan(plan: InstallPlan, where: Where): Promise<InstallPlan> {
@@ -44,6 +79,43 @@ async function createPlan(plan: InstallPlan, where: Where): Promise<InstallPlan>
   );
 }
 
+/** To the operator a plan that does not exist is one that is gone: a slip of the pen would leave the old plan in force. */
+async function refuseUnknownPlans(
+  { spec, metadata }: InstallPlan,
+  { cluster, context }: Where,
+): Promise<void> {
+  const { namespace = "" } = metadata;
+  const { signal } = context;
+  const { client } = cluster;
+  for (const { name } of spec.replaces?.plans ?? []) {
+    const found = await ifAllowed(
+      async () => await client.find(installPlan.kind, { namespace, name }, { signal }),
+    );
+    if (found !== undefined) continue;
+    const page = await ifAllowed(
+      async () => await client.listPage(installPlan.kind, { namespace, pageSize: plansShown, signal }),
+    );
+    const there = page === "forbidden" ? [] : page.items.map((plan) => plan.metadata.name);
+    const hint = there.length === 0 ? "" : `; plans in the namespace: ${there.join(", ")}`;
+    throw new CliError(
+      `--replaces ${name}: InstallPlan ${namespace}/${name} does not exist${hint}`,
+      exitCode.notFound,
+    );
+  }
+}
+
+/** Who may create plans need not be allowed to read them. */
+async function ifAllowed<T>(read: () => Promise<T>): Promise<T | "forbidden"> {
+  try {
+    return await read();
+  } catch (error) {
+    if (classify(error) !== "forbidden") throw error;
+    return "forbidden";
+  }
+}
+
+const plansShown = 20;
+
 /** Manifest and Secret have one name. The Secret goes with its manifest, and that with the last plan that needs it. */
 async function ownedSecret(secret: KubeObject, { cluster, context }: Where): Promise<KubeObject> {
   const { name, namespace = "" } = secret.metadata;
@@ -52,9 +124,7 @@ async function ownedSecret(secret: KubeObject, { cluster, context }: Where): Pro
     { name, namespace },
     { signal: context.signal },
   );
-  const { apiVersion, kind, metadata } = manifest;
-  const owner = { apiVersion, kind, name, uid: metadata.uid ?? "" };
-  return { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
+  return ownedBy(secret, manifest);
 }
 
 interface Where {

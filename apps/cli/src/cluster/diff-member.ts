@@ -5,6 +5,7 @@ import {
   fieldManager,
   identityOf,
   planIdLabel,
+  refusalText,
   type Writable,
 } from "@quartermaster/install-plan/offline";
 import { ApiError, classify, type Kind, type KubeObject } from "@quartermaster/runtime";
@@ -38,11 +39,20 @@ export async function diffMember(member: PlanObject, request: DiffRequest): Prom
     const isSecret = kind.group === "" && kind.kind === "Secret";
     return { ...about, ...judged(live, changesBetween(live, after, { isSecret })) };
   } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
     const isEarly = request.ownNamespaces.has(writable.identity.namespace ?? "");
-    if (isEarly && classify(error) === "notFound") return { ...about, action: "deferred", changes: [] };
-    if (!refusals.has(classify(error))) throw error;
-    return { ...about, action: "refused", changes: [], message: refusalOf(error, kind) };
+    return { ...about, changes: [], ...refused(error, { isEarly }) };
   }
+}
+
+/** Throws what says nothing about the object. */
+function refused(
+  error: ApiError,
+  { isEarly }: { readonly isEarly: boolean },
+): Pick<ObjectDiff, "action" | "message"> {
+  if (isEarly && error.class === "notFound") return { action: "deferred" };
+  if (!refusals.has(error.class)) throw error;
+  return { action: "refused", message: refusalText(error) };
 }
 
 const refusals: ReadonlySet<string> = new Set(["invalid", "forbidden", "notFound", "conflict"]);
@@ -58,12 +68,6 @@ function judged(
 }
 
 const foreign = "not created by a plan; lifecycle.adoption decides whether this plan may take it over";
-
-/** Of a Secret, the server's words may hold a value. */
-function refusalOf(error: unknown, { kind }: Kind): string {
-  if (!(error instanceof ApiError)) return "for an unknown reason";
-  return kind === "Secret" ? (error.reason ?? error.class) : error.message;
-}
 
 async function servedKind(
   { object }: PlanObject,

@@ -2,6 +2,7 @@ import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/r
 import { explainInjection, type InjectionExplanation } from "@quartermaster/subscription";
 
 import { connect } from "../cluster/connect.ts";
+import { subscriptionSettings } from "../cluster/subscription-settings.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { CliError, usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
@@ -20,6 +21,15 @@ export const bundleExplainCommand: Command = {
       short: "f",
       describe: "file with a Pod, or with a Deployment or another workload; - for standard input",
     },
+    "subscription-config": {
+      type: "string",
+      describe:
+        "file with the operator's settings of injection (default: those of the operator in the cluster)",
+    },
+    "operator-namespace": {
+      type: "string",
+      describe: "where the operator is installed (default: quartermaster)",
+    },
     ...clusterOptions,
     namespace: {
       type: "string",
@@ -34,7 +44,17 @@ export const bundleExplainCommand: Command = {
     await using cluster = await connect(invocation, context);
     const namespace = invocation.text("namespace") ?? stated ?? cluster.namespace;
     const { system, signal } = context;
-    const explanation = await explainInjection(pod, { client: cluster.client, namespace, system, signal });
+    const { client } = cluster;
+    const settings = await subscriptionSettings({
+      file: invocation.text("subscription-config"),
+      operatorNamespace: invocation.text("operator-namespace") ?? "quartermaster",
+      client,
+      signal,
+      note: (text) => {
+        context.terminal.note(`note: ${text}`);
+      },
+    });
+    const explanation = await explainInjection(pod, { client, namespace, system, signal, settings });
     const text = explanationText(`${title} in namespace ${namespace}`, explanation);
     print(context.terminal, invocation.format, { data: explanation, text });
     return explanation.result === "rejected" ? exitCode.failed : exitCode.ok;

@@ -3,12 +3,15 @@ import { classify } from "@quartermaster/runtime";
 
 import { type Cluster, connect } from "../cluster/connect.ts";
 import { getPlan } from "../cluster/get-plan.ts";
+import { watchPlan } from "../cluster/watch-plan.ts";
 import type { Command } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
+import { timeoutMs } from "../input/timeout.ts";
 import { print, toYaml } from "../output/print.ts";
-import { predecessorOf, rollbackPlan } from "../render/rollback-plan.ts";
+import { progressOf, watchEnd } from "../render/plan-progress.ts";
+import { predecessorOf, rollbackPlan, rollbackText } from "../render/rollback-plan.ts";
 
 /** Goes back by going forward: a new plan with the content of the old one takes over from the current one. */
 export const planRollbackCommand: Command = {
@@ -19,10 +22,16 @@ export const planRollbackCommand: Command = {
     to: { type: "string", describe: "plan to roll back to (default: the plan that it replaced)" },
     name: { type: "string", describe: "name of the new plan (default: <predecessor>-again)" },
     "dry-run": { type: "boolean", describe: "print the new plan without creating it" },
+    timeout: {
+      type: "string",
+      describe: "wait this many seconds for the operator to check the new plan (default: 30)",
+    },
     ...clusterOptions,
   },
-  run: async (invocation, { system, terminal, signal }) => {
-    await using cluster = await connect(invocation, { system, terminal });
+  run: async (invocation, context) => {
+    const { terminal, signal } = context;
+    const limitMs = timeoutMs(invocation, 30_000);
+    await using cluster = await connect(invocation, context);
     const current = await getPlan(cluster, onlyPositional(invocation, "plan"), signal);
     refuseReplaced(current);
     const target = invocation.text("to") ?? predecessorOf(current);
@@ -38,10 +47,11 @@ export const planRollbackCommand: Command = {
       print(terminal, invocation.format, { data: plan, text: toYaml(plan).trimEnd() });
       return exitCode.ok;
     }
-    const made = await created(plan, cluster, signal);
-    const text = `created InstallPlan ${made.metadata.namespace ?? ""}/${made.metadata.name} with the content of ${target}; it replaces ${current.metadata.name}`;
-    print(terminal, invocation.format, { data: made, text });
-    return exitCode.ok;
+    await created(plan, cluster, signal);
+    const isOver = watchEnd((progress) => progress !== "undecided");
+    const made = await watchPlan(plan.metadata.name, { cluster, context, limitMs, isOver });
+    print(terminal, invocation.format, { data: made, text: rollbackText(made, { target, current }) });
+    return /^(?:ready|underWay)$/.test(progressOf(made)) ? exitCode.ok : exitCode.notReady;
   },
 };
 
@@ -54,9 +64,9 @@ function refuseReplaced({ metadata, status }: InstallPlan): void {
   );
 }
 
-async function created(plan: InstallPlan, { client }: Cluster, signal: AbortSignal): Promise<InstallPlan> {
+async function created(plan: InstallPlan, { client }: Cluster, signal: AbortSignal): Promise<void> {
   try {
-    return await client.create(installPlan.kind, plan, { fieldManager: "qm", signal });
+    await client.create(installPlan.kind, plan, { fieldManager: "qm", signal });
   } catch (error) {
     if (classify(error) !== "alreadyExists") throw error;
     const { name, namespace = "" } = plan.metadata;

@@ -120,11 +120,25 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["ServiceAccountMissing", "create the service account; the plan continues automatically"],
   [
     "ServiceAccountReplaced",
-    "the service account was deleted and recreated, so it is not trusted: apply a new plan that replaces this one",
+    "if you trust the recreated service account, run qm plan trust; otherwise apply a new plan that replaces this one",
   ],
-  ["Collision", "delete the conflicting object, or set lifecycle.adoption in a new plan"],
+  [
+    "Collision",
+    "delete the conflicting object; the plan continues automatically. Or set lifecycle.adoption in a new plan",
+  ],
+  [
+    "EarlierOwner",
+    "if the plan was restored from a backup together with the object, run qm plan restore; otherwise delete the object",
+  ],
   ["NameTaken", "find out who created the object, and delete it"],
-  ["KindMissing", "install the CustomResourceDefinition of the kind; the plan continues automatically"],
+  [
+    "KindMissing",
+    "install the CustomResourceDefinition of the kind, and the plan continues automatically; or correct apiVersion and kind in a new plan",
+  ],
+  [
+    "ImmutableField",
+    "apply a new plan with lifecycle.onImmutable: Recreate, which deletes and recreates the object, or with the live value of the field",
+  ],
   ["NamespaceMissing", "create the namespace; the plan continues automatically"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
   ["AuthorUnknown", "apply config/policy and create the plan again"],
@@ -133,6 +147,9 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ["SecretMissing", "create the missing Secret with immutable: true; the plan continues automatically"],
   ["ContentChanged", "restore the ResourceManifest, or pack and apply a new plan"],
   ["WaitingForKind", "install the CustomResourceDefinition of the kind; the plan continues automatically"],
+  ["WaitingForNamespace", "wait until the namespace exists; the plan continues automatically"],
+  ["WaitingForDeletion", "check the finalizers of the object that is being deleted"],
+  ["NamespaceReplaced", "apply a new plan that replaces this one"],
   ["StageTimeout", "the plan continues automatically once the objects are ready"],
   ["ResourceFailed", "check the failed object; the plan continues automatically once it recovers"],
 ]);
@@ -142,6 +159,8 @@ function conditionParts({ metadata, spec }: InstallPlan, status: Status): readon
   const parts = telling.flatMap(({ type, badWhen, remedy }) =>
     conditions
       .filter((condition) => condition.type === type && condition.status === badWhen)
+      // That it is paused or replaced is said once.
+      .filter(({ reason }) => reason !== "Superseded" && reason !== "Paused")
       .map((condition) => conditionPart(condition, remedy)),
   );
   // Whatever spec.approved says: an approval holds for one preview, and other troubles come first.
@@ -167,13 +186,17 @@ function permissionPart({ metadata, spec }: InstallPlan, { permissions }: Status
   return [{ because }];
 }
 
-function jobParts({ metadata }: InstallPlan, { jobs = [] }: Status): readonly Part[] {
+function jobParts({ metadata }: InstallPlan, { jobs = [], phase }: Status): readonly Part[] {
   return jobs
     .filter(({ state }) => state === "Failed" || state === "TimedOut")
     .map(({ stage, name, jobName, state, message }) => ({
       because: [`job ${name} of stage ${stage}: ${state}${message === undefined ? "" : `, ${message}`}`],
-      remedies:
-        jobName === undefined ? [] : [`kubectl logs -n ${metadata.namespace ?? "default"} job/${jobName}`],
+      remedies: [
+        ...(jobName === undefined
+          ? []
+          : [`kubectl logs -n ${metadata.namespace ?? "default"} job/${jobName}`]),
+        ...(phase === "Failed" ? [`fix the cause, then run qm plan retry ${refOf(metadata)}`] : []),
+      ],
     }));
 }
 
@@ -206,8 +229,11 @@ function deletionPart({ deletion }: Status): readonly Part[] {
   }));
 }
 
-function replacedPart({ metadata }: InstallPlan, { replacedBy }: Status): readonly Part[] {
+function replacedPart({ metadata }: InstallPlan, { replacedBy, conditions = [] }: Status): readonly Part[] {
   if (replacedBy === undefined) return [];
+  const gone = conditions.find(({ reason }) => reason === "SuccessorGone");
+  if (gone !== undefined)
+    return [{ because: [gone.message], remedies: ["to install its content again, apply a new plan"] }];
   const ref = refOf({ ...metadata, name: replacedBy.name });
   const words = replacedBy.state === "Done" ? "has taken over from it" : "is taking over from it";
   return [{ because: [`plan ${replacedBy.name} ${words}`], remedies: [`qm plan status ${ref}`] }];

@@ -1,4 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
+import { unreachable } from "@quartermaster/runtime";
+
+import { progressOf } from "./plan-progress.ts";
 
 /** The plan from which this one took over: the last that it superseded, else the last that it names. */
 export function predecessorOf({ spec, status }: InstallPlan): string | undefined {
@@ -27,4 +30,29 @@ export function rollbackPlan(old: InstallPlan, current: InstallPlan, name: strin
       replaces: { plans: [{ name: current.metadata.name }], finishWhen: "Ready", onFailure: "Hold" },
     },
   };
+}
+
+/** What came of a rollback, as far as it is known when the operator has checked the new plan. */
+export function rollbackText(
+  made: InstallPlan,
+  { target, current }: { readonly target: string; readonly current: InstallPlan },
+): string {
+  const { name, namespace = "default" } = made.metadata;
+  const created = `created InstallPlan ${namespace}/${name} with the content of ${target}`;
+  const state = `it is ${made.status?.phase ?? "not observed yet"}`;
+  const said = made.status?.message === undefined ? "" : `: ${made.status.message}`;
+  const explain = `run qm plan explain ${name} -n ${namespace}`;
+  const progress = progressOf(made);
+  switch (progress) {
+    case "ready":
+      return `${created}; it has replaced ${current.metadata.name}`;
+    case "underWay":
+      return `${created}; it replaces ${current.metadata.name} and is ${made.status?.phase}; run qm plan status ${name} -n ${namespace} --watch`;
+    case "undecided":
+      return `${created}; ${state}${said}\n${current.metadata.name} is not replaced yet; ${explain}`;
+    case "stuck":
+      return `${created}, but ${state}${said}\n${explain}`;
+    default:
+      return unreachable(progress);
+  }
 }

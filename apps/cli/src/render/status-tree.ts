@@ -56,6 +56,8 @@ function conditionStatus(status: Status | undefined, type: string): string | und
 const tones: ReadonlyMap<string, Tone> = new Map<string, Tone>([
   ["Installed", "good"],
   ["Superseded", "faint"],
+  ["Paused", "faint"],
+  ["Degraded", "bad"],
   ["Failed", "bad"],
   ["Invalid", "bad"],
   ["Forbidden", "bad"],

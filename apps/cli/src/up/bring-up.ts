@@ -15,15 +15,36 @@ import { type ExitCode, exitCode } from "../exit-code.ts";
 import { run } from "../run.ts";
 import { type Kubectl, kubectlIn } from "./kubectl.ts";
 import { repository } from "./repository.ts";
+import { bringUpSearch, rememberSearch } from "./search/bring-up-search.ts";
+import { type SearchSample, searchSamples } from "./search/search-samples.ts";
+import { withoutWith, wordsForSearch } from "./search/words-for-search.ts";
 import { startOperator } from "./start-operator.ts";
 import { entitled, sample, tryNext } from "./try-next.ts";
 
 /**
  * What `make up` does: a local cluster, the operator beside it with the permissions we ship, and the sample plan until it is Ready.
  * Where the operator runs already, only what it needs is seen to and where to look is printed: an earlier run may have been broken
- * off. The words are those of `local-cluster up`.
+ * off. The words are those of `local-cluster up`, and `--with search` or `--with elasticsearch` for a search cluster as well.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
+  try {
+    const { asked, rest } = withoutWith(words);
+    const samples = asked.flatMap((word) => searchSamples.get(word) ?? []);
+    const all = samples.length > 0 ? await wordsForSearch(rest, samples) : rest;
+    return await bringUpWith(all, { ...context, samples });
+  } catch (error) {
+    if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
+    context.terminal.note(`error: ${error.message}`);
+    return error instanceof CliError ? error.code : exitCode.failed;
+  }
+}
+
+interface UpContext extends CommandContext {
+  /** Search clusters that are to be made. */
+  readonly samples: readonly SearchSample[];
+}
+
+async function bringUpWith(words: readonly string[], context: UpContext): Promise<number> {
   const { name, isHelpWanted } = understood(words);
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
@@ -55,33 +76,35 @@ export async function bringUp(words: readonly string[], context: CommandContext)
 async function conclude(
   folder: string,
   outcome: PromiseSettledResult<Bootstrapped>,
-  context: CommandContext,
+  context: UpContext,
 ): Promise<ExitCode> {
-  try {
-    if (outcome.status === "rejected") throw outcome.reason;
-    if (outcome.value.wasRunning) return exitCode.ok;
-    return await watchSample(folder, outcome.value, context);
-  } catch (error) {
-    if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
-    context.terminal.note(`error: ${error.message}`);
-    return exitCode.failed;
-  }
+  if (outcome.status === "rejected") throw outcome.reason;
+  const code = outcome.value.wasRunning ? exitCode.ok : await watchSample(folder, outcome.value, context);
+  if (code !== exitCode.ok) return code;
+  for (const each of context.samples)
+    await bringUpSearch(folder, each, {
+      context,
+      apply: async (file) => await applySample(kubectlIn(folder), context, file),
+    });
+  return code;
 }
 
 type Bootstrapped = Pick<RunningCompanion, "wasRunning" | "logPath">;
 
 /** Everything that the API alone allows: definitions, permissions, the operator, the sample plan. */
-async function bootstrap({ folder, note }: ReadyApi, context: CommandContext): Promise<Bootstrapped> {
+async function bootstrap({ folder, note }: ReadyApi, context: UpContext): Promise<Bootstrapped> {
   const kubectl = kubectlIn(folder);
+  const withSearch = context.samples.length > 0;
   // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyFolders(kubectl, ["crd", "rbac"]);
   await kindsServed(kubectl);
   await applyFolders(kubectl, ["policy"]);
-  const operator = await startOperator(folder, kubectl);
+  const operator = await startOperator(folder, kubectl, { withSearch });
   if (operator.wasRunning) {
     note("The operator is running already.");
     return operator;
   }
+  if (withSearch) await rememberSearch(folder);
   note(`The operator runs; its log is ${operator.logPath}`);
   await applySample(kubectl, context);
   note(`Plan ${sample.plan} is applied.`);

@@ -2,14 +2,21 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { reachHostPort, runBeside, type RunningCompanion } from "@quartermaster/local-cluster";
+import { podSocketOf, reachHostPort, runBeside, type RunningCompanion } from "@quartermaster/local-cluster";
 
 import type { Kubectl } from "./kubectl.ts";
 import { operatorKubeconfig } from "./operator-kubeconfig.ts";
 import { repository } from "./repository.ts";
 
-/** Starts the operator's two roles beside the cluster, each with its own account. Those that run already are left alone. */
-export async function startOperator(folder: string, kubectl: Kubectl): Promise<RunningCompanion> {
+/**
+ * Starts the operator's two roles beside the cluster, each with its own account. Those that run already are left alone. With search
+ * clusters it needs a way to pods; `reachPods` opens that later, when there are nodes.
+ */
+export async function startOperator(
+  folder: string,
+  kubectl: Kubectl,
+  { withSearch }: { readonly withSearch: boolean },
+): Promise<RunningCompanion> {
   const [kubeconfigPath, webhookKubeconfigPath, port] = await Promise.all([
     operatorKubeconfig(folder, kubectl),
     operatorKubeconfig(folder, kubectl, "quartermaster-webhook"),
@@ -23,10 +30,12 @@ export async function startOperator(folder: string, kubectl: Kubectl): Promise<R
     command: process.execPath,
     args: operatorArguments(webhookKubeconfigPath, [...role, ...webhook, ...listening]),
   });
+  const domains = ["--domains", "install-plan,search,subscription"];
+  const search = [...domains, "--engine-proxy", `unix:${podSocketOf(folder)}`];
   return runBeside(folder, {
     name: "operator",
     command: process.execPath,
-    args: operatorArguments(kubeconfigPath, webhook),
+    args: operatorArguments(kubeconfigPath, withSearch ? [...webhook, ...search] : webhook),
   });
 }
 

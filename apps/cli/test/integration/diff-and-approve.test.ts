@@ -72,6 +72,21 @@ async function kubeconfigOf(access: { server: string; caPem: string; token: stri
   return path;
 }
 
+describe("pack --apply", () => {
+  test("withdraws a plan whose manifests cannot be stored", async () => {
+    const resources = ["installplans"];
+    const planner = await makeIdentity(cluster.api, cluster.admin, {
+      namespace: namespace.name,
+      rules: [{ apiGroups: ["install.quartermaster.dev"], resources, verbs: ["*"] }],
+    });
+    const input = JSON.stringify({ ...aConfigMap("large"), data: { text: "x".repeat(300_000) } });
+    const kubeconfig = await kubeconfigOf(planner);
+    const said = await qm("pack - --name withdrawn --apply", { kubeconfig, input });
+    expect(said).toMatchObject({ code: 1, err: expect.stringContaining("resourcemanifests") as string });
+    expect(await readObject(cluster, planPath(namespace.name, "withdrawn"))).toBeUndefined();
+  });
+});
+
 describe("diff", () => {
   test("ends with one error for a person who may not act as the plan's account", async () => {
     await applyPlan("private");

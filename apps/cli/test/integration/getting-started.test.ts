@@ -73,10 +73,114 @@ const installPlans: readonly Step[] = [
   { line: "kubectl -n stored get configmap stored --ignore-not-found", says: /^$/ },
 ];
 
+const stripped = '"metadata":{"uid":null,"resourceVersion":null,"ownerReferences":null}';
+const backup: readonly Step[] = [
+  { line: "kubectl apply --server-side -f config/samples/with-manifests.yaml" },
+  { line: "kubectl -n stored wait --for=condition=Ready installplan/stored", says: /condition met/ },
+  { line: "mkdir -p .tmp/backup" },
+  {
+    line: "kubectl -n stored get configmaps -l install.quartermaster.dev/plan-id -o yaml > .tmp/backup/objects.yaml",
+  },
+  { line: "kubectl -n stored get resourcemanifests,installplans -o yaml > .tmp/backup/plans.yaml" },
+  { line: "kubectl -n stored delete installplan stored" },
+  { line: "kubectl -n stored wait --for=delete resourcemanifest/stored" },
+  {
+    line: `kubectl patch --local -f .tmp/backup/objects.yaml --type=merge -p '{${stripped}}' -o json | kubectl create -f -`,
+    says: /configmap\/stored created/,
+  },
+  {
+    line: `kubectl patch --local -f .tmp/backup/plans.yaml --type=merge -p '{${stripped},"status":null}' -o json | kubectl create -f -`,
+    says: /installplan.install.quartermaster.dev\/stored created/,
+  },
+  {
+    line: "npx qm plan explain stored -n stored",
+    code: 3,
+    says: /EarlierOwner: .*ConfigMap stored\/stored has the labels of an earlier plan/,
+  },
+  {
+    line: "npx qm plan restore stored -n stored",
+    says: /ConfigMap stored\/stored\nconfirmed that InstallPlan stored\/stored was restored/,
+  },
+  { line: "kubectl -n stored wait --for=condition=Ready installplan/stored", says: /condition met/ },
+];
+
 const troubleshooting: readonly Step[] = [
   { line: "kubectl get installplans -A", says: /greeting +greeting-1 +Installed/ },
   { line: "npx qm plan explain greeting-1 -n greeting", says: /greeting-1/ },
   { line: "kubectl -n greeting events --for installplan/greeting-1" },
+];
+
+const search =
+  "opensearchclusters.opensearch.org,opensearchclusters.opensearch.opster.io,elasticsearchclusters.elasticsearch.k8s.elastic.co";
+const licenceKinds = ["enterpriselicenses", "clusterlicenses", "licenseassociations"]
+  .map((plural) => `${plural}.elasticsearch.k8s.elastic.co`)
+  .join(",");
+const everywhere = "--all --all-namespaces";
+const uninstall: readonly Step[] = [
+  {
+    line: `kubectl delete installplans.install.quartermaster.dev ${everywhere} --cascade=orphan --timeout=120s`,
+    says: /"greeting-2" deleted/,
+  },
+  { line: `kubectl delete ${search} ${everywhere} --cascade=orphan --timeout=120s` },
+  {
+    line: `kubectl delete clusterbundles.subscription.openshift.io,bundles.subscription.openshift.io ${everywhere} --timeout=120s`,
+  },
+  { line: `kubectl delete ${licenceKinds} ${everywhere} --timeout=120s` },
+  { line: "kubectl delete --ignore-not-found -f deploy/operator.yaml" },
+  {
+    line: "kubectl -n quartermaster wait --for=delete pod --selector=app.kubernetes.io/name=quartermaster-operator --timeout=120s",
+  },
+  {
+    line: "kubectl delete mutatingwebhookconfigurations quartermaster-subscription quartermaster-subscription-auto --ignore-not-found",
+  },
+  { line: "kubectl delete --ignore-not-found -f deploy/webhook.yaml" },
+  { line: "kubectl get installplans.install.quartermaster.dev --all-namespaces", says: /No resources found/ },
+  {
+    line: "kubectl annotate --overwrite -f config/crd quartermaster.dev/allow-deletion=true",
+    says: /annotated/,
+  },
+  {
+    line: "kubectl delete -f config/crd --timeout=120s",
+    says: /"installplans.install.quartermaster.dev" deleted/,
+  },
+  { line: "kubectl delete --ignore-not-found -f config/policy -f config/rbac -f config/rbac-limited" },
+];
+
+const explained = "npx qm license explain docs -n search";
+const licences: readonly Step[] = [
+  { line: "kubectl create namespace quartermaster-licenses" },
+  {
+    line: "npx qm license import config/samples/vendor-license.json | kubectl apply -f -",
+    says: /secret\/pool-signatures created\nenterpriselicense\S*\/pool created/,
+  },
+  { line: "kubectl -n quartermaster-licenses get enterpriselicenses", says: /pool +enterprise/ },
+  { line: "kubectl apply -f config/samples/elasticsearch-trial.yaml" },
+  {
+    line: "npx qm license import config/samples/vendor-license-cluster.json --cluster docs -n search | kubectl apply -f -",
+    says: /clusterlicense\S*\/docs created/,
+  },
+  // Its label asks for a trial, and no such licence is in the pool: one would have to be started.
+  { line: "npx qm license status", code: 3, says: /pool +0\/40[^]*search\/docs +Selected/ },
+  { line: explained, says: /decision +Selected: startTrial[^]*TypeMismatch +platinum/ },
+  { line: "npx qm license preview add config/samples/vendor-license.json", says: /no cluster changes/ },
+  { line: "npx qm license preview delete pool", says: /no cluster changes/ },
+  { line: "npx qm license preview at 2031-01-31T00:00:00Z", says: /no cluster changes/ },
+  {
+    line: "npx qm license export pool -n quartermaster-licenses",
+    says: /"issued_to": "Example Corp\."[^]*"cluster_licenses"/,
+  },
+  {
+    line: "kubectl -n search label elasticsearchcluster docs k8s.elastic.co/desired-license=gold --overwrite",
+  },
+  { line: explained, says: /decision +Selected: 893361dc-9749-4997-93cb-802e3d7fa4bb/ },
+  { line: "kubectl apply -f config/rbac-limited/optional/licensing.yaml" },
+  {
+    line: "kubectl create role read-signatures -n quartermaster-licenses --verb get,list,watch --resource secrets",
+  },
+  {
+    line: "kubectl create rolebinding read-signatures -n quartermaster-licenses --role read-signatures --serviceaccount quartermaster:quartermaster",
+  },
+  { line: "kubectl apply -f config/policy/licensing.yaml", says: /quartermaster-license-tls/ },
 ];
 
 test("make up shows the stages as they come and ends with what to try, all of it in the guide", () => {
@@ -107,13 +211,57 @@ test("the commands of the guide to plans do what it says", { timeout: 120_000 },
   await follow(installPlans, env);
 });
 
-test("the guide from make up to make down holds, and nothing is left", { timeout: 240_000 }, async () => {
+test("the commands of the guide to licences do what it says", { timeout: 180_000 }, async () => {
+  expect(commandsOf("licences.md")).toEqual(licences.map(({ line }) => line));
+  await follow(licences, env);
+});
+
+test(
+  "the commands of the page on backups bring a plan back with its objects",
+  { timeout: 120_000 },
+  async () => {
+    expect(commandsOf("backup.md")).toEqual(backup.map(({ line }) => line));
+    await follow(backup, env);
+  },
+);
+
+test("the guide from make up to make down holds", { timeout: 240_000 }, async () => {
   expect(commandsOf("getting-started.md")).toEqual([
     "make up",
     ...gettingStarted.map(({ line }) => line),
     "make down",
   ]);
   await follow(gettingStarted, env);
+});
+
+test("who follows the guide to uninstall keeps the workloads", { timeout: 240_000 }, async () => {
+  expect(commandsOf("uninstall.md")).toEqual(uninstall.map(({ line }) => line));
+  const deployment =
+    "kubectl -n greeting get deployment greeting -o jsonpath={.metadata.uid},{.status.readyReplicas}";
+  await follow(
+    [
+      { line: "kubectl apply -f config/samples/replace.yaml" },
+      { line: "npx qm plan status greeting-2 -n greeting --watch", says: /greeting-2 {2}Installed/ },
+    ],
+    env,
+  );
+  const before = await typeLine(deployment, env);
+  expect(before.said).toMatch(/^[-0-9a-f]{36},2$/);
+  const accident = await typeLine("kubectl delete crd installplans.install.quartermaster.dev", env);
+  expect(accident).toMatchObject({ code: 1 });
+  expect(accident.said).toContain(
+    "kubectl annotate crd installplans.install.quartermaster.dev quartermaster.dev/allow-deletion=true",
+  );
+  await follow(uninstall, env);
+  expect(await typeLine(deployment, env)).toEqual(before);
+  const kinds = await typeLine(
+    "kubectl api-resources --api-group=install.quartermaster.dev --no-headers",
+    env,
+  );
+  expect(kinds.said).not.toContain("InstallPlan");
+});
+
+test("make down leaves nothing", { timeout: 120_000 }, async () => {
   const folder = dirname(env["KUBECONFIG"] ?? "");
   const { said } = await typeLine(`make down ARGS="--name ${name}"`, {});
   expect(said).toContain("nothing of it is left");

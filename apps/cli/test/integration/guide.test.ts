@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { type InstallPlan, planAnnotations } from "@quartermaster/api";
 import { joinSharedCluster, makeIdentity, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -59,12 +60,26 @@ const expected: readonly { readonly line: string; readonly code: number; readonl
     says: /3 create[^]*approved InstallPlan .*\/shop-1, preview d1$/,
   },
   {
+    line: "qm plan retry shop-1",
+    code: 0,
+    says: /^requested another attempt of InstallPlan .*\/shop-1;/,
+  },
+  {
+    line: "qm plan trust shop-1",
+    code: 0,
+    says: /^InstallPlan .*\/shop-1 may use service account installer with uid /,
+  },
+  {
     line: "qm pack shop.yaml --name shop-2 --service-account installer --replaces shop-1 --apply",
     code: 0,
     says: /^created InstallPlan .*\/shop-2$/,
   },
   { line: "qm plan rollback shop-2 --dry-run", code: 0, says: /name: "shop-1-again"/ },
-  { line: "qm plan rollback shop-2", code: 0, says: /with the content of shop-1; it replaces shop-2$/ },
+  {
+    line: "qm plan rollback shop-2",
+    code: 0,
+    says: /with the content of shop-1; it replaces shop-2 and is AwaitingApproval;/,
+  },
   { line: "qm plan validate plan.yaml", code: 0, says: /^documents: 1, all valid$/ },
   {
     line: "qm bundle explain -f shop.yaml",
@@ -92,8 +107,10 @@ test("the commands of the guide do what it says", async () => {
     await actAsOperator(line, said);
   }
   const path = (name: string): string => planPath(namespace.name, name);
-  const approved = await readObject<{ spec: object }>(cluster, path("shop-1"));
+  const approved = await readObject<InstallPlan>(cluster, path("shop-1"));
   expect(approved?.spec).toMatchObject({ approved: true, approvedPreview: "d1" });
+  expect(approved?.metadata.annotations).toHaveProperty([planAnnotations.retry]);
+  expect(approved?.metadata.annotations).toHaveProperty([planAnnotations.trust]);
   const again = await readObject<{ spec: object }>(cluster, path("shop-1-again"));
   expect(again?.spec).toMatchObject({
     approved: false,
@@ -110,13 +127,21 @@ async function typeInFolder(line: string): Promise<Said> {
     .map((word) => (word.endsWith(".yaml") ? join(folder, word) : word));
   const isPlain = ["version", "help"].includes(words[0] ?? "") || words[1] === "validate";
   const env = { KUBECONFIG: cluster.kubeconfigPath };
-  return await type(isPlain ? words : [...words, "-n", namespace.name], { env });
+  const onSleep = async (): Promise<void> => {
+    const status = { phase: "AwaitingApproval", observedGeneration: 1 };
+    await writeStatus(cluster, planPath(namespace.name, "shop-1-again"), status);
+  };
+  return await type(isPlain ? words : [...words, "-n", namespace.name], { env, onSleep });
 }
 
 /** There is no operator here: its part is played between the commands. */
 async function actAsOperator(line: string, { out }: Said): Promise<void> {
   if (line === expected[0]?.line) await writeFile(join(folder, "plan.yaml"), out);
-  if (line !== "qm plan explain shop-1") return;
   const preview = creating("d1", 3);
-  await writeStatus(cluster, planPath(namespace.name, "shop-1"), { phase: "AwaitingApproval", preview });
+  const path = planPath(namespace.name, "shop-1");
+  if (line === "qm plan explain shop-1")
+    await writeStatus(cluster, path, { phase: "AwaitingApproval", preview });
+  if (line === "qm plan approve shop-1") await writeStatus(cluster, path, { phase: "Failed", preview });
+  if (line === "qm plan retry shop-1")
+    await writeStatus(cluster, path, { phase: "Degraded", preview, serviceAccountUid: "of-before" });
 }

@@ -63,6 +63,36 @@ describe("qm bundle", () => {
     expect(after.out).not.toContain("value\n");
   });
 
+  test("explain decides by the settings of a file, or by those of the operator", async () => {
+    const mixed = JSON.stringify({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "mixed",
+        annotations: {
+          [`${group}/inject-bundle`]: "subscription",
+          [`${group}/inject-cluster-bundle`]: "absent",
+        },
+      },
+      spec: pod.spec,
+    });
+    const place = ["--operator-namespace", namespace.name];
+    const before = await qm(["bundle", "explain", "-f", "-", ...place], mixed);
+    expect(before.err).toContain("the defaults are assumed");
+    expect(before.out).not.toContain("MixedScopes");
+    await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/quartermaster-subscription`, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "quartermaster-subscription" },
+      data: { "subscription.json": '{"mixedScopes":"Reject"}' },
+    });
+    const after = await qm(["bundle", "explain", "-f", "-", ...place], mixed);
+    expect({ err: after.err, isMixed: after.out.includes("MixedScopes") }).toEqual({
+      err: "",
+      isMixed: true,
+    });
+  });
+
   test("explain asks for a file with one pod", async () => {
     expect(await qm(["bundle", "explain"])).toMatchObject({ code: 2 });
     expect(await qm(["bundle", "explain", "-f", "-"], '{"apiVersion":"v1","kind":"Service"}')).toMatchObject({

@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 
 import type { InstallPlan } from "@quartermaster/api";
 import {
+  eventually,
   hatchCanary,
   joinSharedCluster,
   makeIdentity,
@@ -89,6 +90,25 @@ describe("pack --apply", () => {
     expect(err).toContain("spec.replaces.plans");
   });
 
+  test("a namespace and a predecessor that do not exist are reported before anything is made", async () => {
+    await applyPlan("shop-1", [aConfigMap("a")]);
+    const typo = await applyPlan("shop-2", [aConfigMap("a")], " --replaces shop1");
+    expect(typo).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("--replaces shop1: InstallPlan") as string,
+    });
+    expect(typo.err).toMatch(/does not exist; plans in the namespace: .*shop-1/);
+    expect(await readObject(cluster, planPath(namespace.name, "shop-2"))).toBeUndefined();
+    const env = { KUBECONFIG: cluster.kubeconfigPath };
+    const input = JSON.stringify(aConfigMap("a"));
+    const lost = await type("pack - --name p --apply -n nowhere".split(" "), { env, input });
+    expect(lost).toEqual({
+      code: 4,
+      out: "",
+      err: "error: namespace nowhere does not exist; create it with kubectl create namespace nowhere, or choose another one with --namespace",
+    });
+  });
+
   test("of a plan that the server refuses, and of one that is there, nothing is left behind", async () => {
     const tooMany = Array.from({ length: 51 }, (_, index) => ` --replaces p${index}`).join("");
     const large = (letter: string): object => aConfigMap("large", { text: letter.repeat(300_000) });
@@ -111,6 +131,20 @@ describe("pack --apply", () => {
       `/api/v1/namespaces/${namespace.name}/secrets/${name}`,
     );
     expect(stored?.metadata.ownerReferences).toMatchObject([{ name, uid: manifest?.metadata.uid }]);
+  });
+
+  test("a plan that never became valid leaves neither manifest nor Secret behind", async () => {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "t" }, stringData: { a: "c" } };
+    const before = await manifestNames();
+    await applyPlan("hopeless", [secret], " --secrets secretRef");
+    const [name = ""] = (await manifestNames()).filter((each) => !before.includes(each));
+    const manifest = await readObject<InstallPlan>(cluster, `${manifestsPath()}/${name}`);
+    expect(manifest?.metadata.ownerReferences).toMatchObject([{ kind: "InstallPlan", name: "hopeless" }]);
+    await cluster.api.send({ method: "DELETE", path: planPath(namespace.name, "hopeless") });
+    const places = [`${manifestsPath()}/${name}`, `/api/v1/namespaces/${namespace.name}/secrets/${name}`];
+    // The garbage collector needs up to half a minute to know a new kind.
+    for (const path of places)
+      await eventually(async () => (await readObject(cluster, path)) === undefined, { withinMs: 90_000 });
   });
 
   test("programs get the plan that was made, and nothing else", async () => {
@@ -266,6 +300,20 @@ describe("status", () => {
 });
 
 describe("a watch", () => {
+  test.each(["Invalid", "Failed"])("ends with 3 when the plan is %s", async (phase) => {
+    const name = phase.toLowerCase();
+    await applyPlan(name, [aConfigMap("a")]);
+    const message = "Something is wrong.";
+    const onSleep = async (): Promise<void> => {
+      await writeStatus(cluster, planPath(namespace.name, name), { phase, message, observedGeneration: 1 });
+    };
+    const { code, out } = await qm(`plan status ${name} --watch`, { onSleep });
+    expect({ code, out }).toEqual({
+      code: 3,
+      out: expect.stringContaining(`${phase}\n  ${message}`) as string,
+    });
+  });
+
   test("ends with 3 when its time is over", async () => {
     await applyPlan("slow", [aConfigMap("a")]);
     expect((await qm("plan status slow --watch --timeout 0")).code).toBe(3);
@@ -296,6 +344,46 @@ describe("approve", () => {
 });
 
 describe("rollback", () => {
+  test.each([
+    {
+      phase: "Invalid",
+      message: "No such kind.",
+      code: 3,
+      says: /, but it is Invalid: No such kind\.\nrun qm plan explain/,
+    },
+    {
+      phase: "Applying",
+      message: "Applies.",
+      code: 0,
+      says: /; it replaces applying-2 and is Applying; run qm plan status/,
+    },
+  ])("tells that the new plan is $phase", async ({ phase, message, code, says }) => {
+    const [first, second] = [`${phase.toLowerCase()}-1`, `${phase.toLowerCase()}-2`];
+    await applyPlan(first, [aConfigMap("a")]);
+    await applyPlan(second, [aConfigMap("b")], ` --replaces ${first}`);
+    const onSleep = async (): Promise<void> => {
+      await writeStatus(cluster, planPath(namespace.name, `${first}-again`), {
+        phase,
+        message,
+        observedGeneration: 1,
+      });
+    };
+    const said = await qm(`plan rollback ${second}`, { onSleep });
+    expect(said).toEqual({ code, err: "", out: expect.stringMatching(says) as string });
+    expect(said.out).toContain(
+      `created InstallPlan ${namespace.name}/${first}-again with the content of ${first}`,
+    );
+  });
+
+  test("tells that no operator has looked at the new plan", async () => {
+    await applyPlan("alone-1", [aConfigMap("a")]);
+    await applyPlan("alone-2", [aConfigMap("b")], " --replaces alone-1");
+    expect(await qm("plan rollback alone-2 --timeout 0")).toMatchObject({
+      code: 3,
+      out: expect.stringContaining("it is not observed yet\nalone-2 is not replaced yet") as string,
+    });
+  });
+
   test("refuses a plan that was replaced, and a name that is taken", async () => {
     await applyPlan("first", [aConfigMap("a")]);
     await applyPlan("second", [aConfigMap("b")], " --replaces first");

@@ -68,13 +68,17 @@ describe("a plan is explained", () => {
         { approval: "Manual" },
       ),
       because: ["Collision: Collision it is."],
-      remedies: ["delete the conflicting object, or set lifecycle.adoption in a new plan"],
+      remedies: [
+        "delete the conflicting object; the plan continues automatically. Or set lifecycle.adoption in a new plan",
+      ],
     },
     {
       name: "that lacks a kind which somebody else may bring",
       given: aPlan({ phase: "Invalid", conditions: [aCondition("Validated", "False", "KindMissing")] }),
       because: ["KindMissing: KindMissing it is."],
-      remedies: ["install the CustomResourceDefinition of the kind; the plan continues automatically"],
+      remedies: [
+        "install the CustomResourceDefinition of the kind, and the plan continues automatically; or correct apiVersion and kind in a new plan",
+      ],
     },
     {
       name: "that lacks permissions, every one of them",
@@ -124,7 +128,10 @@ describe("a plan is explained", () => {
         ],
       }),
       because: ["JobFailed: JobFailed it is.", "job migrate of stage config: Failed, exit 1"],
-      remedies: ["kubectl logs -n shop job/web-config-migrate-1"],
+      remedies: [
+        "kubectl logs -n shop job/web-config-migrate-1",
+        "fix the cause, then run qm plan retry web -n shop",
+      ],
     },
     {
       name: "whose objects are missing",

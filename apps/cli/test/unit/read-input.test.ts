@@ -70,5 +70,5 @@ test("a link that leads nowhere is reported by its path, without a stack", async
 
 test("what cannot be read is reported alone, without a word about an empty plan", async () => {
   const { err } = await pack("-", "kind: [\n");
-  expect(err).toMatch(/^error: standard input, document 1, line \d+: [^\n]+$/);
+  expect(err).toMatch(/^error: standard input, document 1, line \d+, column \d+: [^\n]+$/);
 });

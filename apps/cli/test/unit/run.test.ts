@@ -201,7 +201,7 @@ describe("pack without a cluster", () => {
     const { code, out, err } = await type(["pack", join(folder, "bad.yaml"), "--name", "shop"]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err.split("\n")).toEqual([
-      expect.stringMatching(/^error: .*bad\.yaml, document 2, line \d+: /),
+      expect.stringMatching(/^error: .*bad\.yaml, document 2, line \d+, column \d+: /),
       expect.stringMatching(
         /^error: .*bad\.yaml, document 3: ConfigMap Bad Name: metadata\.name must be a DNS subdomain/,
       ),

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { generatedFiles } from "@quartermaster/api/generate";
+import { phasePage } from "@quartermaster/install-plan";
 
 import { allDomains } from "../all-domains.ts";
 import { permissionFiles } from "./permission-files.ts";
@@ -10,7 +11,8 @@ import { permissionFiles } from "./permission-files.ts";
 const root = join(import.meta.dirname, "../../../..");
 const isCheck = process.argv.includes("--check");
 const domains = Object.values(allDomains({ requireAuthor: true }));
-const files = [...generatedFiles(), ...permissionFiles(domains)];
+const phases = { path: "docs/reference/plan-phases.md", content: phasePage() };
+const files = [...generatedFiles(), ...permissionFiles(domains), phases];
 const stale = files.filter(({ path, content }) => readIfThere(join(root, path)) !== content);
 
 for (const { path, content } of isCheck ? [] : stale) {

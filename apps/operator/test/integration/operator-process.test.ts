@@ -53,6 +53,11 @@ test.each([
     args: ["--subscription-config=/nowhere.json"],
     says: /--subscription-config: \/nowhere.json: cannot be read/,
   },
+  {
+    name: "an authority of callers that is not there",
+    args: ["--webhook-service=a/b", "--webhook-client-ca-file=/nowhere.crt"],
+    says: /--webhook-client-ca-file: \/nowhere.crt cannot be read/,
+  },
   { name: "a kubeconfig that is not there", args: ["--kubeconfig", "/nowhere"], says: /\/nowhere/ },
 ])("$name is reported in one line, and the exit code is 2", async ({ args, says }) => {
   await using operator = new Operator(args);

@@ -1,8 +1,10 @@
-import type { InstallPlan } from "@quartermaster/api";
+import type { Bundle, InstallPlan } from "@quartermaster/api";
 import { planMetrics } from "@quartermaster/install-plan";
+import { type LicensingFigures, licensingMetrics } from "@quartermaster/licensing";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-import { injectionMetrics } from "@quartermaster/subscription";
+import { engineMetrics, licenseMetrics, operationMetrics } from "@quartermaster/search";
+import { bundleMetrics, injectionMetrics, syncMetrics } from "@quartermaster/subscription";
 
 /** One line of the page. */
 export interface Sample {
@@ -24,19 +26,58 @@ export function samplesIn(page: string): readonly Sample[] {
   });
 }
 
-/** The operator's page with these plans, after something has happened of each kind that makes a series. */
-export async function pageWith(plans: readonly InstallPlan[] = []): Promise<string> {
+/** An EnterpriseLicense of 10 instances of which 11 are used, and a cluster that refuses its licence. */
+const someLicences = {
+  clusters: () => [
+    {
+      metadata: { name: "logs", namespace: "team" },
+      status: { license: { type: "gold", state: "Rejected" } },
+    },
+  ],
+  licenses: () => [],
+  pool: () => [
+    {
+      metadata: { name: "pool", namespace: "licenses" },
+      spec: { expiryDate: 5_000 },
+      status: { used: 11, limit: 10 },
+    },
+  ],
+  associations: () => [],
+} as unknown as LicensingFigures;
+
+/** The operator's page with these plans and bundles, after something has happened of each kind that makes a series. */
+export async function pageWith(
+  plans: readonly InstallPlan[] = [],
+  bundles: readonly Bundle[] = [],
+  licences: LicensingFigures = someLicences,
+): Promise<string> {
   const metrics = createMetrics({
     system: new VirtualSystem(),
     controllers: [{ name: "installplans" }, { name: "resourcemanifests" }],
     leases: ["quartermaster"],
+    webhooks: ["/subscription/pods"],
   });
   const observer = planMetrics(metrics.series, () => plans);
   observer.wrote?.("apply");
   observer.wrote?.("apply");
   observer.repaired?.("reverted");
   observer.stagePassed?.(3_000);
-  injectionMetrics(metrics.series, () => 0).took(1);
+  bundleMetrics(metrics.series, { bundles: () => bundles, clusterBundles: () => [] });
+  syncMetrics(metrics.series)("quartermaster-subscription", "inSync");
+  injectionMetrics(metrics.series, {
+    serving: { certificateExpiresMs: () => 5_000, silentMs: () => 2_000 },
+    wallMs: () => 1_000,
+    keyIndex: { size: 3, watched: 2 },
+  }).reviewed({ result: "allowed", isCached: true });
+  engineMetrics(metrics.series)("health", "ok");
+  operationMetrics(metrics.series)({
+    type: "Normal",
+    reason: "NodeRestarted",
+    action: "RestartNode",
+    note: "",
+  });
+  licenseMetrics(metrics.series)("applied");
+  licensingMetrics(metrics.series, licences);
   const call = { method: "GET", verb: "get", host: "api", code: "200" };
   metrics.observe({ ...call, durationMs: 1, requestBytes: 0, responseBytes: 1 });
   metrics.observeRetry(call);

@@ -100,6 +100,7 @@ test("the webhook's account has what its role needs and nothing of the controlle
       "secrets (quartermaster-webhook-ca) get update",
       "configmaps (quartermaster-webhook-ca) get list watch patch",
       "secrets configmaps create",
+      "configmaps (quartermaster-webhook-service-ca) list watch",
     ],
   });
   const controllers = rolesIn(contentOf([plain, withWebhook], "config/rbac-limited/operator.yaml"));

@@ -43,6 +43,7 @@ const writes = [
 
 const bundleWrites = [
   "bundles/status, clusterbundles/status: patch",
+  "clusterbundles: operate",
   "clusterbundles/finalizers, customresourcedefinitions/finalizers: update",
 ];
 
@@ -70,11 +71,35 @@ test("the permissions per namespace are given to the account that the operator h
   );
 });
 
+const licensingWrites = [
+  "clusterlicenses, licenseassociations: create, patch, delete",
+  "clusterlicenses/status, enterpriselicenses/status, licenseassociations/status, elasticsearchclusters/finalizers: patch, update",
+  "licenseassociations: operate",
+  "secrets: create, delete",
+];
+
+const searchWrites = [
+  "opensearchclusters, elasticsearchclusters: get, list, watch, patch",
+  "opensearchclusters/status, elasticsearchclusters/status: patch",
+  "opensearchclusters: operate",
+  "opensearchclusters/finalizers, elasticsearchclusters/finalizers: update",
+  "statefulsets: get, list, watch, create, patch, delete",
+  "deployments: get, list, watch, create, patch, delete",
+  "services, configmaps: get, list, watch, create, patch, delete",
+  "secrets: get, list, watch, create, patch, delete",
+  "persistentvolumeclaims: get, list, watch, patch, delete",
+  "pods: get, list, watch, delete",
+  "networkpolicies: get, list, watch, create, patch",
+  "poddisruptionbudgets: get, list, watch, create, patch",
+];
+
 test("the operator may write nothing but what it writes: our kinds, events, reviews, webhook configurations and its lease", () => {
   expect(rulesOf("config/rbac/operator.yaml")).toEqual([
     "*: get, list, watch",
     "serviceaccounts: impersonate",
     ...writes,
+    ...licensingWrites,
+    ...searchWrites,
     ...bundleWrites,
     driverAccess,
     ...shareWrites,
@@ -100,6 +125,16 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "secrets: get, list, watch",
     driverAccess,
     ofClusterBundles,
+  ]);
+  expect(rulesOf("config/rbac-limited/optional/licensing.yaml")).toEqual([
+    "elasticsearchclusters, clusterlicenses, enterpriselicenses, licenseassociations: get, list, watch",
+    ...licensingWrites,
+    "namespaces: list, watch",
+  ]);
+  expect(rulesOf("config/rbac-limited/optional/search.yaml")).toEqual([
+    ...searchWrites,
+    "clusterlicenses, licenseassociations: get, list, watch",
+    "namespaces: get",
   ]);
 });
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { describeSettings, readSettings, type Settings, SettingsError } from "../../src/settings.ts";
+import { SettingsError } from "../../src/settings-error.ts";
+import { describeSettings, readSettings, type Settings } from "../../src/settings.ts";
 
 const defaults: Settings = {
   domains: ["install-plan", "subscription"],
@@ -13,6 +14,7 @@ const defaults: Settings = {
   logLevel: "info",
   concurrency: 4,
   requireAuthor: false,
+  licenseNamespace: "quartermaster-licenses",
   isHelpWanted: false,
 };
 
@@ -29,6 +31,16 @@ const cases: readonly Case[] = [
     name: "a subscription configuration",
     args: ["--subscription-config", "/s.json"],
     want: { ...defaults, subscriptionConfigPath: "/s.json" },
+  },
+  {
+    name: "a proxy to engines, as a socket",
+    args: ["--engine-proxy", "unix:/run/pods.sock"],
+    want: { ...defaults, engineProxy: { socketPath: "/run/pods.sock" } },
+  },
+  {
+    name: "a proxy to engines, as an address",
+    env: { QM_ENGINE_PROXY: "http://10.0.0.1:3128" },
+    want: { ...defaults, engineProxy: { host: "10.0.0.1", port: 3128 } },
   },
   { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
@@ -95,6 +107,45 @@ const cases: readonly Case[] = [
     },
   },
   {
+    name: "a certificate of cert-manager",
+    args: ["--webhook-cert-file=/t/tls.crt", "--webhook-key-file=/t/tls.key", "--webhook-ca-file=/t/ca.crt"],
+    env: { QM_WEBHOOK_SERVICE: "a/b" },
+    want: {
+      ...defaults,
+      webhook: {
+        address: { service: { namespace: "a", name: "b" } },
+        namespace: "a",
+        port: 9443,
+        files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
+        authoritySource: { kind: "file", path: "/t/ca.crt" },
+      },
+    },
+  },
+  {
+    name: "a certificate of the platform",
+    args: ["--webhook-cert-file=/t/tls.crt", "--webhook-key-file=/t/tls.key", "--webhook-ca-configmap=ca"],
+    env: { QM_WEBHOOK_SERVICE: "a/b" },
+    want: {
+      ...defaults,
+      webhook: {
+        address: { service: { namespace: "a", name: "b" } },
+        namespace: "a",
+        port: 9443,
+        files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
+        authoritySource: {
+          kind: "configMap",
+          ref: { namespace: "a", name: "ca" },
+          key: "service-ca.crt",
+        },
+      },
+    },
+  },
+  {
+    name: "callers with a certificate",
+    args: ["--webhook-client-ca-file=/c/ca.crt"],
+    want: { ...defaults, webhookClientCaPath: "/c/ca.crt" },
+  },
+  {
     name: "controllers that keep the configurations of a webhook elsewhere",
     env: { QM_WEBHOOK_SERVICE: "a/b" },
     want: {
@@ -128,6 +179,24 @@ test.each([
     args: ["--roles=webhook", "--webhook-url=https://10.0.0.1"],
     env: {},
     says: /--webhook-namespace/,
+  },
+  {
+    name: "a certificate without its key",
+    args: ["--webhook-cert-file=/t/tls.crt"],
+    env: {},
+    says: /--webhook-key-file: give both/,
+  },
+  {
+    name: "an authority without a certificate",
+    args: ["--webhook-ca-file=/t/ca.crt"],
+    env: {},
+    says: /need --webhook-cert-file/,
+  },
+  {
+    name: "two authorities",
+    args: ["--webhook-ca-file=/t/ca.crt", "--webhook-ca-configmap=ca"],
+    env: {},
+    says: /give one of them/,
   },
   {
     name: "a webhook over plain HTTP",

@@ -62,6 +62,10 @@ const jobStatus = z.strictObject({
   attempt: int32()
     .default(0)
     .describe("Number of the current try, counted over all attempts of the plan. Defaults to 0."),
+  planAttempt: int32().optional().describe("Attempt of the plan that the current try belongs to."),
+  tries: int32()
+    .optional()
+    .describe("Number of tries in that attempt of the plan, including the current one."),
   state: z
     .enum(["Waiting", "Running", "Succeeded", "Failed", "TimedOut"])
     .describe("State of the current try."),
@@ -127,7 +131,9 @@ export const planPhases = [
   "RunningJobs",
   "Finishing",
   "Installed",
+  "Degraded",
   "Failed",
+  "Paused",
   "Replacing",
   "Superseded",
   "Deleting",
@@ -151,6 +157,13 @@ export const installPlanStatus = z.strictObject({
     .optional()
     .describe("Human-readable explanation of the phase. At most 1024 characters."),
   attempt: int32().optional().describe("Number of the current attempt, from 1."),
+  lastHandledRetry: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      "The last value of the annotation install.quartermaster.dev/retry that was acted on. Each value counts once. At most 64 characters.",
+    ),
   stage: z.string().optional().describe("The current stage."),
   stageStartedAt: timestamp()
     .optional()
@@ -164,7 +177,14 @@ export const installPlanStatus = z.strictObject({
     .string()
     .optional()
     .describe(
-      "UID of the ServiceAccount whose permissions were checked. A different ServiceAccount with the same name is not trusted.",
+      "UID of the ServiceAccount whose permissions were checked. A different ServiceAccount with the same name is not trusted unless the annotation install.quartermaster.dev/trust names its UID.",
+    ),
+  restored: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      "UID of the plan when its restored objects had been taken back. The annotation install.quartermaster.dev/restore has no effect from then on. At most 64 characters.",
     ),
   namespaces: listMap(
     z.strictObject({
@@ -179,6 +199,11 @@ export const installPlanStatus = z.strictObject({
       "Namespaces of the objects as first observed, while the plan is being applied. The plan does not write to a different namespace with the same name. At most 500.",
     ),
   contentDigest: z.string().optional().describe("Digest of all manifests, set at the first attempt."),
+  objects: z
+    .string()
+    .max(32)
+    .optional()
+    .describe("Ready or suspended resources out of all, e.g. 7/8. At most 32 characters."),
   counts: counts.optional().describe("Number of resources by state."),
   states: atomicList(z.string())
     .max(50)

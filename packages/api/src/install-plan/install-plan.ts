@@ -1,7 +1,8 @@
-import { cel, defineCustomResource, immutable, int32, listMap } from "@quartermaster/runtime/schema";
+import { cel, defineCustomResource, int32, listMap } from "@quartermaster/runtime/schema";
 import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { immutableInPlan, planIsImmutable } from "./immutable-in-plan.ts";
 import { installPlanStatus } from "./install-plan-status.ts";
 import { planLifecycle } from "./lifecycle.ts";
 import { dnsLabel, stage } from "./stage.ts";
@@ -72,21 +73,23 @@ const retry = z.strictObject({
     .min(0)
     .max(10_000)
     .default(0)
-    .describe("Maximum number of attempts. 0 means no limit. Defaults to 0, at most 10000."),
+    .describe(
+      "Maximum number of attempts. 0 means no limit, but a failed job is then only run again after a person asks for it with the annotation install.quartermaster.dev/retry. Defaults to 0, at most 10000.",
+    ),
 });
 
 /** Spec of a plan. The fields that define what is installed are immutable; a new plan replaces the old one. */
 export const installPlanSpec = cel(
   z.strictObject({
-    serviceAccountName: immutable(dnsLabel).describe(
+    serviceAccountName: immutableInPlan(dnsLabel).describe(
       "ServiceAccount in the plan's namespace. Everything is written with its permissions. A DNS label of at most 63 characters.",
     ),
-    scope: immutable(z.enum(["Namespace", "Cluster"]))
+    scope: immutableInPlan(z.enum(["Namespace", "Cluster"]))
       .default("Namespace")
       .describe(
         "Where the plan may install objects. Namespace: only in its own namespace, which is also set on objects without one. Cluster: in any namespace, and cluster-scoped objects. Defaults to Namespace.",
       ),
-    approval: immutable(z.enum(["Automatic", "Manual"]))
+    approval: immutableInPlan(z.enum(["Automatic", "Manual"]))
       .default("Automatic")
       .describe(
         "Whether the plan waits for approval before the first write. Automatic: it does not. Manual: it waits for approved: true. Defaults to Automatic.",
@@ -110,16 +113,16 @@ export const installPlanSpec = cel(
       .boolean()
       .default(false)
       .describe("Stops all writes; the status is still updated. Defaults to false."),
-    stages: immutable(listMap(stage, ["name"]).min(1).max(50)).describe(
+    stages: immutableInPlan(listMap(stage, ["name"]).min(1).max(50)).describe(
       "Stages, applied in order. At least 1, at most 50.",
     ),
     lifecycle: planLifecycle
       .prefault({})
       .describe("Lifecycle policy of the objects. A resource can override it."),
-    transformations: immutable(listMap(transformation, ["name"]).max(20))
+    transformations: immutableInPlan(listMap(transformation, ["name"]).max(20))
       .optional()
       .describe("Existing objects to delete because objects of the plan replace them. At most 20."),
-    replaces: immutable(replaces)
+    replaces: immutableInPlan(replaces)
       .optional()
       .describe("Plans in the same namespace that this plan replaces. It takes over their objects in place."),
     deletion: deletion.prefault({}).describe("How the objects are deleted when the plan is deleted."),
@@ -132,9 +135,9 @@ export const installPlanSpec = cel(
   }),
   {
     rule: "has(self.transformations) == has(oldSelf.transformations)",
-    message: "transformations are immutable",
+    message: `transformations ${planIsImmutable}`,
   },
-  { rule: "has(self.replaces) == has(oldSelf.replaces)", message: "replaces is immutable" },
+  { rule: "has(self.replaces) == has(oldSelf.replaces)", message: `replaces ${planIsImmutable}` },
 );
 
 /** An InstallPlan as the API server returns it. */
@@ -146,7 +149,7 @@ export const installPlan: CustomResource<InstallPlan> = defineCustomResource({
   version: "v1alpha1",
   kind: "InstallPlan",
   plural: "installplans",
-  shortNames: ["ip"],
+  shortNames: ["iplan"],
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
@@ -156,8 +159,9 @@ export const installPlan: CustomResource<InstallPlan> = defineCustomResource({
   columns: [
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
     { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: "Stage", type: "string", jsonPath: ".status.stage" },
-    { name: "Objects", type: "integer", jsonPath: ".status.counts.total" },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "Objects", type: "string", jsonPath: ".status.objects" },
+    { name: "Stage", type: "string", jsonPath: ".status.stage", priority: 1 },
     { name: "Message", type: "string", jsonPath: ".status.message", priority: 1 },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],

@@ -1,5 +1,7 @@
-import { atomicList, cel, immutable } from "@quartermaster/runtime/schema";
+import { atomicList, cel } from "@quartermaster/runtime/schema";
 import { z } from "zod";
+
+import { immutableInPlan, planIsImmutable } from "./immutable-in-plan.ts";
 
 const revert = z
   .enum(["Owned", "Strict", "Off"])
@@ -46,9 +48,9 @@ export const planLifecycle = cel(
     revert: revert.default("Owned"),
     recreate: recreate.default(true),
     cleanup: cleanup.default("Delete"),
-    adoption: immutable(adoption).default("Never"),
-    onImmutable: immutable(onImmutable).default("Fail"),
-    ignorePaths: immutable(ignorePaths).optional(),
+    adoption: immutableInPlan(adoption).default("Never"),
+    onImmutable: immutableInPlan(onImmutable).default("Fail"),
+    ignorePaths: immutableInPlan(ignorePaths).optional(),
     disallowedManagers: disallowedManagers.default([
       "kubectl-edit",
       "kubectl-client-side-apply",
@@ -57,7 +59,7 @@ export const planLifecycle = cel(
     ]),
     protectData: protectData.default(true),
   }),
-  { rule: "has(self.ignorePaths) == has(oldSelf.ignorePaths)", message: "ignorePaths are immutable" },
+  { rule: "has(self.ignorePaths) == has(oldSelf.ignorePaths)", message: `ignorePaths ${planIsImmutable}` },
 );
 
 /** Lifecycle policy of one resource: a field that is not set inherits the plan's value. */

@@ -77,7 +77,7 @@ export const resourceManifest: CustomResource<ResourceManifest> = defineCustomRe
   version: "v1alpha1",
   kind: "ResourceManifest",
   plural: "resourcemanifests",
-  shortNames: ["rm"],
+  shortNames: ["rmanifest"],
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:

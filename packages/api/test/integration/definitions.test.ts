@@ -66,6 +66,55 @@ async function change(
   return { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
 }
 
+interface Groups {
+  readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
+}
+
+interface Resources {
+  readonly resources: readonly { readonly shortNames?: readonly string[] }[];
+}
+
+async function read<T>(path: string): Promise<T> {
+  return JSON.parse((await cluster.api.send({ path })).body) as T;
+}
+
+/** What kubectl explain reads. */
+interface OpenApiSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly items?: OpenApiSchema;
+  readonly additionalProperties?: OpenApiSchema;
+  readonly "x-kubernetes-group-version-kind"?: readonly { readonly group: string; readonly kind: string }[];
+}
+
+type Schemas = Readonly<Record<string, OpenApiSchema>>;
+
+function fieldsWithoutDescription(schemas: Schemas, groupVersion: string): readonly string[] {
+  const [group = ""] = groupVersion.split("/");
+  const ofOurs = Object.entries(schemas).filter(([, schema]) =>
+    schema["x-kubernetes-group-version-kind"]?.some(
+      (kind) => kind.group === group && !kind.kind.endsWith("List"),
+    ),
+  );
+  expect(ofOurs.length).toBeGreaterThan(0);
+  return ofOurs.flatMap(([name, schema]) => fieldsBelow(schema, name));
+}
+
+function fieldsBelow(
+  { properties = {}, items, additionalProperties }: OpenApiSchema,
+  path: string,
+): readonly string[] {
+  return [
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      ...((field.description ?? "") === "" ? [`${path}.${name}`] : []),
+      ...fieldsBelow(field, `${path}.${name}`),
+    ]),
+    ...[items, additionalProperties].flatMap((each) =>
+      each === undefined ? [] : fieldsBelow(each, `${path}[]`),
+    ),
+  ];
+}
+
 describe("the generated definitions", () => {
   beforeAll(async () => {
     await Promise.all(kinds.map(establish));
@@ -83,6 +132,33 @@ describe("the generated definitions", () => {
       expect(status, object.message).toBe(201);
     },
   );
+
+  test("kubectl explain has a description for every field of every kind", async () => {
+    const groups = new Set(kinds.map(({ kind }) => `${kind.group}/${kind.version}`));
+    for (const group of groups) {
+      const undescribed = await eventually(async (see) => {
+        const { status, body } = await cluster.api.send({ path: `/openapi/v3/apis/${group}` });
+        if (see(status) !== 200) return undefined;
+        const { components } = JSON.parse(body) as { readonly components: { readonly schemas: Schemas } };
+        return fieldsWithoutDescription(components.schemas, group);
+      });
+      expect(undescribed).toEqual([]);
+    }
+  });
+
+  test("no short name of ours means another kind of the server", async () => {
+    const ours = new Set(kinds.map(({ kind }) => kind.group));
+    const groups = await read<Groups>("/apis");
+    const versions = groups.groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`);
+    const taken = new Set<string>();
+    for (const path of ["/api/v1", ...versions.filter((each) => !ours.has(each.split("/")[2] ?? ""))])
+      for (const { shortNames = [] } of (await read<Resources>(path)).resources)
+        for (const name of shortNames) taken.add(name);
+    const short = kinds.flatMap(({ request }) => request.shortNames ?? []);
+    expect(taken).toContain("ip");
+    expect(short.filter((name) => taken.has(name))).toEqual([]);
+    expect(new Set(short).size).toBe(short.length);
+  });
 
   test("[runtime/RT-28] the server fills in the defaults of an InstallPlan", async () => {
     await using namespace = await makeNamespace(cluster.api);

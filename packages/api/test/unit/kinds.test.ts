@@ -7,10 +7,50 @@ describe.each(kinds.map((resource) => ({ name: resource.kind.kind, resource })))
     expect(resource.check(resource.example)).toEqual([]);
   });
 
+  test("describes every field, for kubectl explain", () => {
+    const own = /^[^.]*\.metadata$/;
+    // Of metadata the server gives its own description, and refuses ours.
+    expect(undescribed(resource.definition()).filter((path) => !own.test(path))).toEqual([]);
+  });
+
   test("gives a definition far below the size that etcd and kubectl take", () => {
     expect(JSON.stringify(resource.definition()).length).toBeLessThan(256 * 1024);
   });
 });
+
+/** Paths of the fields of a definition that have no description. */
+function undescribed(definition: Readonly<Record<string, unknown>>): readonly string[] {
+  const { versions } = definition["spec"] as { readonly versions: readonly Version[] };
+  return versions.flatMap(({ name, schema }) => fieldsWithout(schema.openAPIV3Schema, name));
+}
+
+interface Version {
+  readonly name: string;
+  readonly schema: { readonly openAPIV3Schema: Schema };
+}
+
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+function fieldsWithout(
+  { properties = {}, items, additionalProperties }: Schema,
+  path: string,
+): readonly string[] {
+  const values = typeof additionalProperties === "object" ? [additionalProperties] : [];
+  return [
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      ...((field.description ?? "") === "" ? [`${path}.${name}`] : []),
+      ...fieldsWithout(field, `${path}.${name}`),
+    ]),
+    ...[...(items === undefined ? [] : [items]), ...values].flatMap((each) =>
+      fieldsWithout(each, `${path}[]`),
+    ),
+  ];
+}
 
 test("lists every fault of a manifest at once, each with its path", () => {
   const faulty = {

@@ -342,6 +342,33 @@ describe("kinds of the API machinery", () => {
   });
 });
 
+describe("a plan among the objects of a plan", () => {
+  const kind = "install.quartermaster.dev/v1alpha1 InstallPlan";
+  const paused = condition("Ready", "False", "Paused");
+  const replaced = {
+    status: {
+      conditions: [
+        { type: "Ready", status: "False", reason: "Superseded" },
+        { type: "Superseded", status: "True", reason: "Superseded" },
+      ],
+    },
+  };
+  test.each<Row>([
+    { name: "installed", kind, object: condition("Ready", "True"), want: { state: "Ready" } },
+    { name: "replaced", kind, object: replaced, want: { state: "Ready" } },
+    { name: "paused", kind, object: paused, want: { state: "Suspended" } },
+    {
+      name: "degraded",
+      kind,
+      object: condition("Ready", "False", "Missing"),
+      want: { state: "InProgress", reason: "Missing" },
+    },
+    { name: "not observed", kind, want: { state: "InProgress", reason: "NotObserved" } },
+  ])("$name", (row) => {
+    expect(judge(row)).toMatchObject(row.want);
+  });
+});
+
 describe("autoscalers and kinds at rest", () => {
   const hpa = "autoscaling/v2 HorizontalPodAutoscaler";
   const noMetrics = condition("ScalingActive", "False", "FailedGetResourceMetric");

@@ -2,6 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { type Context, type ObjectRef, reviewAccess, unreachable, type Why } from "@quartermaster/runtime";
 import { serviceAccounts } from "@quartermaster/runtime/kinds";
 
+import { trustOf } from "../confirmation/confirmation.ts";
 import { impersonationOf } from "../permissions/rules-review.ts";
 import { reasons } from "../reasons.ts";
 import { type Author, authorOf } from "./author.ts";
@@ -10,8 +11,8 @@ import { type Author, authorOf } from "./author.ts";
 export type AccountView =
   | { readonly kind: "present"; readonly uid: string }
   | { readonly kind: "missing" }
-  /** Deleted and made again under the same name: not the one that was vouched for. */
-  | { readonly kind: "replaced"; readonly uid: string }
+  /** Deleted and made again under the same name: not the one that was vouched for, and no confirmation of it counts. */
+  | { readonly kind: "replaced"; readonly uid: string; readonly isUnguarded?: true }
   /** The operator may not act as it: the namespace has not opted in. */
   | { readonly kind: "impersonationDenied"; readonly uid: string }
   /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
@@ -30,7 +31,9 @@ export async function readAccount(
   if (found === undefined) return { kind: "missing" };
   const { uid } = found.metadata;
   const pinned = status?.serviceAccountUid;
-  if (pinned !== undefined && pinned !== uid) return { kind: "replaced", uid };
+  const trust = pinned === undefined || pinned === uid ? "given" : trustOf(plan, uid, ctx);
+  if (trust !== "given")
+    return { kind: "replaced", uid, ...(trust === "unguarded" ? { isUnguarded: true } : {}) };
   return await vouchedFor(plan, uid, { ctx, requireAuthor });
 }
 
@@ -78,7 +81,9 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
     case "replaced":
       return {
         reason: reasons.serviceAccountReplaced,
-        message: `Service account ${name} was deleted and recreated; create a new plan that uses it.`,
+        message: account.isUnguarded
+          ? `Service account ${name} was deleted and recreated; that it is trusted does not count until config/policy/installplan-confirmations.yaml is applied.`
+          : `Service account ${name} was deleted and recreated; to trust the new one, run qm plan trust.`,
       };
     case "impersonationDenied":
       return {

@@ -1,9 +1,10 @@
 import { opensGate } from "@quartermaster/health";
 import { settled, stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import { fullCheckMs } from "../drift/steady.ts";
+import { degradationOf, fullCheckMs } from "../drift/steady.ts";
 import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
 import { stageJobs } from "../jobs/stage-jobs.ts";
+import { secretRetryMs } from "../manifest/secret-retry.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { whyOf } from "../plan-report.ts";
 import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../plan-status.ts";
@@ -55,7 +56,8 @@ function contentLost(seen: Seen, now: Date): PlanVerdict | undefined {
   if (first === undefined) return undefined;
   const why = because(first.reason, first.message);
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
-  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, 10 * minuteMs);
+  const goneMs = first.reason === "SecretMissing" ? secretRetryMs(seen) : minuteMs;
+  const outcome = isGone ? waiting(why, goneMs) : stalled(why, 10 * minuteMs);
   return answer(seen, now, { phase: isGone ? "Applying" : "Failed", message: why.message, outcome });
 }
 
@@ -105,14 +107,25 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
 /** A kind that its CRD will bring, a namespace that is being created: it comes shortly, or another client has to act. */
 function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
-  if (blocked.length === 0) return undefined;
-  if (isLate(seen)) return stageTimedOut(seen, now, blocked.join("; "));
-  const why = because(reasons.waitingForKind, `Waiting: ${blocked.slice(0, 5).join("; ")}.`);
+  const [first] = blocked;
+  if (first === undefined) return undefined;
+  const words = blocked.map(({ message }) => message);
+  if (blocked.some(({ reason }) => reason === reasons.namespaceReplaced))
+    return namespaceReplaced(seen, now, words.join("; "));
+  if (isLate(seen)) return stageTimedOut(seen, now, words.join("; "));
+  const why = because(first.reason, `Waiting: ${words.slice(0, 5).join("; ")}.`);
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
     outcome: waiting(why, Math.max(retryInMs, pollMs)),
   });
+}
+
+/** No attempt can help: a person has to decide whether the plan is meant for the new namespace. */
+function namespaceReplaced(seen: Seen, now: Date, words: string): PlanVerdict {
+  const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${words}.`);
+  const failed = { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) } as const;
+  return rollBack(seen, now, why) ?? answer(seen, now, failed);
 }
 
 function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -200,11 +213,11 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
   const { plan, replacement } = seen;
   // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
-  const isReady = seen.members.every(({ state }) => opensGate(state));
+  const isReady = degradationOf(seen) === undefined;
   const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;
   return answer(seen, now, {
-    phase: "Installed",
+    phase: isReady ? "Installed" : "Degraded",
     message,
     actions: [...actions, ...keptByTransformations(seen), ...lateMatches(seen)],
     progress: {
@@ -223,7 +236,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
             })),
           }),
     },
-    outcome: isReady ? settled(fullCheckMs) : waiting(because(reasons.installed, message), atOnceMs),
+    outcome: isReady ? settled(fullCheckMs) : waiting(because(reasons.degraded, message), atOnceMs),
   });
 }
 

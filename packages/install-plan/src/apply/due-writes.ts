@@ -1,11 +1,14 @@
+import type { Why } from "@quartermaster/runtime";
+
 import { needsWrite } from "../preflight/preview.ts";
+import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
 /** The writes of a stage that are due, and why the rest is not. */
 export interface DueWrites {
   readonly due: readonly MemberView[];
-  /** What a write that is not due waits for. */
-  readonly blocked: readonly string[];
+  /** What the writes that are not due wait for, each once. */
+  readonly blocked: readonly Why[];
   /** Until the first write that failed in passing may be tried again. */
   readonly retryInMs?: number;
 }
@@ -27,7 +30,11 @@ export function dueWrites(seen: Seen, stageIndex: number): DueWrites {
   );
   return {
     due,
-    blocked: [...new Set(ordered.flatMap((view) => heldBy(view, seen.nowMs) ?? []))],
+    blocked: [
+      ...new Map(
+        ordered.flatMap((view) => heldBy(view, seen.nowMs) ?? []).map((why) => [why.message, why]),
+      ).values(),
+    ],
     ...(delays.length === 0 ? {} : { retryInMs: Math.max(0, Math.min(...delays)) }),
   };
 }
@@ -39,10 +46,12 @@ function isOpen(view: MemberView, nowMs: number): boolean {
   return !isRefused && !isContested && (needsWrite(view) || view.blockedBy !== undefined);
 }
 
-function heldBy({ blockedBy, failure, live }: MemberView, nowMs: number): string | undefined {
+function heldBy({ blockedBy, failure, live }: MemberView, nowMs: number): Why | undefined {
   if (blockedBy !== undefined) return blockedBy;
-  if (failure !== undefined && failure.notBeforeMs > nowMs) return failure.message;
-  return live?.metadata.deletionTimestamp === undefined ? undefined : "an object is still being deleted";
+  if (failure !== undefined && failure.notBeforeMs > nowMs)
+    return { reason: failure.reason, message: failure.message };
+  if (live?.metadata.deletionTimestamp === undefined) return undefined;
+  return { reason: reasons.waitingForDeletion, message: "an object is still being deleted" };
 }
 
 function rankOf({ member: { identity } }: MemberView): number {

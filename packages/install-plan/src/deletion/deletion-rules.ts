@@ -146,7 +146,7 @@ function unauthorized(seen: DeletionSeen, said: string): PlanVerdict {
 
 /** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
 function replacedMessage(account: string): string {
-  return `Service account ${account} was deleted and recreated, and the new one is not trusted: delete the remaining objects yourself, or set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
+  return `Service account ${account} was deleted and recreated, and the new one is not trusted: run qm plan trust, delete the remaining objects yourself, or set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
 }
 
 /** A permission that comes back brings the plan back; the server's own view of permissions follows shortly later. */

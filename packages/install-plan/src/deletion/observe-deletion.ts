@@ -3,6 +3,7 @@ import { trueCondition } from "@quartermaster/health";
 import { ApiError, type Context, type KubeObject } from "@quartermaster/runtime";
 import { type Job, jobs, namespaces, serviceAccounts } from "@quartermaster/runtime/kinds";
 
+import { trustOf } from "../confirmation/confirmation.ts";
 import { identityKey, identityOf } from "../identity.ts";
 import { trackKinds } from "../inventory/member-stores.ts";
 import { isOwnJob } from "../jobs/job-view.ts";
@@ -131,10 +132,12 @@ function isOverdue(
   return timeoutSeconds > 0 && elapsedMs > timeoutSeconds * 1000 && onTimeout === "Orphan";
 }
 
-function accountOf({ metadata, spec, status }: InstallPlan, ctx: Context): DeletionSeen["account"] {
+function accountOf(plan: InstallPlan, ctx: Context): DeletionSeen["account"] {
+  const { metadata, spec, status } = plan;
   const ref = { namespace: metadata.namespace ?? "", name: spec.serviceAccountName };
   const found = ctx.follow(serviceAccounts, ref);
   if (found === undefined) return "missing";
   const pinned = status?.serviceAccountUid;
-  return pinned === undefined || pinned === found.metadata.uid ? "present" : "replaced";
+  if (pinned === undefined || pinned === found.metadata.uid) return "present";
+  return trustOf(plan, found.metadata.uid, ctx) === "given" ? "present" : "replaced";
 }

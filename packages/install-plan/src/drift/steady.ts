@@ -1,7 +1,16 @@
-import { opensGate } from "@quartermaster/health";
-import { held, settled, stalled, unreachable, waiting } from "@quartermaster/runtime";
+import { opensGate, worstFirst } from "@quartermaster/health";
+import {
+  type ConditionUpdate,
+  held,
+  settled,
+  stalled,
+  unreachable,
+  waiting,
+  type Why,
+} from "@quartermaster/runtime";
 
 import type { PlanAction } from "../plan-action.ts";
+import { planConditions } from "../plan-conditions.ts";
 import { whyOf } from "../plan-report.ts";
 import { isInstalled } from "../plan-status.ts";
 import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
@@ -35,7 +44,7 @@ function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
   );
   if (changed === undefined) return undefined;
   const why = because(changed.reason, changed.message);
-  return answer(seen, now, { phase: "Installed", message: why.message, outcome: stalled(why) });
+  return answer(seen, now, { phase: "Degraded", message: why.message, outcome: stalled(why) });
 }
 
 function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -52,8 +61,10 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
       .join(" ")}`,
   );
   return answer(seen, now, {
-    phase: "Installed",
+    phase: "Degraded",
     message: why.message,
+    // What is put right at once needs no report; the repair is an event.
+    isInterim: true,
     actions: inOrder(due).map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: true })),
     inFlight: repairsInFlight,
     outcome: waiting(why, atOnceMs),
@@ -99,27 +110,44 @@ function isRepairWanted({ member: { lifecycle }, drift, isExpired, ...view }: Me
 }
 
 function asInstalled(seen: Seen, now: Date): PlanVerdict {
-  const open = seen.members.filter(({ state }) => !opensGate(state));
   const afterMs = recheckAfterMs(seen);
-  if (open.length === 0)
+  const degradation = degradationOf(seen);
+  if (degradation === undefined)
     return answer(seen, now, {
       phase: "Installed",
       message: "Everything is installed and ready.",
       actions: [...lateComers(seen), ...forgotten(seen)],
       outcome: settled(afterMs),
     });
+  const { why, actor } = degradation;
+  const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), nobody: held(why) };
+  return answer(seen, now, { phase: "Degraded", message: why.message, outcome: outcomes[actor] });
+}
+
+/** Why a plan whose stages are all passed is not as declared, and who can change that. */
+export interface Degradation {
+  readonly why: Why;
+  /** `nobody`: the lifecycle policy says to leave it. */
+  readonly actor: "user" | "cluster" | "nobody";
+}
+
+/** Undefined when everything is as declared. What keeps the plan from repairing anything comes before what is to be repaired. */
+export function degradationOf(seen: Seen): Degradation | undefined {
+  const conditions = planConditions(seen);
+  const unmet = (type: string, wanted: string): ConditionUpdate | undefined =>
+    conditions.find((condition) => condition.type === type && condition.status !== wanted);
+  const unable = unmet("Authorized", "True") ?? unmet("Resolved", "True") ?? unmet("Validated", "True");
+  const open = worstFirst(seen.members.filter(({ state }) => !opensGate(state)));
+  const isTried = open.some(({ failure }) => failure !== undefined);
+  if (unable !== undefined && !isTried) return { why: because(unable.reason, unable.message), actor: "user" };
   const [worst] = open;
-  const message = open
-    .slice(0, 3)
-    .map((view) => whyOf(view).message)
-    .join(" ");
-  const why = because(worst === undefined ? reasons.degraded : whyOf(worst).reason, message);
-  const isWaitedFor = open.some((view) => isUnderWay(view));
-  return answer(seen, now, {
-    phase: "Installed",
-    message,
-    outcome: isWaitedFor ? waiting(why, afterMs) : held(why),
-  });
+  if (worst !== undefined) {
+    const words = open.slice(0, 3).map((view) => whyOf(view).message);
+    const why = because(whyOf(worst).reason, words.join(" "));
+    return { why, actor: open.some((view) => isUnderWay(view)) ? "cluster" : "nobody" };
+  }
+  const odd = unable ?? unmet("Applied", "True") ?? unmet("Drifted", "False");
+  return odd === undefined ? undefined : { why: because(odd.reason, odd.message), actor: "nobody" };
 }
 
 function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {

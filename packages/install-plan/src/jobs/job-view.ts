@@ -23,6 +23,10 @@ export interface JobView {
   readonly spec: JobSpec;
   /** Counts every Job object that was made for it, over all attempts of the plan. */
   readonly attempt: number;
+  /** The attempt of the plan that this try belongs to. */
+  readonly planAttempt: number;
+  /** Counts the tries in that attempt of the plan. */
+  readonly tries: number;
   readonly jobName: string;
   readonly state: JobRecord["state"];
   readonly live?: Job;
@@ -36,6 +40,8 @@ export interface JobFacts {
   readonly plan: InstallPlan;
   /** Of the plan, from 1. */
   readonly planAttempt: number;
+  /** A person says that the plan was restored from a backup (default: false). */
+  readonly isRestored?: boolean;
   readonly find: (name: string) => Job | undefined;
   /** How long the Job of this name has been seen unfinished. */
   readonly elapsedMs: (name: string) => number;
@@ -52,7 +58,7 @@ export function jobViews(facts: JobFacts): readonly JobView[] {
 }
 
 /** The same name for the same try, so that a crash between creating and remembering leads to no second Job. */
-function jobNameFor(
+export function jobNameFor(
   plan: InstallPlan,
   { stage, job, attempt }: { readonly stage: string; readonly job: string; readonly attempt: number },
 ): string {
@@ -72,20 +78,28 @@ type Place = Pick<JobView, "stage" | "stageIndex" | "spec">;
 function jobView(place: Place, facts: JobFacts): JobView {
   const { stage, spec } = place;
   const record = recordOf(place, facts.plan);
-  const allowed = facts.planAttempt * spec.attempts;
-  const { attempt, end } = tryNow(record, allowed);
+  const { attempt, tries, end } = tryNow(record, spec, facts.planAttempt);
   const jobName = jobNameFor(facts.plan, { stage, job: spec.name, attempt });
   const live = facts.find(jobName);
   const shown = {
     ...place,
     attempt,
+    planAttempt: facts.planAttempt,
+    tries,
     jobName,
-    triesLeft: allowed - attempt,
+    triesLeft: spec.attempts - tries,
     ...(live === undefined ? {} : { live }),
   };
   const isContradicted = end?.state === "Succeeded" && live !== undefined && !hasCompleted(live);
   if (end !== undefined && !isContradicted) return { ...shown, ...end };
-  return { ...shown, ...(live === undefined ? { state: "Waiting" as const } : outcomeOf(live, spec, facts)) };
+  if (live !== undefined) return { ...shown, ...outcomeOf(live, spec, facts) };
+  return { ...shown, ...(record === undefined ? unheardOf(facts) : { state: "Waiting" }) };
+}
+
+/** What a job did is in what was restored; a migration that runs twice is the accident that authors fear. */
+function unheardOf({ isRestored = false }: JobFacts): Pick<JobView, "state" | "message"> {
+  if (!isRestored) return { state: "Waiting" };
+  return { state: "Succeeded", message: "Not run: the plan was restored from a backup." };
 }
 
 function recordOf({ stage, spec }: Place, plan: InstallPlan): JobRecord | undefined {
@@ -93,27 +107,39 @@ function recordOf({ stage, spec }: Place, plan: InstallPlan): JobRecord | undefi
   return plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
 }
 
+interface TryNow extends Pick<JobView, "attempt" | "tries"> {
+  readonly end?: Pick<JobView, "state" | "message">;
+}
+
 /** Which try counts now, and how it ended if the status remembers its end. After a failure it is the next, if one is left. */
-function tryNow(
-  record: JobRecord | undefined,
-  allowed: number,
-): { readonly attempt: number; readonly end?: Pick<JobView, "state" | "message"> } {
+function tryNow(record: JobRecord | undefined, spec: JobSpec, planAttempt: number): TryNow {
   const attempt = Math.max(1, record?.attempt ?? 1);
+  const tries = triesSoFar(record, spec, planAttempt);
   const state = record?.state;
   switch (state) {
     case "Succeeded":
-      return { attempt, end: { state: "Succeeded" } };
+      return { attempt, tries, end: { state: "Succeeded" } };
     case "Failed":
     case "TimedOut":
-      if (attempt < allowed) return { attempt: attempt + 1 };
-      return { attempt, end: { state, ...messageOf(record?.message) } };
+      if (tries < spec.attempts) return { attempt: attempt + 1, tries: tries + 1 };
+      return { attempt, tries, end: { state, ...messageOf(record?.message) } };
     case "Waiting":
     case "Running":
     case undefined:
-      return { attempt };
+      return { attempt, tries: Math.max(1, tries) };
     default:
       return unreachable(state);
   }
+}
+
+/**
+ * How many tries were made in this attempt of the plan. A record of an earlier version does not say: then all are used up, because
+ * a job too many is worse than one that a person has to ask for.
+ */
+function triesSoFar(record: JobRecord | undefined, { attempts }: JobSpec, planAttempt: number): number {
+  if (record === undefined) return 0;
+  if (record.planAttempt === undefined) return attempts;
+  return record.planAttempt === planAttempt ? (record.tries ?? 1) : 0;
 }
 
 function hasCompleted(live: Job): boolean {
@@ -160,6 +186,8 @@ export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date)
     name: job.spec.name,
     jobName: job.jobName,
     attempt: job.attempt,
+    planAttempt: job.planAttempt,
+    tries: job.tries,
     state: job.state,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
@@ -178,7 +206,7 @@ export interface EndedJobs {
 }
 
 /** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
-export function endedJobs({ plan, account, jobs }: Seen): EndedJobs {
+export function endedJobs({ plan, account, jobs, surplusJobs }: Seen): EndedJobs {
   // They are deleted as the account, too.
   if (account.kind !== "present") return { actions: [], isMoreToCome: false };
   const leaving = jobs.filter((job) => isPresent(job) && !isKept(job));
@@ -189,7 +217,10 @@ export function endedJobs({ plan, account, jobs }: Seen): EndedJobs {
         stage === job.stage && name === job.spec.name && attempt === job.attempt && state === job.state,
     );
   return {
-    actions: leaving.filter(isRemembered).map((job) => ({ kind: "deleteJob", plan, job })),
+    actions: [
+      ...leaving.filter(isRemembered),
+      ...surplusJobs.map((live) => ({ jobName: live.metadata.name, live })),
+    ].map((job) => ({ kind: "deleteJob", plan, job })),
     isMoreToCome: !leaving.every(isRemembered),
   };
 }

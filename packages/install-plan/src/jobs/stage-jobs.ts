@@ -4,7 +4,7 @@ import type { PlanAction } from "../plan-action.ts";
 import { stageIndexOf } from "../plan-status.ts";
 import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
-import { tryAgainLater } from "../retry/retry.ts";
+import { afterFailedJob } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { JobView } from "./job-view.ts";
 
@@ -40,6 +40,6 @@ function isFinished({ state, spec, triesLeft }: JobView): boolean {
 function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
   const reason = job.state === "TimedOut" ? reasons.jobTimeout : reasons.jobFailed;
   const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "the job failed"}`);
-  if (job.triesLeft <= 0) return tryAgainLater(seen, now, why);
+  if (job.triesLeft <= 0) return afterFailedJob(seen, now, why);
   return answer(seen, now, { phase: "RunningJobs", message: why.message, outcome: waiting(why, atOnceMs) });
 }

@@ -1,6 +1,6 @@
 import { type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
 import { checkExpression } from "@quartermaster/health";
-import { ApiError, classify, type Context } from "@quartermaster/runtime";
+import { ApiError, apiVersionOf, classify, type Context } from "@quartermaster/runtime";
 import { namespaces, secrets, type Secret } from "@quartermaster/runtime/kinds";
 
 import { mayActAs } from "../account/account-view.ts";
@@ -69,6 +69,8 @@ export class ContentReader {
       manifestOf: (name) => manifests.get(name),
       resolve: (manifest) => this.#resolve(manifest, { plan, found, total, held }),
       kindOf: (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)),
+      servedKinds: () =>
+        kinds.values().map((served) => ({ apiVersion: apiVersionOf(served), kind: served.kind })),
       hasNamespace: (name) => present.includes(name),
       checkExpression,
     });

@@ -1,4 +1,5 @@
 import type { ResourceManifest } from "@quartermaster/api";
+import type { KindName } from "@quartermaster/runtime";
 
 import type { Issue } from "../issue.ts";
 import type { Member } from "../member.ts";
@@ -12,6 +13,8 @@ export interface ContentSources {
   readonly resolve: (manifest: ResourceManifest) => Resolved;
   /** How the server serves a kind, by exact apiVersion and kind; undefined when it does not. */
   readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
+  /** Everything that the server serves, for a hint where a kind is not. Left out, none is given. */
+  readonly servedKinds?: () => Iterable<KindName>;
   readonly hasNamespace: (name: string) => boolean;
   /** What is wrong with a CEL expression for readiness; undefined when nothing is. Left out, expressions are not judged. */
   readonly checkExpression?: (expression: string) => string | undefined;

@@ -5,6 +5,7 @@ import { describeIdentity } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Member } from "../member.ts";
 import type { Content, ContentSources } from "./content.ts";
+import { nearestKind } from "./nearest-kind.ts";
 import { jobFaults } from "./object-faults.ts";
 import { type PlanItem, planItems } from "./plan-items.ts";
 import { isCrd, kindKey, providedKinds, type ProvidedKinds } from "./provided-kinds.ts";
@@ -68,11 +69,17 @@ function leaningIssues(
   members: readonly Member[],
   { sources, provided, findKind }: Kinds & { readonly sources: ContentSources },
 ): readonly Issue[] {
-  const { kindOf, hasNamespace } = sources;
+  const { kindOf, servedKinds, hasNamespace } = sources;
   const scopeOf = (apiVersion: string, kind: string): "Namespaced" | "Cluster" | undefined =>
     findKind(apiVersion, kind)?.scope;
   return [
-    ...missingProviders(members, { kindOf, hasNamespace, provided, namespace: plan.metadata.namespace }),
+    ...missingProviders(members, {
+      kindOf,
+      servedKinds,
+      hasNamespace,
+      provided,
+      namespace: plan.metadata.namespace,
+    }),
     ...(plan.spec.transformations ?? []).flatMap((rule) =>
       transformationFaults(rule, { plan, members, scopeOf }).map(({ field, message }): Issue => {
         const path = `transformations[${rule.name}].${field}`;
@@ -125,6 +132,7 @@ function contentDigest({ spec }: InstallPlan): string {
 /** What members can lean on. */
 export interface Providers {
   readonly kindOf: ContentSources["kindOf"];
+  readonly servedKinds: ContentSources["servedKinds"];
   readonly hasNamespace: ContentSources["hasNamespace"];
   readonly provided: ProvidedKinds;
   /** The plan's own; it is there as long as the plan is. */
@@ -140,14 +148,16 @@ function missingProviders(members: readonly Member[], providers: Providers): rea
   ]);
 }
 
-function kindIssues(member: Member, { kindOf, provided }: Providers): readonly Issue[] {
+function kindIssues(member: Member, { kindOf, servedKinds, provided }: Providers): readonly Issue[] {
   const { apiVersion, kind } = member.identity;
   const comesAt = provided.get(kindKey(apiVersion, kind))?.stageIndex;
   if ((comesAt !== undefined && comesAt <= member.stageIndex) || kindOf(apiVersion, kind) !== undefined)
     return [];
+  const near = nearestKind({ apiVersion, kind }, servedKinds?.() ?? []);
+  const hint = near === undefined ? "" : ` did you mean ${near}? Otherwise,`;
   const cause =
     comesAt === undefined
-      ? "is not served; install its CustomResourceDefinition or add it to the plan"
+      ? `is not served;${hint} install its CustomResourceDefinition or add it to the plan`
       : "is provided by a later stage of the plan; move its CustomResourceDefinition to this stage or an earlier one";
   const message = `${describeIdentity(member.identity)}: the kind ${kind} of ${apiVersion} ${cause}`;
   return [issueFor(member, { reason: "KindMissing", field: "kind", message })];

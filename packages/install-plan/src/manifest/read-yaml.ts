@@ -1,6 +1,7 @@
-import { Composer, type CST, type Document, type ErrorCode, Lexer, LineCounter, Parser } from "yaml";
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from "yaml";
 
 import { depthLimit, readJson } from "./read-json.ts";
+import { describeYamlMistake } from "./yaml-mistake.ts";
 import { yamlValue } from "./yaml-value.ts";
 
 /** What a YAML stream holds, and everything that is wrong with it. */
@@ -41,8 +42,9 @@ export function readYaml(text: string, { file = "manifest" }: { readonly file?: 
   return { documents, issues: faults.map((fault) => issueOf(file, fault)) };
 }
 
-function issueOf(file: string, { index, line, message }: YamlFault): YamlIssue {
-  return { index, line, message: `${file}, document ${index + 1}, line ${line}: ${message}` };
+function issueOf(file: string, { index, line, column, message }: YamlFault): YamlIssue {
+  const place = column === undefined ? `line ${line}` : `line ${line}, column ${column}`;
+  return { index, line, message: `${file}, document ${index + 1}, ${place}: ${message}` };
 }
 
 function findForbidden(text: string): YamlFault | undefined {
@@ -74,7 +76,7 @@ function readStream(text: string): StreamReading {
   const lines = new LineCounter();
   const { tokens, deepAt } = tokenize(text, lines);
   const parsed = [...new Composer(composing).compose(tokens)];
-  const readings = parsed.map((document, index) => readDocument({ document, index, lines }));
+  const readings = parsed.map((document, index) => readDocument({ document, index, lines, text }));
   return {
     documents: readings.flatMap(({ documents }) => documents),
     faults: [
@@ -109,18 +111,18 @@ interface Composed {
   readonly document: Document.Parsed;
   readonly index: number;
   readonly lines: LineCounter;
+  readonly text: string;
 }
 
-function readDocument({ document, index, lines }: Composed): StreamReading {
+/** Of what the parser cannot read only the first fault is told: broken text fails again at every line that follows. */
+function readDocument({ document, index, lines, text }: Composed): StreamReading {
   const lineOf = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  const problems = [...document.errors, ...document.warnings];
-  if (problems.length > 0) {
-    const faults = problems.map(({ code, pos }) => ({
-      index,
-      line: lineOf(pos[0]),
-      message: describeYamlError(code),
-    }));
-    return { documents: [], faults: faults.slice(0, faultLimit) };
+  const [mistake] = [...document.errors, ...document.warnings];
+  if (mistake !== undefined) {
+    const { code, message: said, pos } = mistake;
+    const { line, col: column } = lines.linePos(pos[0]);
+    const message = describeYamlMistake({ code, message: said, line: lineAround(text, pos[0]) });
+    return { documents: [], faults: [{ index, line: Math.max(1, line), column, message }] };
   }
   const { value, problem } = yamlValue(document.contents);
   const line = lineOf(problem?.offset ?? document.contents?.range[0] ?? 0);
@@ -128,35 +130,17 @@ function readDocument({ document, index, lines }: Composed): StreamReading {
   return { documents: value === null ? [] : [{ value, index, line }], faults: [] };
 }
 
-/** Broken text fails at every line that follows; the first few say it all. */
-const faultLimit = 10;
+function lineAround(text: string, offset: number): string {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const end = text.indexOf("\n", start);
+  return text.slice(start, end === -1 ? undefined : end);
+}
 
 /** One thing that is wrong with a YAML stream: in which document, at which line. */
 export interface YamlFault {
   readonly index: number;
   readonly line: number;
+  /** From 1; of what the parser could not read. */
+  readonly column?: number;
   readonly message: string;
 }
-
-/** Our own words for the parser's complaints: its messages quote the text, which may be a Secret's. */
-function describeYamlError(code: ErrorCode): string {
-  return descriptions.get(code) ?? "is not valid YAML";
-}
-
-const descriptions: ReadonlyMap<ErrorCode, string> = new Map([
-  ["BAD_ALIAS", "an alias or anchor is malformed"],
-  ["BAD_DIRECTIVE", "a directive is unknown or misplaced"],
-  ["BAD_DQ_ESCAPE", "an escape sequence in double quotes is unknown"],
-  ["BAD_INDENT", "the indentation is inconsistent"],
-  ["BAD_SCALAR_START", "a value starts with a reserved character; put it in quotes"],
-  ["BLOCK_AS_IMPLICIT_KEY", "a mapping or list is used where a single-line value is expected"],
-  ["BLOCK_IN_FLOW", "a block collection is used inside brackets"],
-  ["KEY_OVER_1024_CHARS", "a key is longer than 1024 characters"],
-  ["MISSING_CHAR", "a closing quote, a bracket, a comma, a colon or a space is missing"],
-  ["MULTILINE_IMPLICIT_KEY", "a key spans more than one line"],
-  ["MULTIPLE_DOCS", "a document must start with ---"],
-  ["NON_STRING_KEY", "keys must be strings"],
-  ["TAB_AS_INDENT", "tabs are not allowed as indentation; use spaces"],
-  ["TAG_RESOLVE_FAILED", "the tag is unknown; remove it"],
-  ["UNEXPECTED_TOKEN", "unexpected token"],
-]);

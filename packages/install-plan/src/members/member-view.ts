@@ -1,25 +1,22 @@
-import type { InstallPlan } from "@quartermaster/api";
-import { type Health, type HealthFacts, healthOf, type ResourceState, worse } from "@quartermaster/health";
 import {
-  type Context,
-  fieldOf,
-  groupOf,
-  type Kind,
-  type KubeObject,
-  unreachable,
-} from "@quartermaster/runtime";
-import { namespaces } from "@quartermaster/runtime/kinds";
+  type Health,
+  type HealthFacts,
+  healthOf,
+  opensGate,
+  type ResourceState,
+  worse,
+} from "@quartermaster/health";
+import { fieldOf, groupOf, type Kind, type KubeObject, unreachable, type Why } from "@quartermaster/runtime";
 
 import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
 import type { IdentityKey } from "../identity.ts";
-import type { MemberStores } from "../inventory/member-stores.ts";
 import type { Member } from "../member.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
 import type { MemberView } from "../seen.ts";
 import type { WriteFailure } from "../write-failure.ts";
+import { nextLookMs } from "./pod-looks.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {
@@ -33,7 +30,7 @@ export interface ViewFacts {
   readonly nowMs: number;
   readonly kindOf: (member: Member) => Kind | undefined;
   readonly find: (member: Member) => KubeObject | undefined;
-  readonly blockedBy: (member: Member) => string | undefined;
+  readonly blockedBy: (member: Member) => Why | undefined;
   /** Uids of what the plan may adopt; undefined where no approval limits it. */
   readonly adoptable?: ReadonlySet<string>;
   /** Whether a controller that is not part of Kubernetes writes its status. */
@@ -112,13 +109,20 @@ function rememberedDrift(
 
 function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Health {
   const { memory, nowMs, health, isPlanInstalled } = facts;
-  return healthOf(live, {
+  const look = memory.podLooks.get(member.key);
+  const verdict = healthOf(live, {
     ...health,
+    ...present("podTrouble", look?.trouble),
     readiness: member.readiness,
     stateAgeMs: memory.ageMs(live, nowMs),
     // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.
     hasStatusSubresource: !isPlanInstalled && facts.hasOwnStatus(member),
   });
+  if (look === undefined || opensGate(verdict.state)) return verdict;
+  const lookAgainMs = nextLookMs(look, live);
+  if (lookAgainMs === undefined) return verdict;
+  const dueInMs = Math.max(1, look.atMs + lookAgainMs - nowMs);
+  return { ...verdict, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
 }
 
 /** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */
@@ -151,39 +155,4 @@ function stateOf(
     default:
       return unreachable(kind);
   }
-}
-
-/** What decides whether a member can be written now. */
-export interface BlockFacts {
-  readonly plan: InstallPlan;
-  readonly kind: Kind | undefined;
-  readonly stores: MemberStores;
-  readonly memory: PlanMemory;
-  readonly ctx: Context;
-}
-
-/** Why a member cannot be written yet: its kind is not served, or its namespace is not there. Undefined when it can. */
-export function blockOf({ identity }: Member, facts: BlockFacts): string | undefined {
-  const { kind: kindName, apiVersion, namespace } = identity;
-  const { kind, stores, plan } = facts;
-  if (kind === undefined) return `kind ${kindName} of ${apiVersion} is not served yet`;
-  if (!stores.isWatched(kind)) return `objects of kind ${kindName} are not visible yet`;
-  // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
-  if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
-    return `kind ${kindName} of ${apiVersion} is outside the plan's namespace; set scope: Cluster on the plan`;
-  return namespace === undefined ? undefined : namespaceBlock(namespace, facts);
-}
-
-/**
- * While a plan is carried out a namespace is the one that it was at the beginning, or when we first saw it: under the same name
- * somebody else may have made one for another purpose, with other permissions in it.
- */
-function namespaceBlock(namespace: string, { plan, memory, ctx }: BlockFacts): string | undefined {
-  const home = ctx.store(namespaces).get({ name: namespace });
-  if (home === undefined) return `namespace ${namespace} does not exist yet`;
-  const { uid, deletionTimestamp } = home.metadata;
-  if (deletionTimestamp !== undefined) return `namespace ${namespace} is being deleted`;
-  if (!hasStarted(plan)) memory.pinNamespace(namespace, uid);
-  if (isInstalled(plan) || memory.pinnedNamespaceUid(namespace, uid) === uid) return undefined;
-  return `namespace ${namespace} was deleted and recreated; create a new plan for it`;
 }

@@ -3,6 +3,7 @@ import { type Context, defineIndex, type Kind } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
 import { asAccount, findAsAccount } from "../account/as-account.ts";
+import { restoreOf } from "../confirmation/confirmation.ts";
 import type { Replacement } from "../handover/replacement.ts";
 import { inBatches } from "../in-batches.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
@@ -15,8 +16,9 @@ import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import { isBoundByApproval, isInstalled } from "../plan-status.ts";
 import type { MemberView } from "../seen.ts";
+import { blockOf } from "./block.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
-import { blockOf, memberView, type ViewFacts } from "./member-view.ts";
+import { memberView, type ViewFacts } from "./member-view.ts";
 import { isOfCurrentStages } from "./served-content.ts";
 
 /** What the members of a plan are seen by. */
@@ -113,7 +115,7 @@ function ownershipContextOf(
   const store = ctx.store(installPlan.kind);
   const nameOf = ({ metadata }: InstallPlan): string => `${metadata.namespace ?? ""}/${metadata.name}`;
   const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
-  return { plan, takesOverFrom, living };
+  return { plan, takesOverFrom, living, restore: restoreOf(plan, ctx) };
 }
 
 /** Only objects with owner labels of another plan ask for it: no reconcile walks over all plans of the cluster. */
@@ -141,11 +143,19 @@ async function lookUpAbsent(
       return [];
     }
     const isKnown = memory.unlabelledObjects.has(member.key);
-    const isWorthALook = isKnown ? memory.unlabelledObjects.get(member.key) !== undefined : isInstalled(plan);
+    const isPresent = memory.unlabelledObjects.get(member.key) !== undefined;
+    const isWorthALook = isPresent || hasCollided(member, memory) || (!isKnown && isInstalled(plan));
     return isWorthALook ? [{ member, kind }] : [];
   });
   await inBatches(unseen, 16, async ({ member, kind }) => {
     const found = await findAsAccount(account, kind, member.identity);
-    if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);
+    if (found === "unknown") return;
+    memory.unlabelledObjects.set(member.key, found);
+    // What was in the way has gone, and the refusal with it.
+    if (found === undefined && hasCollided(member, memory)) memory.writeFailures.delete(member.key);
   });
+}
+
+function hasCollided({ key }: Member, { writeFailures }: PlanMemory): boolean {
+  return writeFailures.get(key)?.kind === "collision";
 }

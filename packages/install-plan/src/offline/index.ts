@@ -12,6 +12,7 @@ export type { Flattened } from "../manifest/plan-items.ts";
 export { objectFaults } from "../manifest/object-faults.ts";
 export type { ObjectFault } from "../manifest/object-faults.ts";
 export { isDnsLabel, isDnsSubdomain } from "../manifest/object-faults.ts";
+export { refusalText } from "../write-failure.ts";
 export { impersonationOf } from "../permissions/rules-review.ts";
 export { readContent } from "../manifest/read-content.ts";
 export { resolveManifest } from "../manifest/resolve-manifest.ts";

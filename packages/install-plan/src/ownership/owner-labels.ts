@@ -80,6 +80,11 @@ export function claimedPlanId(object: KubeObject): string | undefined {
   return object.metadata.labels?.[planIdLabel];
 }
 
+/** The name of the plan that the labels of the object name; undefined where it did not fit a label. */
+export function claimedPlanName(object: KubeObject): string | undefined {
+  return object.metadata.labels?.[planLabel];
+}
+
 /** Whether an annotation of ours says that its owner labels were made for this very object. */
 export function isProven(object: KubeObject): boolean {
   return object.metadata.annotations?.[objectAnnotation] === identityKey(identityOf(object));

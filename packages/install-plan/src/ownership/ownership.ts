@@ -1,8 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { fieldsAppliedBy, type KubeObject } from "@quartermaster/runtime";
 
+import type { Confirmation } from "../confirmation/confirmation.ts";
 import { hasStarted, isInstalled } from "../plan-status.ts";
-import { claimedPlanId, fieldManager, isProven, planId, planIdOn } from "./owner-labels.ts";
+import { claimedPlanId, claimedPlanName, fieldManager, isProven, planId, planIdOn } from "./owner-labels.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */
 export type Ownership =
@@ -15,6 +16,8 @@ export type Ownership =
       readonly kind: "unowned";
       /** It bears labels of this plan that the plan did not put there. */
       readonly isForged?: true;
+      /** It bears labels of an earlier plan of this name; whether a person said that the plan was restored, in vain. */
+      readonly former?: Exclude<Confirmation, "given">;
     }
   | { readonly kind: "ownedByOther"; readonly owner: string };
 
@@ -25,6 +28,8 @@ export interface OwnershipContext {
   readonly takesOverFrom: ReadonlySet<string>;
   /** All plans there are, by id: namespace and name. */
   readonly living: Pick<ReadonlyMap<string, string>, "get">;
+  /** Whether a person says that the plan was restored from a backup, with the objects that bear its labels (default: no). */
+  readonly restore?: Confirmation;
 }
 
 /** Judges by the owner labels on the object; a label that no apply of ours put there is no more than a label. */
@@ -32,13 +37,13 @@ export function ownershipOf(live: KubeObject | undefined, context: OwnershipCont
   if (live === undefined) return { kind: "absent" };
   const { plan, takesOverFrom, living } = context;
   const mark = planIdOn(live);
-  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live, plan);
+  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live, context);
   // Before its start a plan has written nothing, whatever somebody makes of its uid.
-  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "owned" } : unmarked(live, plan);
+  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "owned" } : unmarked(live, context);
   if (takesOverFrom.has(mark)) return { kind: "inherited" };
   const owner = living.get(mark);
   return owner === undefined
-    ? unmarked(live, plan)
+    ? unmarked(live, context)
     : { kind: "ownedByOther", owner: describePlan(owner, plan) };
 }
 
@@ -55,11 +60,21 @@ function isStripped(live: KubeObject, plan: InstallPlan): boolean {
   );
 }
 
-function unmarked(live: KubeObject, plan: InstallPlan): Ownership {
+function unmarked(live: KubeObject, context: OwnershipContext): Ownership {
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller !== undefined)
     return { kind: "ownedByOther", owner: `${controller.kind} ${controller.name}` };
-  return claimedPlanId(live) === planId(plan.metadata)
-    ? { kind: "unowned", isForged: true }
-    : { kind: "unowned" };
+  const isForged = claimedPlanId(live) === planId(context.plan.metadata);
+  if (!isForged && !isOfFormerSelf(live, context)) return { kind: "unowned" };
+  const { restore = "none" } = context;
+  // Labels alone prove nothing; that the plan was restored with them is a person's word.
+  if (restore === "given") return isProven(live) ? { kind: "inherited" } : { kind: "unowned" };
+  return isForged ? { kind: "unowned", isForged } : { kind: "unowned", former: restore };
+}
+
+/** Its labels name a plan of this name that is gone: perhaps this one, before it was restored from a backup. */
+function isOfFormerSelf(live: KubeObject, { plan, living }: OwnershipContext): boolean {
+  const claimed = claimedPlanId(live);
+  if (claimed === undefined || living.get(claimed) !== undefined || !isProven(live)) return false;
+  return claimedPlanName(live) === plan.metadata.name;
 }

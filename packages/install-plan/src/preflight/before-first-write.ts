@@ -4,6 +4,7 @@ import { whyUnusable } from "../account/account-view.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
 import type { Issue, IssueReason } from "../issue.ts";
+import { secretRetryMs } from "../manifest/secret-retry.ts";
 import { describePermission } from "../permissions/permission.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { describeIssues, issuesOf } from "../plan-conditions.ts";
@@ -13,6 +14,7 @@ import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { recheckMs, type WakeTrigger } from "../wake-index.ts";
 import { approvalOf } from "./approval.ts";
+import { collisionRecheckMs } from "./colliding.ts";
 
 const minuteMs = 60_000;
 /** Discovery, CRDs, namespaces, webhooks and policies bring an invalid plan back; quotas do not. */
@@ -49,10 +51,11 @@ function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
       message: why.message,
       outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
     });
-  const phase = first.reason === "ManifestInvalid" ? "Invalid" : "Resolving";
-  // A Secret is not watched: that it was mended is found by looking.
+  const phase = isGone ? "Resolving" : "Invalid";
+  // A Secret is not watched: that it is there, or was mended, is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
-  const outcome = isGone ? waiting(why, minuteMs) : stalled(why, holdsSecret ? minuteMs : invalidRetryMs);
+  const retryMs = holdsSecret ? secretRetryMs(seen) : invalidRetryMs;
+  const outcome = isGone ? waiting(why, Math.min(minuteMs, retryMs)) : stalled(why, retryMs);
   return answer(seen, now, { phase, message: why.message, outcome });
 }
 
@@ -67,7 +70,8 @@ function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
 function invalidForMs(issues: readonly Issue[], seen: Seen): number {
   const isAbout = (wanted: IssueReason): boolean => issues.some(({ reason }) => reason === wanted);
   if (isAbout("KindMissing")) return soonIf("kinds", seen, kindMissingRetryMs);
-  return isAbout("Rejected") ? soonIf("admission", seen, invalidRetryMs) : invalidRetryMs;
+  if (isAbout("Rejected")) return soonIf("admission", seen, invalidRetryMs);
+  return collisionRecheckMs(seen.colliding, invalidRetryMs);
 }
 
 function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
@@ -99,7 +103,7 @@ function kindsUnwatchable(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, unwatchable } = seen;
   if (unwatchable.length === 0) return undefined;
   const why = because(reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`);
-  const begun = isInstalled(plan) ? "Installed" : "Applying";
+  const begun = isInstalled(plan) ? "Degraded" : "Failed";
   return answer(seen, now, {
     phase: hasStarted(plan) ? begun : "Forbidden",
     message: why.message,
@@ -221,8 +225,19 @@ function claims({ plan, manifests }: Seen): readonly PlanAction[] {
     .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
 }
 
-function warnings({ plan, content }: Seen): readonly PlanAction[] {
-  return content.warnings.length === 0
-    ? []
-    : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings }];
+function warnings({ plan, content, replacement }: Seen): readonly PlanAction[] {
+  // It may be gone, or never have been there: a slip of the pen leaves the plan that was meant in force.
+  const unknown = replacement.predecessors
+    .filter((predecessor) => predecessor.plan === undefined && predecessor.uid === "")
+    .map(
+      ({ name }) => `Plan ${name} in spec.replaces.plans does not exist, so nothing is taken over from it.`,
+    );
+  return [
+    ...(content.warnings.length === 0
+      ? []
+      : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings } as const]),
+    ...(unknown.length === 0
+      ? []
+      : [{ kind: "warn", plan, reason: "NotReplaced", warnings: unknown } as const]),
+  ];
 }

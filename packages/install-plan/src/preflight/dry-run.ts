@@ -8,6 +8,7 @@ import {
   unreachable,
 } from "@quartermaster/runtime";
 
+import { inOrder, isImmutableCause } from "../describe-causes.ts";
 import { describeIdentity } from "../identity.ts";
 import type { Issue, IssueReason } from "../issue.ts";
 import { isCreatedAsApplied } from "../manifest/provided-kinds.ts";
@@ -120,24 +121,9 @@ function transient(error: ApiError, { identity }: Member): DryRun {
   return { kind: "transient", message, retryAfterMs: error.retryAfterMs ?? 0 };
 }
 
-/**
- * The server has no code for immutable fields. What it and most authors of CRDs write; `roleRef` of bindings, addresses of
- * Services and the specs of Pods and StatefulSets have words of their own.
- */
-const immutableWords =
-  /\bimmutable\b|may not be changed|may not change once set|cannot change roleRef|updates may not change fields/;
-
 /** Whether the server refused a change of a field that cannot be changed. */
 export function isImmutable(error: unknown): boolean {
-  return (
-    error instanceof ApiError &&
-    classify(error) === "invalid" &&
-    error.causes.some(
-      ({ reason, message }) =>
-        immutableWords.test(message) ||
-        (reason === "FieldValueForbidden" && /updates to .* are forbidden/.test(message)),
-    )
-  );
+  return error instanceof ApiError && classify(error) === "invalid" && error.causes.some(isImmutableCause);
 }
 
 /** Every fault that the server lists becomes part of one issue, the first field named. */
@@ -147,7 +133,8 @@ function issueOf(
   reason: IssueReason,
 ): { readonly kind: "issue"; readonly issue: Issue } {
   const { stage, index, identity } = member;
-  const [first] = error.causes;
+  const [first] = inOrder(error.causes);
+  const remedy = reason === "ImmutableField" ? `. ${immutableRemedy(member)}` : "";
   return {
     kind: "issue",
     issue: {
@@ -156,9 +143,19 @@ function issueOf(
       index,
       object: identity,
       ...(first?.field === undefined || first.field === "" ? {} : { field: first.field }),
-      message: `${describeIdentity(identity)} was rejected: ${refusalText(error)}`,
+      message: `${describeIdentity(identity)} was rejected: ${refusalText(error)}${remedy}`,
     },
   };
+}
+
+/** What an author can do about a field that cannot be changed. */
+export function immutableRemedy({ lifecycle, identity }: Pick<Member, "lifecycle" | "identity">): string {
+  const holdsData = identity.kind === "PersistentVolumeClaim" && lifecycle.protectData;
+  const keep = "or keep the live value.";
+  if (lifecycle.onImmutable === "Fail")
+    return `In a new plan, set lifecycle.onImmutable: Recreate${holdsData ? " and protectData: false" : ""} to delete and recreate the object, ${keep}`;
+  if (holdsData) return `Recreating it loses its data: set lifecycle.protectData: false, ${keep}`;
+  return `It is not recreated, because the API server would reject the new object too: fix it in a new plan, ${keep}`;
 }
 
 function isAboutPermissions({ identity }: Member): boolean {

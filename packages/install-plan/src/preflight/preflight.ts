@@ -4,6 +4,7 @@ import { deletedOf } from "../handover/leftovers.ts";
 import { describeIdentity, identityKey, identityOf } from "../identity.ts";
 import type { Issue } from "../issue.ts";
 import type { Member } from "../member.ts";
+import { collisionWords, nobodys } from "../ownership/collision-words.ts";
 import { bindingRight } from "../permissions/escalation.ts";
 import type { Permission } from "../permissions/permission.ts";
 import type { DryRun } from "../plan-memory.ts";
@@ -96,22 +97,14 @@ export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, ownership, isUnapproved } = view;
   if (isUnapproved === true) return [lateArrival(member)];
-  const isForged = ownership.kind === "unowned" && ownership.isForged === true;
-  const nobodys = isForged
-    ? "has labels of this plan that the plan did not set"
-    : "already exists and has no owner";
-  const owner = ownership.kind === "ownedByOther" ? `belongs to ${ownership.owner}` : nobodys;
-  const remedy =
-    ownership.kind === "ownedByOther"
-      ? "adoption: Always takes it over"
-      : "adoption: IfUnowned takes it over";
+  const { reason, found, remedy } = collisionWords(ownership) ?? nobodys;
   return [
     {
-      reason: isForged ? "NameTaken" : "Collision",
+      reason,
       stage: member.stage,
       index: member.index,
       object: member.identity,
-      message: `${describeIdentity(member.identity)} ${owner}; ${remedy}.`,
+      message: `${describeIdentity(member.identity)} ${found}; ${remedy}.`,
     },
   ];
 }

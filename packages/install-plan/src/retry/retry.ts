@@ -8,22 +8,54 @@ import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { recheckMs } from "../wake-index.ts";
 import type { WriteFailure } from "../write-failure.ts";
+import { isRetryRequested } from "./retry-request.ts";
 import { rollBack } from "./roll-back.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */
 export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
+  return afterFailure(seen, now, { why, isRepeatable: true });
+}
+
+/**
+ * The same after a job: it may have changed data half way, so that it runs again only when a person says so, or where the author
+ * limited the attempts and thereby allowed them.
+ */
+export function afterFailedJob(seen: Seen, now: Date, why: Why): PlanVerdict {
+  return afterFailure(seen, now, { why, isRepeatable: seen.plan.spec.retry.maxAttempts > 0 });
+}
+
+interface Failure {
+  readonly why: Why;
+  /** Whether another attempt may be made without a person. */
+  readonly isRepeatable: boolean;
+}
+
+function afterFailure(seen: Seen, now: Date, { why, isRepeatable }: Failure): PlanVerdict {
   const retreat = rollBack(seen, now, why);
   if (retreat !== undefined) return retreat;
   const { plan } = seen;
-  const { maxAttempts, initialSeconds } = plan.spec.retry;
-  const isLast = maxAttempts > 0 && attemptOf(plan) >= maxAttempts;
+  const { initialSeconds } = plan.spec.retry;
+  const isLast = !isRepeatable || isLastAttempt(plan);
   const isNews = plan.status?.phase !== "Failed";
-  if (isLast) return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why) });
+  // A request that was there when the plan failed was meant for something else.
+  if (!isNews && isRetryRequested(plan)) return nextAttempt(seen, now);
+  if (isLast) return untilAsked(seen, now, why);
   if (isNews || seen.retryInMs > 0) {
     const delayMs = isNews ? initialSeconds * 1000 : seen.retryInMs;
     return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, delayMs) });
   }
   return nextAttempt(seen, now);
+}
+
+function isLastAttempt(plan: InstallPlan): boolean {
+  const { maxAttempts } = plan.spec.retry;
+  return maxAttempts > 0 && attemptOf(plan) >= maxAttempts;
+}
+
+/** Nothing brings the plan back but a person: see `planAnnotations.retry`. */
+function untilAsked(seen: Seen, now: Date, { reason, message }: Why): PlanVerdict {
+  const why = because(reason, `${message.replace(/[.:;]?$/, ".")} To try again, run qm plan retry.`);
+  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why) });
 }
 
 /** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried at once. */

@@ -1,29 +1,37 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { installPlan } from "@quartermaster/api";
-import { eventually, hasRealNodes, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
+import {
+  type Connection,
+  eventually,
+  hasRealNodes,
+  type LocalCluster,
+  startLocalCluster,
+} from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { operateAlone } from "../support/own-cluster.ts";
+import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
 import { aPlan } from "../support/plans.ts";
 
 const namespace = "default";
 
-describe.runIf(hasRealNodes())("jobs on a real node", () => {
+describe.runIf(hasRealNodes())("pods on a real node", () => {
   let cluster: LocalCluster;
+  let operator: Connection;
 
   beforeAll(async () => {
     cluster = await startLocalCluster({ nodes: 1 });
+    operator = await operateAlone(cluster);
   });
 
   afterAll(async () => {
+    await operator[Symbol.asyncDispose]();
     await cluster.stop();
   });
 
   test("[install-plan/59] a job that needs a permission its account lacks fails by its own means, and the plan says so", async () => {
-    await using operator = await operateAlone(cluster);
     const { client } = operator;
     const rules = "create,get,delete";
     await cluster.kubectl(["create", "role", "jobs", `--verb=${rules}`, "--resource=jobs.batch"]);
@@ -69,4 +77,67 @@ describe.runIf(hasRealNodes())("jobs on a real node", () => {
     const { stdout } = await cluster.kubectl(["logs", `job/${status.jobs?.[0]?.jobName ?? ""}`]);
     expect(stdout).toContain("Forbidden");
   });
+
+  test("a rollout that does not progress names the image and the exit code that its pods report", async () => {
+    await makeAdministrator(operator);
+    const busybox = "quartermaster.local/busybox:1";
+    await createPlan("web-1", [deployment("web", { image: busybox, command: ["sleep", "3600"] })]);
+    await statusOnce("web-1", ({ phase }) => phase === "Installed");
+    await createPlan(
+      "web-2",
+      [
+        deployment("web", { image: "nowhere.invalid/web:2" }),
+        deployment("crash", { image: busybox, command: ["sh", "-c", "exit 3"] }),
+      ],
+      { replaces: { plans: [{ name: "web-1" }] } },
+    );
+    const { details, message } = await statusOnce("web-2", (status) => {
+      const said = (status.details ?? []).map(({ reason }) => reason);
+      return said.includes("ImagePullBackOff") && said.includes("CrashLoopBackOff");
+    });
+    expect(message).toMatch(
+      /the image nowhere\.invalid\/web:2 of container main cannot be pulled\. 1 of 2 replicas available/,
+    );
+    expect(details?.map((detail) => detail.message).join(" ")).toContain("container main exited with code 3");
+  });
+
+  async function createPlan(name: string, manifests: readonly object[], more: object = {}): Promise<void> {
+    const stages = [{ name: "s", resources: manifests.map((manifest) => ({ manifest })) }];
+    const spec = { serviceAccountName: "installer", stages, ...more };
+    const { apiVersion, kind } = aPlan(name);
+    await operator.client.create(installPlan.kind, {
+      apiVersion,
+      kind,
+      metadata: { name, namespace },
+      spec,
+    } as never);
+  }
+
+  async function statusOnce(name: string, demand: (status: Status) => boolean): Promise<Status> {
+    return await eventually(
+      async (see) => {
+        const { status } = await operator.client.get(installPlan.kind, { namespace, name });
+        return see(status) !== undefined && demand(status ?? {}) ? status : undefined;
+      },
+      { withinMs: 90_000 },
+    );
+  }
 });
+
+type Status = NonNullable<InstallPlan["status"]>;
+
+function deployment(name: string, container: object): object {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { terminationGracePeriodSeconds: 0, containers: [{ name: "main", ...container }] },
+      },
+    },
+  };
+}

@@ -3,12 +3,11 @@ import { join } from "node:path";
 
 import { installPlan, type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
 import { type Client, Discovery, type Kind, type KubeObject, realSystem } from "@quartermaster/runtime";
-import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { eventually, type LocalCluster, startLocalCluster, type Connection } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { pack, readYaml } from "../../src/offline/index.ts";
 import { isLabelledBy, planIdLabel } from "../../src/ownership/owner-labels.ts";
-import type { Connection } from "../support/connection.ts";
 import { serviceAccounts } from "../support/kinds.ts";
 import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
 

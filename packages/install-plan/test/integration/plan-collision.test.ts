@@ -3,9 +3,10 @@ import { aConfigMap, aDeployment, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { configMaps, deployments, type Keyed } from "../support/kinds.ts";
+import { configMaps, deployments, type Keyed, namespaces } from "../support/kinds.ts";
 import { configMap, gated, inline } from "../support/manifests.ts";
-import { setUpWorkbench, type Workbench } from "../support/workbench.ts";
+import { removing } from "../support/removing.ts";
+import { allPermissions, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const replicaSets: Kind = defineKind({
   group: "apps",
@@ -50,9 +51,26 @@ describe("objects that are there already", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("taken")] }]));
     await bench.inPhase("p", "Invalid");
     await bench.client.delete(configMaps, before.metadata);
-    await bench.patchPlan("p", { spec: { historyLimit: 7 } });
+    // Nobody touches the plan; it looks again by itself only after ten minutes.
     await bench.installed("p");
     expect((await readConfigMap(bench, "taken")).data).toEqual({ a: "1" });
+  });
+
+  test("a namespace that stood in the way may be deleted: the plan then makes its own and fills it", async () => {
+    await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
+    const name = `${bench.namespace}-inside`;
+    bench.use(removing(bench.client, namespaces, { name }));
+    await bench.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    const resources = [
+      inline({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
+      inline({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: name } }),
+    ];
+    await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
+    const { status } = await bench.inPhase("p", "Invalid");
+    expect(status?.message).toContain(`Namespace ${name} already exists`);
+    await bench.client.delete(namespaces, { name });
+    await bench.installed("p");
+    expect(await bench.client.find(configMaps, { namespace: name, name: "c" })).toBeDefined();
   });
 
   test("[install-plan/62] nobody's object is taken over in place and keeps what others set", async () => {
@@ -139,7 +157,7 @@ describe("objects that appear while the plan is carried out", () => {
       { name: "a", resources: [gated("gate")] },
       { name: "b", resources: [configMap("late", { a: "ours" })] },
     ];
-    await bench.create(bench.plan("p", stages));
+    await bench.create(bench.plan("p", stages, { retry: { initialSeconds: 600, maxSeconds: 600 } }));
     await bench.until("p", ({ states }) => states?.[0] === "P");
     const theirs = await makeConfigMap(bench, "late", data);
     await bench.openGate("gate");
@@ -151,6 +169,9 @@ describe("objects that appear while the plan is carried out", () => {
     expect(after.data).toEqual(data);
     expect(after.metadata.labels).toBeUndefined();
     expect(after.metadata.annotations).toBeUndefined();
+    await bench.client.delete(configMaps, after.metadata);
+    await bench.installed("p");
+    expect((await readConfigMap(bench, "late")).data).toEqual({ a: "ours" });
   });
 
   test("[install-plan/67] a copy of our marks on another object is nothing to us", async () => {

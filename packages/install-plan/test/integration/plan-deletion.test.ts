@@ -146,28 +146,32 @@ describe("a plan is deleted", () => {
     await gone(bench, "block");
   });
 
-  test("[install-plan/107] a namespace that is deleted takes its plans with it; what is outside stays, with an event", async () => {
-    await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
-    const outside = `outside-${bench.namespace}`;
-    const role = {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name: outside },
-      rules: [],
-    };
-    await bench.create(
-      bench.plan("p", [{ name: "s", resources: [inline(role), configMap("c")] }], { scope: "Cluster" }),
-    );
-    await bench.installed("p");
-    await bench.client.delete(serviceAccounts, { namespace: bench.namespace, name: bench.account });
-    await bench.client.delete(namespaces, { name: bench.namespace });
-    await eventually(
-      async () => (await bench.client.find(namespaces, { name: bench.namespace })) === undefined,
-      { withinMs: 60_000 },
-    );
-    expect(await bench.client.find(clusterRoles, { name: outside })).toBeDefined();
-    await bench.client.delete(clusterRoles, { name: outside });
-  });
+  test(
+    "[install-plan/107] a namespace that is deleted takes its plans with it; what is outside stays, with an event",
+    { timeout: 240_000 },
+    async () => {
+      await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
+      const outside = `outside-${bench.namespace}`;
+      const role = {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name: outside },
+        rules: [],
+      };
+      await bench.create(
+        bench.plan("p", [{ name: "s", resources: [inline(role), configMap("c")] }], { scope: "Cluster" }),
+      );
+      await bench.installed("p");
+      await bench.client.delete(serviceAccounts, { namespace: bench.namespace, name: bench.account });
+      await bench.client.delete(namespaces, { name: bench.namespace });
+      await eventually(
+        async () => (await bench.client.find(namespaces, { name: bench.namespace })) === undefined,
+        { withinMs: 180_000 },
+      );
+      expect(await bench.client.find(clusterRoles, { name: outside })).toBeDefined();
+      await bench.client.delete(clusterRoles, { name: outside });
+    },
+  );
 
   test("[install-plan/108] a CRD with objects of others stays and is named; the plan goes", async () => {
     await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });

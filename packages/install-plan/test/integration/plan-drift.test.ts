@@ -282,7 +282,7 @@ describe("what others do to the objects of a plan", () => {
     expect(conditionOf(status, "Contested")?.message).toContain("stubborn");
     expect((await bench.writes(mark)).length).toBeLessThanOrEqual(6);
     await bench.openGate("g");
-    await bench.until("p", ({ phase }) => phase === "Installed");
+    await bench.until("p", ({ finishedAt }) => finishedAt !== undefined);
   });
 
   test("[security/12] nor do two plans that wait for a stage each", async () => {

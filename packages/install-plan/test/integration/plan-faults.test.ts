@@ -9,11 +9,11 @@ import {
   type SeenRequest,
   startFaultProxy,
   tooManyRequests,
+  connect,
 } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
-import { connect } from "../support/connection.ts";
 import { widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
 import { configMap, deployment, gated, inline, job } from "../support/manifests.ts";

@@ -142,7 +142,7 @@ describe("an operator with the limited permissions", () => {
     await eventually(async () => !(await isAllowed(bench, permission)));
     await bench.operate();
     const { status } = await bench.until("p", ({ message = "" }) => message.includes("may not watch"));
-    expect(status?.phase).toBe("Installed");
+    expect(status?.phase).toBe("Degraded");
     await bench.deletePlan("p");
     const blocked = await bench.until("p", ({ phase }) => phase === "Deleting");
     const condition = conditionOf(blocked.status, "DeletionBlocked");

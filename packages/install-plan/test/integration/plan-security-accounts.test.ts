@@ -1,10 +1,9 @@
 import { installPlan } from "@quartermaster/api";
-import { eventually, makeIdentity, makeNamespace } from "@quartermaster/testkit";
+import { eventually, makeIdentity, makeNamespace, connect } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { isUserAllowed } from "../support/access-review.ts";
 import { conditionOf } from "../support/conditions.ts";
-import { connect } from "../support/connection.ts";
 import { coreRule } from "../support/grants.ts";
 import { configMaps, roles, serviceAccounts } from "../support/kinds.ts";
 import { bystanderInstalls } from "../support/mallory.ts";

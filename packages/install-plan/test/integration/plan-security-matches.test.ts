@@ -1,8 +1,7 @@
 import type { Transport } from "@quartermaster/runtime";
-import { aConfigMap } from "@quartermaster/testkit";
+import { aConfigMap, connect } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { connect } from "../support/connection.ts";
 import { configMaps } from "../support/kinds.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";

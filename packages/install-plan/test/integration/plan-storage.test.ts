@@ -88,13 +88,15 @@ describe("manifests beside the plan, before it is installed", () => {
     expect(await bench.writes(mark)).toEqual([]);
     const patch = { kind: "merge", body: { immutable: true } } as const;
     await bench.client.patch(secrets, refTo(bench, "held"), { patch });
-    // A Secret is not watched; a touch of the plan stands for the next look.
-    await bench.patchPlan("p", { metadata: { labels: { touched: "yes" } } });
-    await bench.installed("p");
+    await bench.installed("p", 20_000);
   });
 
-  test("a manifest in an immutable Secret is installed", async () => {
+  test("a manifest in an immutable Secret is installed, seconds after the Secret is there", async () => {
     await using bench = await setUpWorkbench();
+    await store(bench, settings, { secretKeyRef: { name: "held", key: "manifest" } });
+    await bench.create(bench.plan("p", [{ name: "s", resources: [reference(settings)] }]));
+    const waiting = await bench.inPhase("p", "Resolving");
+    expect(conditionOf(waiting.status, "Resolved")?.reason).toBe("SecretMissing");
     await bench.client.create(secrets, {
       apiVersion: "v1",
       kind: "Secret",
@@ -102,9 +104,7 @@ describe("manifests beside the plan, before it is installed", () => {
       immutable: true,
       data: { manifest: Buffer.from(JSON.stringify(settings)).toString("base64") },
     });
-    await store(bench, settings, { secretKeyRef: { name: "held", key: "manifest" } });
-    await bench.create(bench.plan("p", [{ name: "s", resources: [reference(settings)] }]));
-    await bench.installed("p");
+    await bench.installed("p", 20_000);
     // It has no account of its own that could look into the Secret: only plans do.
     const found = await eventually(async () => {
       const manifest = await bench.client.get(resourceManifest.kind, refTo(bench, storedName(settings)));
@@ -128,7 +128,7 @@ describe("manifests beside the plan, once it is installed", () => {
       "p",
       (now) => conditionOf(now, "Stalled")?.reason === "ContentChanged",
     );
-    expect(status?.phase).toBe("Installed");
+    expect(status?.phase).toBe("Degraded");
     const body = { data: { a: "drifted" } };
     await bench.client.patch(configMaps, refTo(bench, "settings"), { patch: { kind: "merge", body } });
     const mark = await bench.audit.mark();
@@ -142,14 +142,15 @@ describe("manifests beside the plan, once it is installed", () => {
     );
   });
 
-  test("[install-plan/22] a manifest that was deleted leaves the plan installed", async () => {
+  test("[install-plan/22] a manifest that was deleted leaves the objects alone, and nobody can say whether they drift", async () => {
     await using bench = await setUpWorkbench();
     await install(bench);
     const mark = await bench.audit.mark();
     await bench.client.delete(resourceManifest.kind, refTo(bench, storedName(settings)));
     const gone = await bench.until("p", (now) => conditionOf(now, "Resolved")?.status === "False");
     expect(gone.status).toMatchObject({
-      phase: "Installed",
+      phase: "Degraded",
+      objects: "0/1",
       counts: { total: 1, unknown: 1 },
       states: ["U"],
     });
@@ -189,7 +190,15 @@ describe("manifests beside the plan, once it is installed", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [gated("c")] }]));
     const stages = [{ name: "s", resources: [gated("d")] }];
-    await expect(bench.patchPlan("p", { spec: { stages } })).rejects.toMatchObject({ class: "invalid" });
+    await expect(bench.patchPlan("p", { spec: { stages } })).rejects.toMatchObject({
+      class: "invalid",
+      causes: [
+        {
+          field: "spec.stages",
+          message: expect.stringMatching(/new plan that lists this one in spec\.replaces\.plans$/) as string,
+        },
+      ],
+    });
     for (const lifecycle of [{ adoption: "Always" }, { onImmutable: "Recreate" }, { ignorePaths: ["/data"] }])
       await expect(bench.patchPlan("p", { spec: { lifecycle } })).rejects.toThrow("immutable");
     await bench.patchPlan("p", { spec: { paused: true } });

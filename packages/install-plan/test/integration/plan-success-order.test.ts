@@ -1,9 +1,8 @@
-import { eventually, startFaultProxy } from "@quartermaster/testkit";
+import { eventually, startFaultProxy, connect } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { isServed } from "../../src/crds/established-kinds.ts";
 import { readYaml } from "../../src/manifest/read-yaml.ts";
-import { connect } from "../support/connection.ts";
 import { widget, widgets } from "../support/definitions.ts";
 import { configMaps, crds, namespaces } from "../support/kinds.ts";
 import { configMap } from "../support/manifests.ts";

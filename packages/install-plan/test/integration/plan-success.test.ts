@@ -60,7 +60,7 @@ describe("a plan that can be carried out", () => {
     const { status } = await bench.until("applied", ({ states }) => states?.[1] === "R");
     expect(status?.states).toEqual(["P", "R"]);
     expect(conditionOf(status, "Ready")?.status).toBe("False");
-    const settled = await bench.inPhase("applied", "Installed");
+    const settled = await bench.inPhase("applied", "Degraded");
     expect(conditionOf(settled.status, "Ready")?.status).toBe("False");
   });
 

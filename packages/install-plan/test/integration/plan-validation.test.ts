@@ -35,8 +35,33 @@ describe("objects that the server would not take", () => {
     const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, dota: { a: "1" } };
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("a"), inline(manifest)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
-    expect(status?.message).toContain("dota");
+    expect(status?.message).toContain("dota: is not a field of this kind");
     expect(await bench.writes(mark)).toEqual([]);
+  });
+
+  test("messages say what to do about values of a wrong type and kinds that are not served", async () => {
+    await using bench = await setUpWorkbench();
+    const { namespace } = bench;
+    const pin = 4711;
+    const numbers = [
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { count: 3 } },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, type: pin },
+    ];
+    const old = { ...deploymentOf(bench, { app: "a" }), apiVersion: "apps/v1beta1" };
+    await bench.create(
+      bench.plan("typed", [{ name: "s", resources: numbers.map((object) => inline(object)) }]),
+    );
+    await bench.create(bench.plan("old", [{ name: "s", resources: [inline(old)] }]));
+    const { status } = await bench.inPhase("typed", "Invalid");
+    expect(status?.message).toContain(
+      `data.count: ConfigMap ${namespace}/c was rejected: data.count: must be a string; put the value in quotes`,
+    );
+    expect(status?.message).toContain("type: has the wrong type");
+    expect(JSON.stringify(status)).not.toContain(String(pin));
+    const { status: ofOld } = await bench.inPhase("old", "Invalid");
+    expect(ofOld?.message).toContain(
+      "the kind Deployment of apps/v1beta1 is not served; did you mean apps/v1?",
+    );
   });
 
   test.each([
@@ -123,7 +148,9 @@ describe("fields that cannot be changed", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources }], adopting));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("ImmutableField");
-    expect(status?.message).toContain("spec.selector");
+    expect(status?.message).toContain(
+      "was rejected: spec.selector: field is immutable. In a new plan, set lifecycle.onImmutable: Recreate",
+    );
     expect(await bench.writes(mark)).toEqual([]);
     const after = await bench.client.get(deployments, before.metadata);
     expect(after.metadata.uid).toBe(before.metadata.uid);

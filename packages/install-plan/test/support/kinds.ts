@@ -11,7 +11,9 @@ export interface Keyed extends KubeObject {
 export interface PlanEvent extends KubeObject {
   readonly type: string;
   readonly reason: string;
+  readonly action: string;
   readonly note: string;
+  readonly eventTime: string;
   readonly regarding: { readonly name: string };
 }
 

@@ -1,8 +1,7 @@
 import { type InstallPlan, installPlan } from "@quartermaster/api";
 import type { Client } from "@quartermaster/runtime";
-import { makeIdentity, type PolicyRule } from "@quartermaster/testkit";
+import { makeIdentity, type PolicyRule, connect } from "@quartermaster/testkit";
 
-import { connect } from "./connection.ts";
 import { coreRule } from "./grants.ts";
 import { configMap } from "./manifests.ts";
 import type { Workbench } from "./workbench.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import type { Access } from "./connection.ts";
+import type { Access } from "@quartermaster/testkit";
 
 /** An operator in a process of its own, that can really be killed. */
 export interface OperatorProcess extends AsyncDisposable {

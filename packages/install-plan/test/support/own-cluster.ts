@@ -1,8 +1,7 @@
 import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
-import type { LocalCluster } from "@quartermaster/testkit";
+import { type LocalCluster, connect, type Connection } from "@quartermaster/testkit";
 
 import { installPlanControllers } from "../../src/index.ts";
-import { connect, type Connection } from "./connection.ts";
 import { clusterRoleBindings, serviceAccounts } from "./kinds.ts";
 import { serveOurKinds } from "./our-kinds.ts";
 

@@ -13,6 +13,7 @@ type PolicyFile =
   | "installplan-approval.yaml"
   | "installplan-author.yaml"
   | "installplan-author-record.yaml"
+  | "installplan-confirmations.yaml"
   | "status.yaml";
 
 /** Puts a shipped file of admission policies in force, for the namespace of the workbench only. */

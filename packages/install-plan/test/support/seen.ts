@@ -53,8 +53,10 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     members: [aView("c")],
     manifests: [],
     jobs: [],
+    surplusJobs: [],
     account: { kind: "present", uid: "uid-account" },
     unwatchable: [],
+    restore: "none",
     replacement: {
       predecessors: [],
       issues: [],
@@ -68,6 +70,7 @@ export function aSeen(plan: InstallPlan, more: Partial<Seen> = {}): Seen {
     leftovers: [],
     writeFailures: [],
     pinnedNamespaces: [],
+    unresolvedMs: 0,
     stageElapsedMs: 0,
     retryInMs: 0,
     nowMs: 0,

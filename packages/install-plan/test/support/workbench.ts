@@ -20,10 +20,12 @@ import {
   makeNamespace,
   type PolicyRule,
   WRITING_VERBS,
+  type Access,
+  connect,
 } from "@quartermaster/testkit";
 
 import { installPlanControllers } from "../../src/index.ts";
-import { type Access, connect } from "./connection.ts";
+import { contradictionsIn } from "../../src/phase-table.ts";
 import { configMaps, events, type PlanEvent } from "./kinds.ts";
 import { goAnnotation } from "./manifests.ts";
 import { operatorRules, serveOurKinds } from "./our-kinds.ts";
@@ -164,7 +166,8 @@ export async function setUpWorkbench({
         async (see) => {
           const found = await client.get(installPlan.kind, { namespace, name });
           if (found.status !== undefined)
-            for (const fault of faultsOfStatus(found)) faults.add(`${name}: ${fault}`);
+            for (const fault of [...faultsOfStatus(found), ...contradictionsIn(found.status)])
+              faults.add(`${name}: ${fault}`);
           return see(found.status) !== undefined && demand(found.status ?? {}) ? found : undefined;
         },
         { withinMs: timeoutMs },

@@ -9,6 +9,7 @@ import { aSeen, aView } from "../support/seen.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const began = { startedAt: "2026-01-01T00:00:00Z", stage: "s", attempt: 1, phase: "Applying" };
+const noKind = { reason: "WaitingForKind", message: "no kind" };
 const rejected = {
   action: "apply",
   kind: "rejected",
@@ -68,13 +69,13 @@ describe("which writes of a stage are due", () => {
     },
     {
       name: "one by one, none after one that is blocked",
-      members: [aNew("a"), aNew("b", { blockedBy: "no kind" }), aNew("c")],
+      members: [aNew("a"), aNew("b", { blockedBy: noKind }), aNew("c")],
       spec: {},
       want: ["a"],
     },
     {
       name: "side by side, those that are not blocked",
-      members: [aNew("a"), aNew("b", { blockedBy: "no kind" }), aNew("c")],
+      members: [aNew("a"), aNew("b", { blockedBy: noKind }), aNew("c")],
       spec: wide,
       want: ["a", "c"],
     },
@@ -110,7 +111,7 @@ describe("a stage", () => {
   test.each([
     { name: "waits for its objects", wait: "Ready", elapsedMs: 10_000, want: "Applying" },
     { name: "fails after its time", wait: "Ready", elapsedMs: 10_001, want: "Failed" },
-    { name: "that does not wait is passed", wait: "Applied", elapsedMs: 10_001, want: "Installed" },
+    { name: "that does not wait is passed", wait: "Applied", elapsedMs: 10_001, want: "Degraded" },
   ])("$name", ({ wait, elapsedMs, want }) => {
     const given = applying({ members, stageElapsedMs: elapsedMs }, { spec: waitsFor(wait) });
     expect(phaseOf(given)).toMatchObject({ phase: want });

@@ -12,6 +12,7 @@ const now = new Date("2026-01-01T00:00:00Z");
 const installed = aPlan("p", {
   status: { startedAt: "2026-01-01T00:00:00Z", finishedAt: "2026-01-01T00:00:00Z", phase: "Installed" },
 });
+const noKind = { reason: "WaitingForKind", message: "no kind" };
 const drift = { paths: ["/data/a"], additions: [] };
 const absent = { ownership: { kind: "absent" }, state: "Missing" } as const;
 const forged = { ownership: { kind: "unowned", isForged: true }, state: "Conflict" } as const;
@@ -75,7 +76,7 @@ describe("whether an installed plan writes an object", () => {
       view: aMemberView({ ...drifted, live: leaving as never }),
       isWritten: false,
     },
-    { name: "it is blocked", view: aMemberView({ ...drifted, blockedBy: "no kind" }), isWritten: false },
+    { name: "it is blocked", view: aMemberView({ ...drifted, blockedBy: noKind }), isWritten: false },
     {
       name: "a revert conflict pauses",
       view: aMemberView({ ...drifted, revertConflict: { manager: "x", notBeforeMs: 101 } }),

@@ -65,13 +65,32 @@ describe("the tries of a job", () => {
       attempt: 2,
       want: ["Waiting", 4, 2],
     },
+    {
+      name: "attempts of the plan that the job had no part in do not count for it",
+      record: ["Failed", 3],
+      attempt: 5,
+      planAttempt: 5,
+      want: ["Failed", 3, 0],
+    },
+    {
+      name: "what an earlier version recorded is final",
+      record: ["Failed", 1],
+      attempt: 4,
+      planAttempt: undefined,
+      want: ["Failed", 1, 0],
+    },
   ] as const;
 
-  test.each(rows)("$name", ({ record: [state, tried], attempt, want }) => {
+  test.each(rows)("$name", ({ record: [state, tried], attempt, want, ...row }) => {
     const job = { name: "migrate", template: { template: {} }, attempts: 3 };
+    const planAttempt = "planAttempt" in row ? row.planAttempt : 1;
+    const known = { ...record, state, attempt: tried, tries: tried };
     const plan = aPlan("p", {
       spec: { stages: [{ name: "s", resources: [], jobs: [job] }] },
-      status: { startedAt: at, jobs: [{ ...record, state, attempt: tried }] },
+      status: {
+        startedAt: at,
+        jobs: [{ ...known, ...(planAttempt === undefined ? {} : { planAttempt }) }],
+      },
     });
     const [view] = jobViews({ plan, planAttempt: attempt, find: () => undefined, elapsedMs: () => 0 });
     expect([view?.state, view?.attempt, view?.triesLeft]).toEqual(want);

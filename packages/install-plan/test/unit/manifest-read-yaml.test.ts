@@ -121,22 +121,22 @@ describe("readYaml refuses within 50 ms", () => {
     {
       name: "tabs as indentation",
       given: "a:\n\tb: 1",
-      want: "line 2: tabs are not allowed as indentation; use spaces",
+      want: "line 2, column 1: tabs are not allowed as indentation; use spaces",
     },
     {
       name: "a tag that makes code",
       given: "a: !!js/function 'x'",
-      want: "line 1: the tag is unknown; remove it",
+      want: "line 1, column 4: the tag is unknown; remove it",
     },
     {
       name: "a tag of its own",
       given: "a: !secret x",
-      want: "line 1: the tag is unknown; remove it",
+      want: "line 1, column 4: the tag is unknown; remove it",
     },
     {
       name: "binary",
       given: "a: !!binary aGVsbG8=",
-      want: "line 1: the tag is unknown; remove it",
+      want: "line 1, column 4: the tag is unknown; remove it",
     },
     { name: "NUL", given: "a: 1\nb: x\0y", want: "line 2: contains a NUL byte" },
     {
@@ -150,7 +150,7 @@ describe("readYaml refuses within 50 ms", () => {
       want: "line 3: merge keys (<<) are not supported; write the fields out",
     },
     { name: "infinity", given: "a: .inf", want: "line 1: is not a valid JSON number" },
-    { name: "a mapping as key", given: "? {a: 1}\n: 2", want: "line 1: keys must be strings" },
+    { name: "a mapping as key", given: "? {a: 1}\n: 2", want: "line 1, column 3: keys must be strings" },
   ];
   test.for(cases)("$name", ({ given, want }) => {
     const { documents, issues } = readYaml(given, { file: "x.yaml" });
@@ -166,12 +166,78 @@ describe("readYaml refuses within 50 ms", () => {
   });
 });
 
+describe("readYaml says what is wrong and what to do about", () => {
+  const keyExpected = "expected key: value, with a space after the colon";
+  const cases = [
+    {
+      name: "a colon in a value",
+      given: "a: b: c",
+      want: /1, column 4: .*put a value that contains a colon in quotes/,
+    },
+    {
+      name: "no space after a colon",
+      given: "kind:ConfigMap\nmetadata:\n  name: x",
+      want: `1, column 1: ${keyExpected}`,
+    },
+    {
+      name: "the same, indented",
+      given: "metadata:\n  name:x\n  namespace: y",
+      want: `2, column 3: ${keyExpected}`,
+    },
+    {
+      name: "a line without a colon",
+      given: "data:\n  a: b\n  c\n  d: e",
+      want: `3, column 3: ${keyExpected}`,
+    },
+    {
+      name: "a key too far left",
+      given: "a:\n    b: x\n  c: y",
+      want: /3, column 1: .*all keys of a mapping/,
+    },
+    {
+      name: "an item too far left",
+      given: "a:\n  - x\n - y",
+      want: /3, column 1: .*must start in the same column/,
+    },
+    { name: "an open quote", given: 'a: "b\nc: d', want: /a quote is not closed/ },
+    { name: "text after a quote", given: 'a: "b" c', want: /1, column 8: unexpected text after a value/ },
+    {
+      name: "a list and keys mixed",
+      given: "- a\nb: c",
+      want: /2, column 1: .*do not mix list items and keys/,
+    },
+    { name: "an open bracket", given: "a: [1, 2\nb: c", want: /a bracket is not closed/ },
+    {
+      name: "a bracket too many",
+      given: "a: [1, 2]]",
+      want: /1, column 10: a bracket is closed that was not opened/,
+    },
+    {
+      name: "a template",
+      given: "metadata:\n  name: {{ .Values.name }}",
+      want: /2, column 10: looks like a template/,
+    },
+    {
+      name: "a merge conflict",
+      given: "a: b\n<<<<<<< HEAD\nc: d\n",
+      want: /2, column 1: is a mark of a merge conflict/,
+    },
+    { name: "a reserved character", given: "a: @b", want: /1, column 4: .*put it in quotes/ },
+    { name: "an unknown escape", given: String.raw`a: "\q"`, want: /1, column 5: .*use single quotes/ },
+  ];
+  test.for(cases)("$name", ({ given, want }) => {
+    const { issues } = readYaml(given, { file: "x.yaml" });
+    expect(issues).toHaveLength(1);
+    expect(issues[0]?.message).toMatch(want);
+  });
+});
+
 describe("readYaml", () => {
   test("keeps good documents beside broken ones and names the broken one", () => {
     const { documents, issues } = readYaml("a: 1\n---\nb: [\n---\nc: 3\n", { file: "x.yaml" });
     expect(documents.map(({ index }) => index)).not.toContain(1);
     expect(documents[0]?.value).toEqual({ a: 1 });
-    expect(issues[0]?.message).toMatch(/^x\.yaml, document 2, line \d: /);
+    expect(issues[0]?.message).toMatch(/^x\.yaml, document 2, line \d, column \d: /);
   });
 
   test("never quotes what it could not read", () => {

@@ -25,6 +25,45 @@ function marked(name: string, managedFields: readonly object[], more: object = {
   return { apiVersion, kind, metadata: { ...place, ...marks, managedFields, ...more } };
 }
 
+describe("whose a restored object is", () => {
+  const former = marked("p", [], {});
+  const relabelled = (labels: object): KubeObject => ({
+    ...former,
+    metadata: { ...former.metadata, labels: { ...former.metadata.labels, ...labels } },
+  });
+  const old = { "install.quartermaster.dev/plan-id": "0".repeat(40) };
+  const elsewhere: KubeObject = { ...relabelled(old), metadata: { ...relabelled(old).metadata, name: "d" } };
+
+  test.each([
+    {
+      name: "labels of the plan before it was restored",
+      live: relabelled(old),
+      restore: "given",
+      want: "inherited",
+    },
+    { name: "labels of the plan itself", live: former, restore: "given", want: "inherited" },
+    { name: "nobody said so", live: relabelled(old), restore: "none", want: "unowned" },
+    { name: "nobody may be believed", live: relabelled(old), restore: "unguarded", want: "unowned" },
+    {
+      name: "labels of a plan of another name",
+      live: relabelled({ ...old, "install.quartermaster.dev/plan": "q" }),
+      restore: "given",
+      want: "unowned",
+    },
+    {
+      name: "labels of a plan that lives",
+      live: relabelled({ "install.quartermaster.dev/plan-id": "living" }),
+      restore: "given",
+      want: "unowned",
+    },
+    { name: "labels that were made for another object", live: elsewhere, restore: "given", want: "unowned" },
+  ] as const)("$name: $want", ({ live, restore, want }) => {
+    const living = new Map([["living", "ns/q"]]);
+    const context = { plan: aPlan("p"), takesOverFrom: new Set<string>(), living, restore };
+    expect(ownershipOf(live, context).kind).toBe(want);
+  });
+});
+
 describe("whose an object is", () => {
   const controller = { apiVersion: "v1", kind: "Thing", name: "t", uid: "u", controller: true };
   const forged = { kind: "unowned", isForged: true };

@@ -6,6 +6,9 @@ import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";
 
 const started = aPlan("p", { status: { startedAt: "2026-01-01T00:00:00Z" } });
+const installed = aPlan("p", {
+  status: { startedAt: "2026-01-01T00:00:00Z", finishedAt: "2026-01-01T00:00:00Z" },
+});
 const drift = { paths: ["/data/a"], additions: [], manager: "kubectl-edit" };
 const failure = {
   action: "apply",
@@ -58,7 +61,46 @@ const rows: readonly Row[] = [
     want: "Authorized=True AuthorUnknown",
   },
   { name: "all objects are its own", given: aSeen(started), want: "Applied=True Applied" },
-  { name: "it has no objects", given: aSeen(started, { members: [] }), want: "Applied=False Applying" },
+  { name: "it has no objects", given: aSeen(started, { members: [] }), want: "Applied=True Applied" },
+  {
+    name: "nothing was written yet",
+    given: aSeen(aPlan("p"), { members: [] }),
+    want: "Applied=False Applying",
+  },
+  {
+    name: "a Job has had its time",
+    given: aSeen(started, { members: [aView("c", { ownership: { kind: "absent" }, isExpired: true })] }),
+    want: "Applied=True Applied",
+  },
+  {
+    name: "an object of an installed plan is missing",
+    given: aSeen(installed, { members: [aView("c", { ownership: { kind: "absent" } })] }),
+    want: "Applied=False Missing",
+  },
+  {
+    name: "a Secret may not be read",
+    given: aSeen(started, {
+      content: {
+        ...aSeen(started).content,
+        unresolved: [{ stage: "s", index: 0, name: "m", reason: "PermissionsMissing", message: "no" }],
+      },
+    }),
+    want: "Authorized=False PermissionsMissing",
+  },
+  {
+    name: "the plan that replaced it is gone",
+    given: aSeen(
+      aPlan("p", {
+        status: { phase: "Superseded", replacedBy: { name: "b", uid: "uid-b", state: "Done" } },
+      }),
+    ),
+    want: "Superseded=True SuccessorGone",
+  },
+  {
+    name: "another plan takes over before it has written anything",
+    given: aSeen(aPlan("p"), { replacement: { ...replacement, successor } }),
+    want: "Superseded=True Superseded",
+  },
   {
     name: "an object is missing",
     given: aSeen(started, { members: [aView("c", { ownership: { kind: "absent" } })] }),

@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
   {
     rule: "paused",
     given: steady({ members: [aView("c", { drift, state: "Drifted" })] }, { paused: true }),
-    phase: "Installed",
+    phase: "Paused",
     actions: [],
   },
   {
@@ -87,13 +87,13 @@ const rows: readonly Row[] = [
         status: { phase: "AwaitingApproval" },
       }),
     ),
-    phase: "AwaitingApproval",
+    phase: "Paused",
     actions: [],
   },
   {
     rule: "paused",
     given: aSeen(aPlan("p", { spec: { paused: true }, status: { ...installed, phase: "Replacing" } })),
-    phase: "Installed",
+    phase: "Paused",
     actions: [],
   },
   {
@@ -122,13 +122,13 @@ const rows: readonly Row[] = [
       unwatchable,
       members: [aView("c", { ownership: { kind: "absent" }, state: "Waiting" })],
     }),
-    phase: "Applying",
+    phase: "Failed",
     actions: [],
   },
   {
     rule: "kindsUnwatchable",
     given: steady({ unwatchable, members: [aView("c", { drift, state: "Drifted" })] }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: [],
   },
   {
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
       account: { kind: "replaced", uid: "other" },
       members: [aView("c", { drift, state: "Drifted" })],
     }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: [],
   },
   {
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
       account: { kind: "authorUnauthorized", uid: "u", author: "eve" },
       members: [aView("c", { drift, state: "Drifted" })],
     }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: [],
   },
   {
@@ -273,11 +273,25 @@ const rows: readonly Row[] = [
         aView("d", {
           ownership: { kind: "absent" },
           state: "Waiting",
-          blockedBy: "kind X is not served yet",
+          blockedBy: { reason: "WaitingForKind", message: "kind X is not served yet" },
         }),
       ],
     }),
     phase: "Applying",
+    actions: [],
+  },
+  {
+    rule: "writesBlocked",
+    given: applying({
+      members: [
+        aView("d", {
+          ownership: { kind: "absent" },
+          state: "Waiting",
+          blockedBy: { reason: "NamespaceReplaced", message: "namespace x was deleted and recreated" },
+        }),
+      ],
+    }),
+    phase: "Failed",
     actions: [],
   },
   {
@@ -305,13 +319,13 @@ const rows: readonly Row[] = [
       ...content({ unresolved: [{ ...unresolved[0], reason: "ContentChanged" }] }),
       members: [aView("c", { drift, state: "Drifted" })],
     }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: [],
   },
   {
     rule: "repairsDue",
     given: steady({ members: [aView("c", { drift, state: "Drifted" })] }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: ["apply"],
   },
   {
@@ -319,7 +333,7 @@ const rows: readonly Row[] = [
     given: steady({
       members: [aView("c", { drift, state: "Drifted", revertConflict: { manager: "x", notBeforeMs: 1 } })],
     }),
-    phase: "Installed",
+    phase: "Degraded",
     actions: [],
   },
   { rule: "asInstalled", given: steady(), phase: "Installed", actions: [] },

@@ -22,8 +22,10 @@ function reasonsInText(): readonly string[] {
 
 test("the troubleshooting page has one row for each reason, and no other rows", () => {
   const guide = readFileSync(join(repository, "docs/guides/troubleshooting.md"), "utf8");
-  // What follows is about bundles; packages/subscription has tests of its own for it.
-  const [page = ""] = guide.split(/\n## (?:A pod is refused|Bundles and ClusterBundles)\n/);
+  // What follows is about bundles and search clusters; their packages have tests of their own for it.
+  const [page = ""] = guide.split(
+    /\n## (?:A pod is refused|Bundles and ClusterBundles|A search cluster is not ready)\n/,
+  );
   const rows = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, reason = ""]) => reason);
   const known = new Set([...Object.values(reasons), ...Object.values(runtimeReasons), ...reasonsInText()]);
   expect(rows.toSorted()).toEqual([...known].toSorted());

@@ -1,4 +1,4 @@
-import type { System } from "../system/system.ts";
+import { realSystem, type System } from "../system/system.ts";
 import type { ProgressEvent, ProgressReport } from "./progress.ts";
 import { describeProgress } from "./progress.ts";
 
@@ -13,7 +13,10 @@ export interface ProgressStream {
  * Shows progress. A terminal gets one line that is rewritten, with all running steps on it; a log gets a line when a step
  * starts and ends, and one every 30 s in between.
  */
-export function progressPrinter(stream: ProgressStream, system: Pick<System, "nowMs">): ProgressReport {
+export function progressPrinter(
+  stream: ProgressStream,
+  system: Pick<System, "nowMs"> = realSystem,
+): ProgressReport {
   return stream.isTTY === true ? terminalPrinter(stream) : logPrinter(stream, system);
 }
 

@@ -1,17 +1,15 @@
-import type { ComponentName } from "./component.ts";
-
 /** A component being fetched, or one or several being built at once. */
 export interface AssetStep {
   readonly action: "building" | "downloading";
-  readonly component: ComponentName;
+  readonly component: string;
   /** Built by the same call of Go. */
-  readonly others?: readonly ComponentName[];
+  readonly others?: readonly string[];
   readonly version: string;
   /** This is the `position`-th of `total` components that were not there; the others follow it. */
   readonly position: number;
   readonly total: number;
   /** What follows in the same line of work. */
-  readonly next?: ComponentName;
+  readonly next?: string;
   /** On two idle cores with an empty Go cache; downloads have none. */
   readonly expectedSeconds?: number;
 }

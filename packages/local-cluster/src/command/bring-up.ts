@@ -63,6 +63,7 @@ function clusterOptions(
   return {
     ...(onApiReady === undefined ? {} : { onApiReady }),
     name: options.name,
+    images: options.images,
     lifetime: "detached",
     installPrerequisites: true,
     report: progressPrinter(err, system),

@@ -20,6 +20,8 @@ export interface UpOptions {
   readonly port: number | undefined;
   /** Manifest files to apply once the cluster is there. */
   readonly apply: readonly string[];
+  /** Folders of image layouts that real nodes know from the start. */
+  readonly images: readonly string[];
 }
 
 /** The name under which `up` and `down` know the user's cluster. */
@@ -39,6 +41,7 @@ export const HELP = `local-cluster: a real Kubernetes on this machine, without a
   --kubernetes VERSION   1.36, 1.35, 1.34 (the newest)
   --port PORT            port of the API server on 127.0.0.1 (a free one)
   --apply FILE           apply these manifests; may be given several times
+  --image FOLDER         OCI layout of an image that real nodes know; may be given several times
 `;
 
 /** Reads the command line; throws BadUsage with the remedy when it cannot be understood. */
@@ -73,6 +76,7 @@ interface FlagValues {
   readonly kubernetes?: string;
   readonly port?: string;
   readonly apply?: readonly string[];
+  readonly image?: readonly string[];
   readonly help?: boolean;
 }
 
@@ -91,6 +95,7 @@ function parseWords(argv: readonly string[]): {
         kubernetes: { type: "string" },
         port: { type: "string" },
         apply: { type: "string", multiple: true },
+        image: { type: "string", multiple: true },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -107,6 +112,7 @@ function upOptions(name: string, values: FlagValues): UpOptions {
     kubernetesVersion: values.kubernetes,
     port: parseNumber("--port", values.port, { least: 1, most: 65_535 }),
     apply: values.apply ?? [],
+    images: values.image ?? [],
   };
 }
 

@@ -2,13 +2,14 @@ import { execFile } from "node:child_process";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 
 import { hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LocalCluster } from "../../src/index.ts";
-import { startLocalCluster } from "../../src/index.ts";
+import { reachPods, startLocalCluster } from "../../src/index.ts";
 import { apply, idlePod, kubectl, read, untilExec, untilPodReady, webPod, webService } from "./workloads.ts";
 import type { Pod } from "./workloads.ts";
 
@@ -66,6 +67,28 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
     await cluster.reachHostPort(port);
     expect(await askFromApiServer(cluster, `http://127.0.0.1:${port}`)).toBe("webhook");
     server.close();
+  });
+
+  test("this machine reaches pods and Services by a connection or a port of its loopback, and nothing else", async () => {
+    const pods = await reachPods(cluster.folder);
+    const address = async (...what: readonly string[]): Promise<string> =>
+      await kubectl(cluster, "get", ...what);
+    const pod = { host: await address("pod", "web", "-o", "jsonpath={.status.podIP}"), port: 8080 };
+    const service = {
+      host: await address("service", "greeter", "-o", "jsonpath={.spec.clusterIP}"),
+      port: 80,
+    };
+    for (const target of [pod, service]) {
+      const socket = await pods.dial(target);
+      socket.end("GET /index.html HTTP/1.0\r\n\r\n");
+      expect(await text(socket)).toMatch(/^HTTP\/1\.\d 200 [^]*hello\n$/);
+    }
+    await using local = await pods.localPort(service);
+    const answer = await fetch(`http://127.0.0.1:${local.port}/index.html`);
+    expect(await answer.text()).toBe("hello\n");
+    await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("nobody answers");
+    // The API server's own address would let in whoever reaches the socket.
+    await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("nobody answers");
   });
 
   test("[local-cluster/LC-26] a pod reaches neither this machine nor any network behind it", async () => {

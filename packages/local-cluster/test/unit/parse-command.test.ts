@@ -10,6 +10,7 @@ const up = {
   kubernetesVersion: undefined,
   port: undefined,
   apply: [],
+  images: [],
 };
 
 describe("the command line", () => {
@@ -34,6 +35,8 @@ describe("the command line", () => {
         "a.yaml",
         "--apply",
         "b.yaml",
+        "--image",
+        "/images/a",
       ],
       want: {
         kind: "up",
@@ -44,6 +47,7 @@ describe("the command line", () => {
           kubernetesVersion: "1.35",
           port: 6443,
           apply: ["a.yaml", "b.yaml"],
+          images: ["/images/a"],
         },
       },
     },

@@ -84,6 +84,15 @@ export interface AccessCacheOptions {
   readonly deniedForMs?: number;
   /** Answers kept; the oldest goes first (default: 10,000). */
   readonly limit?: number;
+  /** Hook for metrics: every answer, and whether it was known already. */
+  readonly onAnswer?: (answer: AccessAnswer) => void;
+}
+
+/** How a question was answered. */
+export interface AccessAnswer {
+  readonly result: "allowed" | "denied" | "error";
+  /** False for those that had to be asked, and for failures. */
+  readonly isCached: boolean;
 }
 
 /**
@@ -92,6 +101,7 @@ export interface AccessCacheOptions {
  */
 export class AccessCache {
   readonly #reviews: SharedReads<Question, boolean>;
+  readonly #onAnswer: (answer: AccessAnswer) => void;
 
   constructor({
     client,
@@ -99,7 +109,9 @@ export class AccessCache {
     allowedForMs = 10_000,
     deniedForMs = 2_000,
     limit = 10_000,
+    onAnswer = () => undefined,
   }: AccessCacheOptions) {
+    this.#onAnswer = onAnswer;
     this.#reviews = new SharedReads({
       system,
       limit,
@@ -113,8 +125,14 @@ export class AccessCache {
   /** See `reviewAccess`. The signal ends only this caller's wait: others may share the question. */
   async isAllowed(request: AccessRequest, { signal, subject }: ReviewOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    const { value } = await this.#reviews.get({ request, subject });
-    return value;
+    try {
+      const { value, isCached } = await this.#reviews.get({ request, subject });
+      this.#onAnswer({ result: value ? "allowed" : "denied", isCached });
+      return value;
+    } catch (error) {
+      this.#onAnswer({ result: "error", isCached: false });
+      throw error;
+    }
   }
 
   /** Forgets every answer, also those still under way. */

@@ -32,6 +32,25 @@ export interface CertificateFacts extends CertificateExtensions {
 export function readCertificate(certificatePem: string): CertificateFacts | undefined {
   const [pem] = certificatesIn(certificatePem);
   if (pem === undefined) return undefined;
+  const known = recent.get(pem);
+  if (known !== undefined) return known;
+  const facts = factsIn(pem);
+  if (facts !== undefined && pem.length <= rememberedChars) remember(pem, facts);
+  return facts;
+}
+
+/** A reconcile asks the same certificates several times, and decoding one takes milliseconds. Texts are public; no key is among them. */
+const recent = new Map<string, CertificateFacts>();
+const [rememberedCount, rememberedChars] = [512, 16_384];
+
+/** The oldest makes room: what somebody else's certificates push out is only decoded again. */
+function remember(pem: string, facts: CertificateFacts): void {
+  const [oldest] = recent.keys();
+  if (recent.size >= rememberedCount && oldest !== undefined) recent.delete(oldest);
+  recent.set(pem, facts);
+}
+
+function factsIn(pem: string): CertificateFacts | undefined {
   try {
     const certificate = decodeCertificate(pem);
     const parsed = new X509Certificate(pem);

@@ -7,7 +7,7 @@ import { defineMemory, Memories } from "../reconcile/define-memory.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
-import type { Context, Recipe } from "../reconcile/recipe.ts";
+import type { Context, Recipe, ReconcileEvents } from "../reconcile/recipe.ts";
 import { type ReconcileEnd, runRecipe } from "../reconcile/run-recipe.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
 import {
@@ -66,7 +66,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     const log = this.#log(object);
     try {
       const end = await this.#runRecipe(object, log, term);
-      return await this.#conclude(object, end, term);
+      return await this.#conclude(object, end, { log, term });
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
       // The answer brings the object back; the delay is for a server that gives none.
@@ -107,7 +107,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   async #conclude(
     object: Live<Obj>,
     { stage, failure, ...end }: ReconcileEnd,
-    term: AbortSignal,
+    parts: StatusParts,
   ): Promise<Next> {
     const { outcome } = end;
     switch (stage) {
@@ -116,10 +116,10 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
       case "finalized":
         return { kind: "done" };
       case "deleting":
-        if (outcome.kind !== "settled") await this.#writeStatus(object, end, term);
+        if (outcome.kind !== "settled") await this.#writeStatus(object, end, parts);
         return nextAfter(outcome);
       case "active":
-        await this.#writeStatus(object, end, term);
+        await this.#writeStatus(object, end, parts);
         if (failure === undefined) return nextAfter(outcome);
         return { kind: "backOff", atLeastMs: judgeFailure(failure).atLeastMs, error: failure };
       default:
@@ -127,11 +127,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     }
   }
 
-  async #fail(
-    object: Live<Obj>,
-    error: unknown,
-    { log, term }: { readonly log: Log; readonly term: AbortSignal },
-  ): Promise<Next> {
+  async #fail(object: Live<Obj>, error: unknown, { log, term }: StatusParts): Promise<Next> {
     const { next, shown, atLeastMs, isBug } = judgeFailure(error);
     const code = classify(error);
     if (isBug) log.error("reconcile failed by a fault of ours", { code, err: error });
@@ -139,7 +135,8 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     else if (shown === undefined) log.debug("reconcile will be repeated", { code, err: error });
     else log.warn("reconcile failed", { code, err: error });
     try {
-      if (shown !== undefined) await this.#writeStatus(object, { outcome: shown }, term);
+      if (shown !== undefined)
+        await this.#writeStatus(object, this.#failureEnd(object, shown), { log, term });
     } catch (statusError) {
       if (term.aborted) return { kind: "abandoned" };
       log.debug("status could not be written", { code: classify(statusError) });
@@ -148,22 +145,29 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     return next === "stay" ? { kind: "done", error } : { kind: "backOff", atLeastMs, error };
   }
 
-  async #writeStatus(
-    object: Live<Obj>,
-    { outcome, status: content, conditions: updates = [] }: CleanUpEnd,
-    term: AbortSignal,
-  ): Promise<void> {
+  #failureEnd(object: Live<Obj>, outcome: Outcome): CleanUpEnd {
+    const status = this.#settings.recipe.failureStatus?.(object, outcome);
+    return status === undefined ? { outcome } : { outcome, status };
+  }
+
+  async #writeStatus(object: Live<Obj>, end: CleanUpEnd, { log, term }: StatusParts): Promise<void> {
     const { writesStatus, host, recipe } = this.#settings;
+    const { outcome, status: content, conditions: updates = [] } = end;
     if (!writesStatus) return;
     const now = new Date(host.system.wallMs());
     const { conditionTypes: ownTypes = [] } = recipe;
-    await this.#statuses.write(this.#client(scopeOf(term)), object, {
-      outcome,
-      content,
-      updates,
-      ownTypes,
-      now,
-    });
+    const wish = { outcome, content, updates, ownTypes, now };
+    const isWritten = await this.#statuses.write(this.#client(scopeOf(term)), object, wish);
+    if (isWritten) recipe.statusWritten?.(object, end, { log, events: this.#eventsOf(object) });
+  }
+
+  #eventsOf(object: Live<Obj>): ReconcileEvents {
+    const { host, kind } = this.#settings;
+    return {
+      record: (event) => {
+        host.recordEvent(kind, object, event);
+      },
+    };
   }
 
   #client(scope: Scope): Client {
@@ -177,7 +181,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
   }
 
   #context(object: Live<Obj>, parts: ReconcileParts): Context {
-    const { host, kind, storeOf } = this.#settings;
+    const { kind, storeOf } = this.#settings;
     // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
     let client: Client | undefined;
     const fenced = (): Client => {
@@ -192,11 +196,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
       get signal() {
         return parts.scope.signal;
       },
-      events: {
-        record: (event) => {
-          host.recordEvent(kind, object, event);
-        },
-      },
+      events: this.#eventsOf(object),
       store: storeOf,
       memory: (slot) => this.#memories.of(object, slot),
       apply: async (target, desired) => {
@@ -231,6 +231,12 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
 const unansweredMs = 30_000;
 
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
+
+interface StatusParts {
+  readonly log: Log;
+  /** Aborts when we may no longer act. */
+  readonly term: AbortSignal;
+}
 
 interface ReconcileParts {
   readonly log: Log;

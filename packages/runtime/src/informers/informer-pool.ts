@@ -19,6 +19,8 @@ export interface InformerRequest<O extends KubeObject = KubeObject> extends View
 export interface InformerHandle<O extends KubeObject = KubeObject> extends AsyncDisposable {
   readonly store: ReadStore<O>;
   readonly state: WatchState;
+  /** How long ago the server last sent anything, bookmarks included, which come every minute. */
+  readonly silentMs: number;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   readonly synced: Promise<void>;
   /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
@@ -178,6 +180,9 @@ export class InformerPool implements AsyncDisposable {
       store,
       get state() {
         return shared.informer.state;
+      },
+      get silentMs() {
+        return shared.informer.silentMs;
       },
       synced: shared.informer.synced,
       get firstResponse() {

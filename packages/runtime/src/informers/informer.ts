@@ -93,6 +93,11 @@ export class Informer {
     return this.#reflector.state;
   }
 
+  /** How long ago the server last sent anything, bookmarks included. */
+  get silentMs(): number {
+    return this.#reflector.silentMs;
+  }
+
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   get synced(): Promise<void> {
     return this.#synced.promise;

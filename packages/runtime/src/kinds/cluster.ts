@@ -171,15 +171,35 @@ export const validatingWebhookConfigurations: Kind<WebhookConfiguration> = defin
   "Cluster",
 );
 
+/** `admissionregistration.k8s.io/v1` ValidatingAdmissionPolicy, as far as it can be told without evaluating it. */
+export interface ValidatingAdmissionPolicy extends KubeObject {
+  readonly spec?: { readonly failurePolicy?: string };
+}
+
+/** `admissionregistration.k8s.io/v1` ValidatingAdmissionPolicyBinding. */
+export interface ValidatingAdmissionPolicyBinding extends KubeObject {
+  readonly spec?: {
+    readonly policyName?: string;
+    readonly paramRef?: object;
+    readonly validationActions?: readonly string[];
+    /** Narrows where the policy applies (default: nothing is left out). */
+    readonly matchResources?: {
+      readonly namespaceSelector?: LabelSelector;
+      readonly objectSelector?: LabelSelector;
+      readonly matchPolicy?: string;
+    };
+  };
+}
+
 /** Where ValidatingAdmissionPolicies are served. */
-export const validatingAdmissionPolicies: Kind = define(
+export const validatingAdmissionPolicies: Kind<ValidatingAdmissionPolicy> = define(
   admission,
   "ValidatingAdmissionPolicy",
   "validatingadmissionpolicies",
   "Cluster",
 );
 /** Where ValidatingAdmissionPolicyBindings are served. */
-export const validatingAdmissionPolicyBindings: Kind = define(
+export const validatingAdmissionPolicyBindings: Kind<ValidatingAdmissionPolicyBinding> = define(
   admission,
   "ValidatingAdmissionPolicyBinding",
   "validatingadmissionpolicybindings",

@@ -48,6 +48,8 @@ export type {
   Role,
   RoleBinding,
   StorageClass,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
   WebhookConfiguration,
 } from "./cluster.ts";
 export {

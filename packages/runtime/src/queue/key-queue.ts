@@ -56,6 +56,8 @@ export class KeyQueue {
   /** True when the key was not waiting already: merged adds are not counted as adds. */
   add(key: string, nowMs: number, { priority = "normal", afterMs = 0 }: AddOptions = {}): boolean {
     const entry = this.#entry(key);
+    // What fell due while it is worked on is owed already; a new appointment must not be merged with it.
+    if (entry.place === "running" && entry.dueMs <= nowMs) this.#promote(nowMs);
     if (afterMs > 0) return this.#delay(entry, nowMs + afterMs);
     switch (entry.place) {
       case "ready":

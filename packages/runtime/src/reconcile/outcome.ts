@@ -52,6 +52,8 @@ export interface Lane<Action> {
   readonly outcome: Outcome;
   /** The lane's own fields of the status: no two lanes write the same one. */
   readonly status?: object;
+  /** The same fields if one of its actions fails: what was intended must not be recorded as done (default: none of them). */
+  readonly statusIfFailed?: object;
   /** The lane's own conditions. */
   readonly conditions?: readonly ConditionUpdate[];
 }

@@ -21,21 +21,26 @@ export async function performLanes<Action>(
   { log, perform }: { readonly log: Log; readonly perform: (actions: readonly Action[]) => Promise<void> },
 ): Promise<LanesEnd> {
   const ends = await Promise.all(lanes.map(async (lane) => await performLane(lane, { log, perform })));
-  const merged = mergeLanes([base, ...ends.flatMap(({ end }) => end ?? [])]);
+  const kept = ends.flatMap(({ kept: status }) => (status === undefined ? [] : [{ outcome: quiet, status }]));
+  const merged = mergeLanes([base, ...ends.flatMap(({ end }) => end ?? []), ...kept]);
   const failure = ends.find(({ retry }) => retry !== undefined)?.retry;
   const isQuiet = ends.some(({ end }) => end === undefined);
   if (isQuiet && merged.outcome.kind === "settled") throw failure?.error;
   return failure === undefined ? merged : { ...merged, failure: failure.error };
 }
 
+const quiet: Outcome = { kind: "settled" };
+
 interface Performed {
   /** Undefined when the lane failed and users need not know. */
   readonly end?: LaneEnd;
+  /** What the status says of a lane that failed. */
+  readonly kept?: object;
   readonly retry?: { readonly error: unknown };
 }
 
 async function performLane<Action>(
-  { name, actions, outcome, status, conditions }: Lane<Action>,
+  { name, actions, outcome, status, statusIfFailed, conditions }: Lane<Action>,
   { log, perform }: { readonly log: Log; readonly perform: (actions: readonly Action[]) => Promise<void> },
 ): Promise<Performed> {
   try {
@@ -47,6 +52,7 @@ async function performLane<Action>(
     else log.debug("lane failed", fields);
     return {
       ...(shown === undefined ? {} : { end: { outcome: shown } }),
+      ...(statusIfFailed === undefined ? {} : { kept: statusIfFailed }),
       ...(next === "stay" ? {} : { retry: { error } }),
     };
   }

@@ -27,6 +27,10 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
   /** One idempotent write. */
   perform(action: Action, ctx: Context): Promise<void>;
+  /** What the status says besides conditions when a reconcile failed (default: what it said before). */
+  failureStatus?(obj: Live<Obj>, outcome: Outcome): object;
+  /** A status was written that differs from the one before: the place for an event about what changed. Must not throw. */
+  statusWritten?(before: Live<Obj>, end: CleanUpEnd, ctx: Pick<Context, "events" | "log">): void;
   /** Tolerates never having run before, and having run already. With a finalizer, either this or `deletion`. */
   cleanUp?(obj: Live<Obj>, ctx: Context): Promise<Outcome | CleanUpEnd>;
   /** The same in steps: what is left is observed, rules decide, `perform` acts. See `defineDeletion`. */

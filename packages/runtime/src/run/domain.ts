@@ -1,5 +1,5 @@
 import type { Controller } from "../controller/define-controller.ts";
-import type { InformerRequest } from "../informers/informer-pool.ts";
+import type { InformerHandle, InformerRequest } from "../informers/informer-pool.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { ReadStore } from "../store/object-store.ts";
@@ -35,7 +35,15 @@ export interface DomainWebhooks {
   /** Kept by the role `controllers`. */
   readonly configurations: readonly WebhookConfigurationSpec[];
   /** Makes the answers, and registers their metrics. Called only where the role `webhook` runs. */
-  routes(stores: WebhookStores): readonly WebhookRoute[];
+  routes(stores: WebhookStores, serving: WebhookServing): readonly WebhookRoute[];
+}
+
+/** How this replica is doing, for metrics. */
+export interface WebhookServing {
+  /** When its certificate ends; undefined while it has none. */
+  certificateExpiresMs(): number | undefined;
+  /** How long ago the watch behind one of its stores last heard from the server: that of the quietest one. */
+  silentMs(): number;
 }
 
 /** Where a webhook's decisions read. */
@@ -44,6 +52,8 @@ export interface WebhookStores {
   readonly store: <O extends KubeObject>(request: InformerRequest<O>) => ReadStore<O>;
   /** Calls back on every change of such objects, e.g. to forget an answer that depends on them. The replica is ready after the first picture. */
   readonly onChange: (request: InformerRequest, notify: () => void) => void;
+  /** A watch that the decisions open and end as they need it; being ready does not depend on it. */
+  readonly watch: <O extends KubeObject>(request: InformerRequest<O>) => InformerHandle<O>;
 }
 
 /** One rule of the operator's permissions. */

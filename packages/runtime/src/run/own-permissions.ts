@@ -29,6 +29,7 @@ export function ownPermissions({
     ...controllerPermissions,
     ...configurationPermissions(namespace),
     ...authorityPermissions(`${name}-webhook-ca`),
+    platformPermission(`${name}-webhook-service-ca`),
   ];
 }
 
@@ -107,4 +108,17 @@ function authorityPermissions(authority: string): readonly OwnPermission[] {
       resources: ["secrets", "configmaps"],
     },
   ];
+}
+
+/** Only where somebody else signs; see `authoritySource`. */
+function platformPermission(source: string): OwnPermission {
+  return {
+    role: "webhook",
+    isNamespaced: true,
+    reason: "Authorities of the platform, where it signs the webhook's certificates.",
+    apiGroups: [""],
+    resources: ["configmaps"],
+    resourceNames: [source],
+    verbs: ["list", "watch"],
+  };
 }

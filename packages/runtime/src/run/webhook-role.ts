@@ -1,6 +1,8 @@
 import { CertificateFiles, type CertificateFilesObserver } from "../certificates/certificate-files.ts";
-import type { CertificateSource } from "../certificates/certificate-source.ts";
+import type { CertificateSource, CertifiedKey } from "../certificates/certificate-source.ts";
 import { IssuedCertificates } from "../certificates/issued-certificates.ts";
+import { validityOf } from "../certificates/read-certificate.ts";
+import { type AuthoritySource, RelayedAuthorities } from "../certificates/relayed-authorities.ts";
 import type { Client } from "../client/client.ts";
 import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
@@ -12,7 +14,7 @@ import type { WebhookRoute } from "../webhook/answer-review.ts";
 import type { WebhookObserver } from "../webhook/request-handler.ts";
 import type { WebhookAddress } from "../webhook/webhook-configuration.ts";
 import { WebhookServer } from "../webhook/webhook-server.ts";
-import type { DomainWebhooks, WebhookStores } from "./domain.ts";
+import type { DomainWebhooks, WebhookServing, WebhookStores } from "./domain.ts";
 
 /** How reviews come to us, and by which certificate they trust us. */
 export interface WebhookOptions {
@@ -26,8 +28,12 @@ export interface WebhookOptions {
   readonly port?: number;
   /** Address of that port (default: all). */
   readonly host?: string;
-  /** A certificate that somebody else renews, instead of our own. Its authorities have to be in the ConfigMap. */
+  /** A certificate that somebody else renews, instead of our own. */
   readonly files?: { readonly certificatePath: string; readonly keyPath: string };
+  /** Who signs the certificate in `files` (default: whoever fills the ConfigMap of authorities takes care of it). */
+  readonly authoritySource?: AuthoritySource;
+  /** How long an authority that has left that source stays trusted (default: 1 h). */
+  readonly overlapMs?: number;
   /**
    * When asked to stop, a replica is not ready any more but goes on answering for so long: the API server learns late that an endpoint
    * is gone (default: 8,000 behind a Service, otherwise 0).
@@ -64,17 +70,19 @@ export class WebhookRole implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #stores: InformerHandle[] = [];
   readonly #certificates: CertificateSource & { run(signal: AbortSignal): Promise<void> };
+  readonly #relay: RelayedAuthorities | undefined;
   readonly #server: WebhookServer;
   readonly #log: Log;
   readonly #system: System;
   readonly #leaveMs: number;
   #isLeaving = false;
-  #renewing: Promise<void> | undefined;
+  #renewing: Promise<unknown> | undefined;
 
   constructor(parts: WebhookRoleParts) {
     const { options, system, log, observer } = parts;
     const { port, host, callerAuthoritiesPem } = options;
     this.#certificates = certificatesOf(parts);
+    this.#relay = relayOf(parts);
     const routes = this.#routesOf(parts);
     this.paths = routes.map(({ path }) => path);
     this.#server = new WebhookServer({
@@ -102,7 +110,7 @@ export class WebhookRole implements AsyncDisposable {
   /** Answers until it is disposed. Rejects when the port is taken or the address is not ours. */
   async serve(): Promise<void> {
     const { signal } = this.#stopping;
-    this.#renewing ??= this.#certificates.run(signal);
+    this.#renewing ??= Promise.all([this.#certificates.run(signal), this.#relay?.run(signal)]);
     await firstCertificate(this.#certificates, signal);
     if (signal.aborted) return;
     const port = await this.#server.listen();
@@ -136,13 +144,22 @@ export class WebhookRole implements AsyncDisposable {
         this.#stores.push(handle);
         handle.addHandler(notify);
       },
+      watch: (request) => informers.acquire(request),
     };
-    return webhooks.flatMap((each) => each.routes(stores));
+    const serving: WebhookServing = {
+      certificateExpiresMs: () => expiryOf(this.#certificates.current()),
+      silentMs: () => Math.max(0, ...this.#stores.map(({ silentMs }) => silentMs)),
+    };
+    return webhooks.flatMap((each) => each.routes(stores, serving));
   }
 }
 
 /** How long endpoints of a Service are used after their pod was asked to stop, with time to spare. */
 const behindServiceMs = 8_000;
+
+function expiryOf(pair: CertifiedKey | undefined): number | undefined {
+  return pair === undefined ? undefined : validityOf(pair.certificatePem).notAfterMs;
+}
 
 function certificatesOf({
   name,
@@ -166,6 +183,21 @@ function certificatesOf({
     // The configurations follow the ConfigMap under the lease: a day bridges any time without a leader.
     times: { propagationMs: 24 * 3_600_000 },
     ...namesOf(options.address),
+  });
+}
+
+function relayOf({ name, options, client, informers, system, log }: WebhookRoleParts) {
+  const { authoritySource: source, overlapMs } = options;
+  if (source === undefined) return undefined;
+  return new RelayedAuthorities({
+    source,
+    target: authorityRef(name, options),
+    client,
+    informers,
+    system,
+    log,
+    fieldManager: name,
+    ...(overlapMs === undefined ? {} : { overlapMs }),
   });
 }
 

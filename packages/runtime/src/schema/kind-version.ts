@@ -93,18 +93,25 @@ function rootSchema(
     description,
     required: ["spec"],
     properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
+      apiVersion: { type: "string", description: "Group and version of the API." },
+      kind: { type: "string", description: "Kind of the object." },
+      // Without a description: the server allows none, and gives its own.
       metadata: { type: "object", ...(rules.length === 0 ? {} : { properties: { name: objectName } }) },
-      spec: toStructuralSchema(spec, ["spec"]),
-      status: toStructuralSchema(status, ["status"]),
+      spec: {
+        description: "Desired state, as its author declares it.",
+        ...toStructuralSchema(spec, ["spec"]),
+      },
+      status: {
+        description: "Observed state, as the operator reports it.",
+        ...toStructuralSchema(status, ["status"]),
+      },
     },
     ...(rules.length === 0 ? {} : { [VALIDATIONS]: rules }),
   };
 }
 
 /** Said although every name has this limit: a `fieldPath` must be in the schema, and the cost of a rule follows from it. */
-const objectName = { type: "string", maxLength: 253 } as const;
+const objectName = { type: "string", description: "Name of the object.", maxLength: 253 } as const;
 
 /** The API server demands a message for a rule of several lines, and takes only a single line for it. */
 function refuseMultiline(version: string, rules: readonly CelRule[]): void {

@@ -30,8 +30,11 @@ export function quantity(): z.ZodString {
 }
 
 /** A port by number or by name, a count or a percentage. */
-export function intOrString(): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
-  return z.union([z.int(), z.string()]).meta({ [INT_OR_STRING]: true });
+export function intOrString(maxLength?: number): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
+  const text = maxLength === undefined ? z.string() : z.string().max(maxLength);
+  // Said beside the union too: the cost of a CEL rule follows from it.
+  const bound = maxLength === undefined ? {} : { maxLength };
+  return z.union([z.int(), text]).meta({ [INT_OR_STRING]: true, ...bound });
 }
 
 /** A span of time as Go writes it: `300ms`, `1h30m`. */
@@ -84,9 +87,12 @@ export function cel<T extends z.ZodType>(schema: T, ...rules: readonly CelRule[]
   return schema.meta({ ...schema.meta(), [VALIDATIONS]: [...earlier, ...rules] });
 }
 
-/** The same schema, not to be changed once it is set. A field that is set or unset later needs a rule on its parent. */
-export function immutable<T extends z.ZodType>(schema: T): T {
-  return cel(schema, { rule: "self == oldSelf", message: "is immutable" });
+/**
+ * The same schema, not to be changed once it is set. A field that is set or unset later needs a rule on its parent. The message
+ * says what to do instead.
+ */
+export function immutable<T extends z.ZodType>(schema: T, message = "is immutable"): T {
+  return cel(schema, { rule: "self == oldSelf", message });
 }
 
 /** Extension: a whole number or a string. */

@@ -1,2 +1,3 @@
+export { conditionsFor } from "../reconcile/condition.ts";
 export { VirtualSystem } from "./virtual-system.ts";
 export type { VirtualSystemOptions } from "./virtual-system.ts";

@@ -1,7 +1,13 @@
-import { ApiError, type ErrorClass, type InvalidCause } from "../errors.ts";
+import { ApiError, type ApiErrorFacts, type ErrorClass, type InvalidCause } from "../errors.ts";
 import { type ApiRequest, describeRequest, isSensitive } from "./api-request.ts";
 import type { Answer } from "./exchange.ts";
 import { parseJson } from "./parse-json.ts";
+import {
+  isTypedPatchFailure,
+  quietTypedPatchCause,
+  schemaMismatch,
+  typedPatchCauses,
+} from "./typed-patch-causes.ts";
 
 /** The error that an answer other than 2xx means. */
 export function answerError(request: ApiRequest, answer: Answer, wallMs: number): ApiError {
@@ -15,9 +21,15 @@ export function answerError(request: ApiRequest, answer: Answer, wallMs: number)
     status: answer.status,
     ...(reason === undefined ? {} : { reason }),
     causes: isSensitive(request.path) ? quietCauses(report) : (report?.causes ?? []),
+    ...subjectOf(report),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     mayHaveActed: mayHaveActed(answer.status, errorClass, retryAfterMs !== undefined && report !== undefined),
   });
+}
+
+function subjectOf({ objectKind, objectName }: Partial<StatusReport> = {}): Pick<ApiErrorFacts, "subject"> {
+  if (objectKind === undefined || objectName === undefined) return {};
+  return { subject: { resource: objectKind, name: objectName } };
 }
 
 /**
@@ -62,8 +74,7 @@ function classOfFault(report: StatusReport | undefined): ErrorClass {
   const message = report?.message ?? "";
   // etcd's limit and gRPC's.
   if (/request is too large|trying to send message larger than max/.test(message)) return "tooLarge";
-  // A server-side apply of a field that the kind's schema does not have.
-  return message.startsWith("failed to create typed patch object") ? "invalid" : "transient";
+  return isTypedPatchFailure(message) ? "invalid" : "transient";
 }
 
 function isVersionTooLarge(report: StatusReport | undefined): boolean {
@@ -93,12 +104,16 @@ const messageLimit = 1_024;
 function saying({ path }: ApiRequest, report: StatusReport | undefined): string {
   if (report === undefined) return "";
   if (!isSensitive(path)) return ` ${(report.message ?? report.reason ?? "").slice(0, messageLimit)}`;
-  const fields = report.causes.map(({ field, reason }) => `${field} ${reason}`.trim());
+  const fields = quietCauses(report).map(({ field, reason }) => `${field} ${reason}`.trim());
   return ` ${[report.reason ?? "refused", ...fields].join(", ").slice(0, messageLimit)}`;
 }
 
 function quietCauses(report: StatusReport | undefined): readonly InvalidCause[] {
-  return (report?.causes ?? []).map(({ field, reason }) => ({ field, reason, message: "" }));
+  return (report?.causes ?? []).map((cause) =>
+    cause.reason === schemaMismatch
+      ? quietTypedPatchCause(cause)
+      : { field: cause.field, reason: cause.reason, message: "" },
+  );
 }
 
 /** What a `Status` answer of the API server says, as far as we use it. */
@@ -107,6 +122,8 @@ export interface StatusReport {
   readonly message?: string;
   readonly causes: readonly InvalidCause[];
   readonly retryAfterSeconds?: number;
+  /** Plural name of the resource it is about; in some answers the kind. */
+  readonly objectKind?: string;
   /** Name of the object it is about; a 404 without it is about the kind. */
   readonly objectName?: string;
 }
@@ -128,11 +145,13 @@ export function statusOf(value: unknown): StatusReport | undefined {
   const details = fieldOf(value, "details");
   const causes = fieldOf(details, "causes");
   const retryAfterSeconds = fieldOf(details, "retryAfterSeconds");
+  const listed = Array.isArray(causes) ? causes.map(readCause) : [];
   return {
     ...textField("reason", fieldOf(value, "reason")),
     ...textField("message", fieldOf(value, "message")),
+    ...textField("objectKind", fieldOf(details, "kind")),
     ...textField("objectName", fieldOf(details, "name")),
-    causes: Array.isArray(causes) ? causes.map(readCause) : [],
+    causes: listed.length > 0 ? listed : typedPatchCauses(textOf(fieldOf(value, "message"))),
     ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
   };
 }

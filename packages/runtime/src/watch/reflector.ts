@@ -51,11 +51,13 @@ export class Reflector {
   /** The last list expired between two pages: where that always happens, pages would never come to their end. */
   #hasExpired = false;
   #wake: (() => void) | undefined;
+  #heardMs: number;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
     const { kind, keepManagedFields = false, system } = options;
     this.#decoding = { keepManagedFields, kindName: nameOfKind(kind) };
+    this.#heardMs = system.monotonicMs();
     this.#relist = new BackOff(system, { firstMs: 800, longestMs: 30_000 });
     this.#reconnect = new BackOff(system, { firstMs: 200, longestMs: 5_000 });
     this.#untilServed = new BackOff(system, { firstMs: 1_000, longestMs: 180_000 });
@@ -63,6 +65,11 @@ export class Reflector {
 
   get state(): WatchState {
     return this.#state;
+  }
+
+  /** How long ago the server last sent anything, bookmarks included; since the start while it never has. */
+  get silentMs(): number {
+    return this.#options.system.monotonicMs() - this.#heardMs;
   }
 
   /** Runs until the signal aborts; never rejects. */
@@ -140,6 +147,7 @@ export class Reflector {
     const budget = new TurnBudget(system);
     for await (const chunk of body) {
       guard.touch();
+      this.#heardMs = system.monotonicMs();
       for (const frame of splitter.split(chunk)) {
         this.#take(frame);
         if (budget.isSpent()) await budget.renew();

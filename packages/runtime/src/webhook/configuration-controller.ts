@@ -19,6 +19,7 @@ import {
   configurationStep,
   type ConfigurationStep,
   desiredConfiguration,
+  keptState,
   ownedByNamespace,
   waitBeforeWriteMs,
   type WantedWhile,
@@ -123,6 +124,7 @@ class ConfigurationKeeper implements LaunchedController {
       } catch (error) {
         if (signal.aborted) return 0;
         hasFailed = true;
+        configuration.onKept?.("outOfSync");
         this.#report(configuration, error);
       }
     }
@@ -145,16 +147,16 @@ class ConfigurationKeeper implements LaunchedController {
       bundlePem: bundle.kind === "bundle" ? bundle.pem : "",
     });
     const live = await this.#host.client.find(kind, { name: configuration.name }, { signal });
-    const step = configurationStep({
+    const state = {
       isWanted: this.#isWanted(configuration),
       hasBundle: bundle.kind === "bundle",
       live: compareConfiguration(wanted, live),
-    });
-    if (step === "keep") return longestRestMs;
-    const waitMs = this.#waitMs();
-    if (waitMs > 0) return waitMs;
-    await this.#perform(step, { configuration, wanted, live, signal });
-    return longestRestMs;
+    };
+    const step = configurationStep(state);
+    const waitMs = step === "keep" ? 0 : this.#waitMs();
+    if (step !== "keep" && waitMs === 0) await this.#perform(step, { configuration, wanted, live, signal });
+    configuration.onKept?.(keptState({ step, live: state.live, isWaiting: waitMs > 0 }));
+    return waitMs > 0 ? waitMs : longestRestMs;
   }
 
   async #perform(

@@ -13,7 +13,12 @@ export interface WebhookConfigurationSpec {
   readonly webhooks: readonly [WebhookSpec, ...WebhookSpec[]];
   /** It exists only while one of these holds (default: always). */
   readonly wantedWhile?: readonly WantedWhile[];
+  /** Hook for metrics, called after each look by the one who keeps it. */
+  readonly onKept?: (state: KeptState) => void;
 }
+
+/** Whether a configuration is as it should be, bundle included; `absent` where it is not wanted. */
+export type KeptState = "inSync" | "outOfSync" | "absent";
 
 /** One webhook, in the words of Kubernetes. Where and by whom it is answered is filled in. */
 export interface WebhookSpec {
@@ -87,6 +92,20 @@ export function configurationStep({ isWanted, hasBundle, live }: ConfigurationSt
   if (!isWanted) return live === "absent" ? "keep" : "delete";
   if (!hasBundle || live === "asWanted") return "keep";
   return live === "absent" ? "create" : "replace";
+}
+
+/** What came of a look at a configuration, for `onKept`. */
+export function keptState({
+  step,
+  live,
+  isWaiting,
+}: Pick<ConfigurationState, "live"> & {
+  readonly step: ConfigurationStep;
+  readonly isWaiting: boolean;
+}): KeptState {
+  if (isWaiting || step === "nameTaken") return "outOfSync";
+  if (step === "delete" || (step === "keep" && live === "absent")) return "absent";
+  return step === "keep" && live !== "asWanted" ? "outOfSync" : "inSync";
 }
 
 /** Who made a configuration: by this label, and nothing else, it is ours to change and to delete. */

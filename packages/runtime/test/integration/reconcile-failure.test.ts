@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ReconcileRecord } from "../../src/controller/controller-host.ts";
 import { defineController } from "../../src/controller/define-controller.ts";
 import { ApiError } from "../../src/errors.ts";
+import type { CleanUpEnd } from "../../src/reconcile/outcome.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
 import { probeRecipe } from "../support/probe-recipe.ts";
@@ -18,10 +19,17 @@ describe("a reconcile that fails", () => {
     await using proxy = await startFaultProxy({ upstream: bench.admin });
     await using struck = connect({ ...bench.operatorAccess, ...proxy.access });
     let works = 0;
-    const recipe = probeRecipe<Widget>(() => {
+    const reported: unknown[] = [];
+    const probe = probeRecipe<Widget>(() => {
       works += 1;
       return undefined;
     });
+    const recipe = {
+      ...probe,
+      statusWritten: (_before: Widget, { outcome }: CleanUpEnd) => {
+        reported.push(outcome);
+      },
+    };
     const predicate = { event: ({ type }: { readonly type: string }) => type === "added" };
     const concerns: RequestMatch = ({ resource, verb }) => resource === "widgets" && verb !== "watch";
     const injected = proxy.inject(
@@ -43,6 +51,7 @@ describe("a reconcile that fails", () => {
     });
     expect(injected.hits).toBe(2);
     expect(works).toBe(1);
+    expect(reported).toEqual([{ kind: "settled" }]);
     expect(widget.metadata.annotations).toEqual({ by: "somebody" });
     const asked = proxy.trace.filter(concerns).map(({ verb, status }) => `${verb} ${status}`);
     expect(asked).toEqual(["patch 409", "get 200", "patch 409", "get 200", "patch 200"]);

@@ -218,7 +218,7 @@ test("one replica can have both roles, and a webhook that cannot listen ends the
   await expect(replica.ended).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
-test("a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
+test("[security/44] a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
   using cluster = joinSharedCluster();
   await using folder = await makeTempFolder();
   const { authority, certificates } = await makeServing();

@@ -143,6 +143,18 @@ describe("KeyQueue against its model", () => {
   });
 });
 
+test("a key that is worked on keeps a new appointment beside one that is overdue", () => {
+  const queue = new KeyQueue();
+  queue.add("c", 0);
+  queue.take(0);
+  queue.add("c", 0, { afterMs: 50 });
+  queue.add("c", 100, { afterMs: 50 });
+  expect(queue.take(100)).toBeUndefined();
+  expect(queue.nextDueMs()).toBe(150);
+  queue.done("c", 101);
+  expect(queue.take(101)?.key).toBe("c");
+});
+
 describe("KeyQueue order", () => {
   test("takes keys of one priority in the order they came", () => {
     const queue = new KeyQueue();

@@ -115,6 +115,21 @@ describe("performLanes", () => {
     expect(end).toEqual({ outcome: news, status: { b: "written" }, failure: conflict });
   });
 
+  test("a record that was intended is not written if the lane fails: what stood there before is", async () => {
+    const record = { ...lane("a", [conflict]), statusIfFailed: { a: "as before" } };
+    const news = waiting(why("Growing"), 1_000);
+    const end = await performLanes({ outcome: settled() }, [record, lane("b", [], news)], {
+      log: silentLog,
+      perform,
+    });
+    expect(end.status).toEqual({ a: "as before", b: "written" });
+    const fine = await performLanes({ outcome: settled() }, [{ ...record, actions: [] }], {
+      log: silentLog,
+      perform,
+    });
+    expect(fine.status).toEqual({ a: "written" });
+  });
+
   test("what only a change of the spec can mend is shown and not retried", async () => {
     const invalid = new ExternalError("No such analyzer.", { class: "invalid", reason: "BadAnalyzer" });
     const end = await performLanes({ outcome: settled() }, [lane("a", [invalid])], {

@@ -26,6 +26,49 @@ function answer(status: number, text: string, fields: Partial<Answer> = {}): Ans
 
 const report = (fields: object): string => JSON.stringify({ kind: "Status", ...fields });
 
+describe("an object that cannot be applied because of its schema", () => {
+  const start = "failed to create typed patch object (n/a; /v1, Kind=ConfigMap): ";
+  const mistyped = ".data.count: expected string, got &value.valueUnstructured{Value:1}";
+  const undeclared = ".dota: field not declared in schema";
+  const count = { field: "data.count", reason: "SchemaMismatch", message: "expected string" };
+  const dota = { field: "dota", reason: "SchemaMismatch", message: "field not declared in schema" };
+
+  test.each([
+    { name: "one fault", said: mistyped, want: [count] },
+    { name: "several", said: `errors:\n  ${mistyped}\n  ${undeclared}`, want: [count, dota] },
+    {
+      name: "nothing if one is not understood",
+      said: `errors:\n  ${mistyped}\n  .x: duplicate entries`,
+      want: [],
+    },
+    { name: "nothing if a value has several lines", said: `${mistyped}\nx`, want: [] },
+  ])("has causes: $name", ({ said, want }) => {
+    const error = answerError(request, answer(500, report({ message: start + said })), 0);
+    expect(error).toMatchObject({ class: "invalid", causes: want });
+  });
+
+  test.each([
+    {
+      name: "a value",
+      said: ".data.pin: expected string, got &value.valueUnstructured{Value:4711}",
+      field: "data",
+    },
+    { name: "a misplaced value", said: ".data.4711: expected string, got &value", field: "data" },
+    { name: "a value in place of a field", said: ".4711: field not declared in schema", field: "" },
+  ])("of a Secret, shows a field that all Secrets have and never $name", ({ said, field }) => {
+    const path = "/api/v1/namespaces/n/secrets/a";
+    const error = answerError({ ...request, path }, answer(500, report({ message: start + said })), 0);
+    expect(error.causes).toEqual([{ field, reason: "SchemaMismatch", message: "" }]);
+    expect(error.message).not.toContain("4711");
+  });
+});
+
+test("an error names what the server says it is about", () => {
+  const details = { name: "shop", kind: "namespaces" };
+  const error = answerError(request, answer(404, report({ reason: "NotFound", details })), 0);
+  expect(error.subject).toEqual({ resource: "namespaces", name: "shop" });
+});
+
 describe("the class of an answer", () => {
   const tooLargeForGrpc =
     "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)";

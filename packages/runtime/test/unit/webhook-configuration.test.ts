@@ -7,6 +7,7 @@ import {
   type ConfigurationStep,
   configurationStep,
   desiredConfiguration,
+  keptState,
   waitBeforeWriteMs,
   type WebhookConfigurationSpec,
 } from "../../src/webhook/webhook-configuration.ts";
@@ -127,4 +128,17 @@ test.each([
   { name: "more than the limit", written: [0, 1_000, 2_000, 3_000], nowMs: 4_000, want: 57_000 },
 ])("a fight over a configuration is slowed down: $name", ({ written, nowMs, want }) => {
   expect(waitBeforeWriteMs(written, { nowMs, limit: 3 })).toBe(want);
+});
+
+test.each([
+  { step: "keep", live: "asWanted", isWaiting: false, want: "inSync" },
+  { step: "create", live: "absent", isWaiting: false, want: "inSync" },
+  { step: "replace", live: "differs", isWaiting: false, want: "inSync" },
+  { step: "replace", live: "differs", isWaiting: true, want: "outOfSync" },
+  { step: "keep", live: "differs", isWaiting: false, want: "outOfSync" },
+  { step: "nameTaken", live: "foreign", isWaiting: false, want: "outOfSync" },
+  { step: "delete", live: "asWanted", isWaiting: false, want: "absent" },
+  { step: "keep", live: "absent", isWaiting: false, want: "absent" },
+] as const)("after $step of one that is $live it is $want", ({ want, ...given }) => {
+  expect(keptState(given)).toBe(want);
 });

@@ -11,12 +11,12 @@ import {
 } from "@quartermaster/runtime";
 
 import { conditionTypes } from "../bundle-reasons.ts";
-import type { Reference } from "../injection/injection-facts.ts";
+import { type Reference, referencesOf } from "../injection/injection-facts.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import { judgeKeys, type Provider } from "../references/judge-keys.ts";
 import { isWithin, judgeReferences } from "../references/judge-references.ts";
+import type { KnownKeys } from "../references/known-keys.ts";
 import { readKeys } from "../references/read-keys.ts";
-import { type KnownKeys, referencesOf } from "../references/references-of.ts";
 
 /** What the controller of Bundles needs. */
 export interface BundleOptions {

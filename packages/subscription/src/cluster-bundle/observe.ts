@@ -2,10 +2,11 @@ import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import { byOwner, type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
 import { type ClusterRole, clusterRoles } from "@quartermaster/runtime/kinds";
 
+import { referencesOf } from "../injection/injection-facts.ts";
 import type { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import type { Provider } from "../references/judge-keys.ts";
+import type { KnownKeys } from "../references/known-keys.ts";
 import { readKeys } from "../references/read-keys.ts";
-import { type KnownKeys, referencesOf } from "../references/references-of.ts";
 import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
 import { clusterRoleName } from "./desired-cluster-role.ts";
 import { type KnownShare, type NamedReference, nameShares } from "./share-names.ts";

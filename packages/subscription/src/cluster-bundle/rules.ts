@@ -14,10 +14,9 @@ import {
 import type { ClusterRole } from "@quartermaster/runtime/kinds";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
-import { referenceKey } from "../injection/injection-facts.ts";
+import { referenceKey, referencesOf } from "../injection/injection-facts.ts";
 import { judgeKeys } from "../references/judge-keys.ts";
 import { judgeReferences } from "../references/judge-references.ts";
-import { referencesOf } from "../references/references-of.ts";
 import { aggregate } from "./aggregation.ts";
 import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./desired-cluster-role.ts";
 import type { ClusterBundleSeen, LiveShare } from "./observe.ts";

@@ -43,13 +43,12 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   const clusterBundles = byName(readers.bundles.labelledClusterBundles());
   const access = new Map<string, "allowed" | "denied" | "unknown">();
   const keys = new Map<string, KeyFacts>();
-  const facts = { namespace, bundles, clusterBundles, access, keys };
-  if (pod.isMirror) return facts;
   const choice = chooseBundles(pod.annotations, {
     bundles: [...bundles.keys()],
     clusterBundles: [...clusterBundles.keys()],
   });
-  if (choice.kind === "problem" || pod.isWindows) return facts;
+  const facts = { namespace, choice, bundles, clusterBundles, access, keys };
+  if (choice.kind === "problem" || pod.isMirror || pod.isWindows) return facts;
   await inTurns(choice.candidates, signal, async ({ kind, name, isNamed }) => {
     if (kind === "Bundle") {
       if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
@@ -109,10 +108,10 @@ function readableObjects(
 ): readonly ObjectIdentity[] {
   if (kind === "ClusterBundle") {
     const found = access.get(name) === "allowed" ? clusterBundles.get(name) : undefined;
-    return found === undefined ? [] : referencesOf(found, "").map(({ object }) => object);
+    return found === undefined ? [] : referencesOf(found).map(({ object }) => object);
   }
   const found = bundles.get(name);
-  const objects = found === undefined ? [] : referencesOf(found, namespace).map(({ object }) => object);
+  const objects = found === undefined ? [] : referencesOf(found).map(({ object }) => object);
   return objects.filter((object) => object.namespace === namespace);
 }
 

@@ -2,14 +2,17 @@ import { classify, type Client, SharedReads, type System } from "@quartermaster/
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
 import type { KeyFacts, ObjectIdentity } from "../injection/injection-facts.ts";
+import { WatchedKeys, type WatchKeys } from "./watched-keys.ts";
 
 /** What the index reads with. */
 export interface KeyIndexOptions {
   readonly client: Client;
   readonly system: Pick<System, "monotonicMs">;
+  /** Opens watches of objects that are used often (default: none is watched). */
+  readonly watch?: WatchKeys;
 }
 
-const [keysFreshMs, missingFreshMs] = [30_000, 1_000];
+const [keysFreshMs, confirmedMs] = [30_000, 1_000];
 const entryLimit = 2_000;
 
 /** The API server answers reads of one object within milliseconds; the caller's own deadline is shorter still. */
@@ -17,31 +20,49 @@ const readTimeoutMs = 5_000;
 
 /**
  * The key names of Secrets and ConfigMaps, one object at a time: nothing is listed, and values are dropped as soon as the keys
- * are known. Keys are up to 30 s old; that an object does not exist is asked again after a second.
+ * are known. Objects that are used often are watched. Keys of others are up to 30 s old; that an object does not exist is asked
+ * again after a second, also if a watch says so: it may have been created a moment before the pod.
  */
 export class KeyIndex {
   readonly #client: Client;
   readonly #reads: SharedReads<ObjectIdentity, KeyFacts>;
+  readonly #confirmations: SharedReads<ObjectIdentity, KeyFacts>;
+  readonly #watches: WatchedKeys | undefined;
 
-  constructor({ client, system }: KeyIndexOptions) {
+  constructor({ client, system, watch }: KeyIndexOptions) {
     this.#client = client;
-    this.#reads = new SharedReads({
-      system,
-      limit: entryLimit,
-      read: async (object) => await this.#read(object),
-      freshMs: ({ kind }) => (kind === "keys" ? keysFreshMs : missingFreshMs),
-    });
+    const read = async (object: ObjectIdentity): Promise<KeyFacts> => await this.#read(object);
+    const shared = { system, limit: entryLimit, read };
+    const freshMs = ({ kind }: KeyFacts): number => (kind === "keys" ? keysFreshMs : confirmedMs);
+    this.#reads = new SharedReads({ ...shared, freshMs });
+    this.#confirmations = new SharedReads({ ...shared, freshMs: () => confirmedMs });
+    this.#watches = watch === undefined ? undefined : new WatchedKeys({ watch, system });
   }
 
   /** The keys of an object. Throws what the request throws, except that we may not read it. */
   async keysOf({ kind, namespace, name }: ObjectIdentity): Promise<KeyFacts> {
-    const { value } = await this.#reads.get({ kind, namespace, name });
-    return value;
+    const object = { kind, namespace, name };
+    const watched = this.#watches?.use(object);
+    if (watched === undefined) return (await this.#reads.get(object)).value;
+    const { facts, isCurrent } = watched;
+    if (isCurrent && facts.kind === "keys") return facts;
+    try {
+      return (await this.#confirmations.get(object)).value;
+    } catch (error) {
+      // The API server cannot be asked: what the watch said last is better than to refuse pods.
+      if (facts.kind !== "keys") throw error;
+      return facts;
+    }
   }
 
-  /** Objects whose keys are known. */
+  /** Objects whose keys were read lately. */
   get size(): number {
     return this.#reads.size;
+  }
+
+  /** Objects that are watched. */
+  get watched(): number {
+    return this.#watches?.size ?? 0;
   }
 
   async #read(object: ObjectIdentity): Promise<KeyFacts> {

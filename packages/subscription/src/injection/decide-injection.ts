@@ -3,7 +3,7 @@ import { ALWAYS_INJECT_LABEL, type Bundle, type ClusterBundle } from "@quarterma
 import { type Problem, reasons } from "../reasons.ts";
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import { changedPod, noRecords, podPatch } from "./changed-pod.ts";
-import { chooseBundles, injectAnnotation, type LabelledBundles } from "./choose-bundles.ts";
+import { injectAnnotation } from "./choose-bundles.ts";
 import { injectIntoPod } from "./inject-into-pod.ts";
 import {
   injected,
@@ -13,7 +13,7 @@ import {
   skipped,
 } from "./injection-decision.ts";
 import type { Candidate, InjectionFacts } from "./injection-facts.ts";
-import { type PodView, viewPod } from "./pod-view.ts";
+import type { PodView } from "./pod-view.ts";
 import { resolveBundle } from "./resolve-bundle.ts";
 import { type Collected, SourceCollection } from "./source-collection.ts";
 
@@ -22,13 +22,12 @@ import { type Collected, SourceCollection } from "./source-collection.ts";
  * Pure. A second call on the answer of the first gives an empty patch.
  */
 export function decideInjection(
-  object: unknown,
+  pod: PodView,
   facts: InjectionFacts,
   settings: SubscriptionSettings,
 ): InjectionDecision {
-  const pod = viewPod(object);
   if (pod.isMirror || pod.containers.length === 0) return skipped();
-  const choice = chooseBundles(pod.annotations, labelledOf(facts));
+  const { choice } = facts;
   if (choice.kind === "problem") return rejected(choice.problem);
   const named = choice.candidates.find(({ isNamed }) => isNamed);
   if (pod.isWindows && named !== undefined) return rejected(windowsPod, placeOf(named));
@@ -60,12 +59,6 @@ function fit(
 /** Whether a bundle applies to pods that do not name it. */
 export function isAlwaysInjected({ metadata }: Bundle | ClusterBundle): boolean {
   return metadata.labels?.[ALWAYS_INJECT_LABEL] === "true" && metadata.deletionTimestamp === undefined;
-}
-
-function labelledOf({ bundles, clusterBundles }: InjectionFacts): LabelledBundles {
-  const names = (all: ReadonlyMap<string, Bundle | ClusterBundle>): readonly string[] =>
-    [...all].filter(([, bundle]) => isAlwaysInjected(bundle)).map(([name]) => name);
-  return { bundles: names(bundles), clusterBundles: names(clusterBundles) };
 }
 
 interface Surroundings {

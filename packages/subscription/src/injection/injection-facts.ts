@@ -1,5 +1,7 @@
 import type { Bundle, ClusterBundle } from "@quartermaster/api";
 
+import type { Choice } from "./choose-bundles.ts";
+
 /** The two kinds of bundles. */
 export type BundleKind = "Bundle" | "ClusterBundle";
 
@@ -15,6 +17,8 @@ export interface Candidate {
 export interface InjectionFacts {
   /** That of the request: the pod's own may be empty. */
   readonly namespace: string;
+  /** Which bundles the pod is to get. */
+  readonly choice: Choice;
   /** Bundles of the namespace: those that the pod names and those with the always-inject label. */
   readonly bundles: ReadonlyMap<string, Bundle>;
   readonly clusterBundles: ReadonlyMap<string, ClusterBundle>;
@@ -69,8 +73,9 @@ export interface KeyPath {
   readonly path: string;
 }
 
-/** All references of a bundle, in the order of its spec. For a Bundle, `namespace` is its own. */
-export function referencesOf({ spec }: Bundle | ClusterBundle, namespace: string): readonly Reference[] {
+/** All references of a bundle, in the order of its spec. Those of a Bundle are in its own namespace by default. */
+export function referencesOf({ metadata, spec }: Bundle | ClusterBundle): readonly Reference[] {
+  const { namespace = "" } = metadata;
   const read = (purpose: Purpose, kind: ObjectIdentity["kind"]): readonly Reference[] => {
     const given = purpose === "entitlement" ? spec.entitlements : spec.yumRepositories;
     return (given ?? []).map(({ name, namespace: stated, items, prefix, optional }) => ({

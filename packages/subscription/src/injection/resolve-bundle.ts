@@ -54,7 +54,7 @@ function resolveNamespaced(candidate: Candidate, facts: InjectionFacts): Resolut
   const bundle = facts.bundles.get(name);
   if (bundle === undefined || bundle.metadata.deletionTimestamp !== undefined)
     return problem(reasons.bundleNotFound, `Bundle "${name}" not found in namespace "${namespace}"`);
-  const references = referencesOf(bundle, namespace);
+  const references = referencesOf(bundle);
   if (references.some(({ statedNamespace = namespace }) => statedNamespace !== namespace))
     return problem(
       reasons.crossNamespaceReference,
@@ -82,7 +82,7 @@ function resolveClusterWide(candidate: Candidate, facts: InjectionFacts): Resolu
       `ClusterBundle "${name}" is invalid (${invalid}); its status says why`,
     );
   const { generation = 0 } = bundle.metadata;
-  return withSources({ candidate, generation, defaultMode: undefined }, referencesOf(bundle, ""), {
+  return withSources({ candidate, generation, defaultMode: undefined }, referencesOf(bundle), {
     facts,
     // Its author chose these objects; who may use the bundle need not know them.
     call: ({ kind }) => `a ${kind} of ClusterBundle "${name}"`,

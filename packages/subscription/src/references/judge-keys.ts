@@ -2,7 +2,7 @@ import { canonicalJson, type ConditionUpdate, type Why } from "@quartermaster/ru
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
 import { filesOf, type Purpose, type Reference, referenceKey } from "../injection/injection-facts.ts";
-import type { KnownKeys } from "./references-of.ts";
+import type { KnownKeys } from "./known-keys.ts";
 
 /** A bundle with what it would put into a pod. */
 export interface Provider {

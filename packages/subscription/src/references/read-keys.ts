@@ -1,8 +1,20 @@
-import { classify, type Context, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  type InformerRequest,
+  type Kind,
+  type KubeObject,
+  type Live,
+} from "@quartermaster/runtime";
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
-import { type KeyFacts, type Reference, referenceKey } from "../injection/injection-facts.ts";
-import type { KnownKeys } from "./references-of.ts";
+import {
+  type KeyFacts,
+  type ObjectIdentity,
+  type Reference,
+  referenceKey,
+} from "../injection/injection-facts.ts";
+import type { KnownKeys } from "./known-keys.ts";
 
 /**
  * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing
@@ -14,9 +26,9 @@ export function readKeys(references: readonly Reference[], ctx: Pick<Context, "f
   for (const { object } of references) {
     const key = referenceKey(object);
     if (known.has(key)) continue;
-    const { namespace, name } = object;
+    const { kind, projection } = keyNamesOf(object);
     try {
-      const found = ctx.follow(kindOf(object.kind), { namespace, name }, { projection: keyNames });
+      const found = ctx.follow(kind, object, { projection });
       known.set(key, found === undefined ? { kind: "missing" } : { kind: "keys", keys: found.keyNames });
     } catch (error) {
       if (classify(error) === "forbidden") known.set(key, { kind: "forbidden" });
@@ -27,8 +39,22 @@ export function readKeys(references: readonly Reference[], ctx: Pick<Context, "f
   return known;
 }
 
+/** A watch of one object by its name, of which only the names of its keys are kept. */
+export function keyNamesOf({
+  kind,
+  namespace,
+  name,
+}: ObjectIdentity): InformerRequest<KeyNames> & { readonly projection: typeof keyNames } {
+  return {
+    kind: kindOf(kind),
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    projection: keyNames,
+  };
+}
+
 /** What is kept of a Secret or ConfigMap. */
-interface KeyNames extends KubeObject {
+export interface KeyNames extends KubeObject {
   readonly keyNames: readonly string[];
 }
 

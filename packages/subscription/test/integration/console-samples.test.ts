@@ -37,8 +37,41 @@ const definition = {
   },
 };
 
+/** What the enhancement says of them, and the titles that we chose. */
+const wanted: ReadonlyMap<string, object> = new Map([
+  [
+    "subscription-cluster-bundle-example",
+    {
+      title: "Subscription for the pods of all namespaces",
+      targetResource: { apiVersion: "subscription.openshift.io/v1", kind: "ClusterBundle" },
+      yaml: {
+        apiVersion: "subscription.openshift.io/v1",
+        kind: "ClusterBundle",
+        metadata: { name: "cluster" },
+        spec: {
+          aggregateToClusterRoles: ["edit", "admin"],
+          entitlements: [{ name: "etc-pki-entitlement", namespace: "openshift-config" }],
+        },
+      },
+    },
+  ],
+  [
+    "subscription-namespaced-bundle-example",
+    {
+      title: "Subscription for the pods of one namespace",
+      targetResource: { apiVersion: "subscription.openshift.io/v1", kind: "Bundle" },
+      yaml: {
+        apiVersion: "subscription.openshift.io/v1",
+        kind: "Bundle",
+        metadata: { name: "subscription" },
+        spec: { entitlements: [{ name: "etc-pki-entitlement" }] },
+      },
+    },
+  ],
+]);
+
 describe("samples in the console", () => {
-  test("[subscription-injection/AC-F18] are skipped without the API, made once it is served, and restored", async () => {
+  test("[subscription-injection/AC-F18,AC-F21] are skipped without the API, made once it is served, and restored", async () => {
     await using bench = await setUpBench();
     const { client } = bench;
     await bench.bundle("b", { entitlements: [{ name: "absent", optional: true }] });
@@ -47,12 +80,15 @@ describe("samples in the console", () => {
     for (const { metadata, spec } of consoleSamples) {
       const made = await appears(client, metadata.name);
       expect(made.spec).toEqual(spec);
+      expect({ name: metadata.name, ...made.spec, yaml: parse(spec?.yaml ?? "") as unknown }).toMatchObject(
+        wanted.get(metadata.name) ?? {},
+      );
       expect(made.metadata.ownerReferences).toMatchObject([
         { name: "clusterbundles.subscription.openshift.io" },
       ]);
     }
     const names = consoleSamples.map(({ metadata }) => metadata.name);
-    expect(names).toEqual(["subscription-cluster-bundle-example", "subscription-namespaced-bundle-example"]);
+    expect(names).toEqual([...wanted.keys()]);
     for (const name of names) {
       await client.delete(consoleYamlSamples, { name });
       await appears(client, name);

@@ -198,7 +198,10 @@ describe("ClusterBundles and permissions", () => {
     const reviews = entries.filter(({ resource }) => resource === "subjectaccessreviews");
     expect(reviews.length).toBeGreaterThan(0);
     expect(reviews.length).toBeLessThanOrEqual(5 + changes.length);
-    expect(entries.filter(({ resource, verb }) => resource === "secrets" && verb !== "get")).toEqual([]);
+    const ofSecrets = entries.filter(({ resource }) => resource === "secrets");
+    expect(ofSecrets.filter(({ verb }) => verb !== "get" && verb !== "watch")).toEqual([]);
+    const watches = ofSecrets.filter(({ verb }) => verb === "watch");
+    expect(watches.filter(({ path }) => !path.includes("fieldSelector=metadata.name"))).toEqual([]);
   });
 
   test("[subscription-injection/AC-B10] when access cannot be asked for, named bundles fail and labelled ones are skipped", async () => {

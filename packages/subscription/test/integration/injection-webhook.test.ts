@@ -248,4 +248,24 @@ describe("the pod webhook behind the API server", () => {
     expect(page).toMatch(/reason="BundleNotFound"\} [1-9]/);
     expect(page).not.toContain("no-such-bundle");
   });
+
+  test("keys of objects that pods use often are watched: a conflict counts at once, and no Secret is listed", async () => {
+    await bench.secret("w1", "w1.pem");
+    await bench.secret("w2", "w2.pem");
+    await bench.bundle("w1", { entitlements: [{ name: "w1" }] });
+    await bench.bundle("w2", { entitlements: [{ name: "w2" }] });
+    const mark = await bench.cluster.audit.mark();
+    const ask = async () => await bench.pod("often", { annotations: named("w1,w2"), dryRun: true });
+    for (let use = 0; use < 3; use += 1) expect((await ask()).status).toBe(201);
+    await eventually(async (see) =>
+      /_key_index_entries\{by="watch"\} [1-9]/.test(see(await bench.metrics())),
+    );
+    await bench.secret("w2", "w1.pem");
+    // Keys that were read, not watched, would be believed for 30 s.
+    await eventually(async (see) => see(await ask()).object.message?.includes('"w1.pem"'), {
+      withinMs: 10_000,
+    });
+    const entries = await bench.cluster.audit.since(mark, { user: bench.operator, resource: "secrets" });
+    expect(entries.filter(({ verb }) => verb === "list")).toEqual([]);
+  });
 });

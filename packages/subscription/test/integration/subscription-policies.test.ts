@@ -1,10 +1,10 @@
 import { ALWAYS_INJECT_LABEL, bundle, clusterBundle } from "@quartermaster/api";
-import { classify, type Client, type KubeObject } from "@quartermaster/runtime";
+import { classify, type Client, type Kind, type KubeObject } from "@quartermaster/runtime";
 import { pods } from "@quartermaster/runtime/kinds";
-import { eventually, makeIdentity } from "@quartermaster/testkit";
+import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { type BundleBench, connect, setUpBench } from "../support/bench.ts";
+import { type BundleBench, setUpBench } from "../support/bench.ts";
 import { enforcePolicy } from "../support/policy.ts";
 
 const inject = "subscription.openshift.io/inject-bundle";
@@ -118,6 +118,20 @@ describe("pods that name a bundle", () => {
   });
 });
 
+async function statusWriter(
+  { cluster, namespace }: BundleBench,
+  clusterVerbs: readonly string[],
+): Promise<Tenant> {
+  const apiGroups = ["subscription.openshift.io"];
+  const resources = ["bundles", "bundles/status", "clusterbundles", "clusterbundles/status"];
+  const request = {
+    namespace,
+    rules: [{ apiGroups, resources, verbs: ["*"] }],
+    clusterRules: [{ apiGroups, resources, verbs: clusterVerbs }],
+  };
+  return connect(await makeIdentity(cluster.api, cluster.admin, request));
+}
+
 interface Tenant extends AsyncDisposable {
   readonly client: Client;
 }
@@ -129,6 +143,31 @@ async function tenant({ cluster, namespace }: BundleBench, verbs: readonly strin
   const isAnywhere = { clusterRules: rules };
   return connect(await makeIdentity(cluster.api, cluster.admin, { namespace, ...isAnywhere }));
 }
+
+describe("the status of bundles", () => {
+  test.each([
+    { kind: bundle.kind as Kind, isClusterWide: false },
+    { kind: clusterBundle.kind as Kind, isClusterWide: true },
+  ])("of a $kind.kind is written only with the verb operate", async ({ kind, isClusterWide }) => {
+    await using bench = await setUpBench({ isOperating: false });
+    const { namespace } = bench;
+    const entitlements = [isClusterWide ? { name: "one", namespace } : { name: "one" }];
+    const name = isClusterWide ? bench.named("status") : "status";
+    if (isClusterWide) await bench.clusterBundle(name, { entitlements });
+    else await bench.bundle(name, { entitlements });
+    await enforcePolicy(bench, "subscription-status.yaml", { isClusterWide });
+    // Every verb in a namespace, and everything that writing needs in the cluster, does not make an operator.
+    await using author = await statusWriter(bench, ["patch"]);
+    await using operator = await statusWriter(bench, ["patch", "operate"]);
+    const forge = async ({ client }: Tenant): Promise<unknown> =>
+      await client.patch(kind, isClusterWide ? { name } : { name, namespace }, {
+        patch: { kind: "merge", body: { status: { observedGeneration: 9 } } },
+        subresource: "status",
+      });
+    expect(await refusedSoon(async () => await forge(author))).toContain("only the operator does");
+    expect(await refusalOf(async () => await forge(operator))).toBeUndefined();
+  });
+});
 
 describe("the label always-inject", () => {
   test("needs the verb autoinject, when it is set and when a labelled bundle changes", async () => {

@@ -1,22 +1,18 @@
-import { readFile } from "node:fs/promises";
-
 import { bundle, type Bundle, clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
 import {
   classify,
   type Client,
-  type ClusterConfig,
-  createClient,
   createManager,
-  createTransport,
   type Kind,
   type KubeObject,
   type Live,
   type ObjectRef,
   realSystem,
-  type Transport,
 } from "@quartermaster/runtime";
-import { customResourceDefinitions, secrets } from "@quartermaster/runtime/kinds";
+import { secrets } from "@quartermaster/runtime/kinds";
 import {
+  serveKinds,
+  connect,
   type AuditEntry,
   type AuditMark,
   eventually,
@@ -26,7 +22,6 @@ import {
   makeNamespace,
   WRITING_VERBS,
 } from "@quartermaster/testkit";
-import { parse } from "yaml";
 
 import { bundleControllers, type BundleControllersOptions, bundlePermissions } from "../../src/index.ts";
 
@@ -71,7 +66,7 @@ export async function setUpBench({
   const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
-  await serve(client);
+  await serveKinds(client, [bundle.kind, clusterBundle.kind, share.kind] as readonly Kind[]);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "bundles"));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
   const operator = await makeIdentity(cluster.api, cluster.admin, {
@@ -185,46 +180,5 @@ export function removing(client: Client, kind: Kind, { name, namespace }: Object
         if (classify(error) !== "notFound") throw error;
       }
     },
-  };
-}
-
-/** Every file applies the generated definitions: they are the same for all, and applying is idempotent. */
-async function serve(client: Client): Promise<void> {
-  for (const kind of [bundle.kind, clusterBundle.kind, share.kind] as const) {
-    const file = `../../../../config/crd/${kind.group}_${kind.plural}.yaml`;
-    const definition = parse(await readFile(new URL(file, import.meta.url), "utf8")) as KubeObject;
-    await client.apply(customResourceDefinitions, definition, { fieldManager: "tests", force: true });
-    await eventually(async () => (await client.listPage(kind as Kind, { pageSize: 1 })) !== undefined);
-  }
-}
-
-interface Access {
-  readonly server: string;
-  readonly caPem: string;
-  readonly token: string;
-}
-
-/** A connection of its own; ends with its scope. */
-export function connect({
-  server,
-  caPem,
-  token,
-}: Access): AsyncDisposable & { readonly client: Client; readonly transport: Transport } {
-  const fixed = <T>(value: T): { current(): T; refresh(): Promise<T> } => ({
-    current: () => value,
-    refresh: async () => await Promise.resolve(value),
-  });
-  const config: ClusterConfig = {
-    server,
-    tls: { authorities: fixed<string | undefined>(caPem), insecure: false },
-    credentials: fixed({ token }),
-    namespace: "default",
-    contextName: "tests",
-  };
-  const transport = createTransport({ config, system: realSystem() });
-  return {
-    client: createClient({ transport }),
-    transport,
-    [Symbol.asyncDispose]: async () => await transport[Symbol.asyncDispose](),
   };
 }

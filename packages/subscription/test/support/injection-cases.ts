@@ -1,9 +1,11 @@
 import type { Bundle, ClusterBundle } from "@quartermaster/api";
 import type { JsonPatchOperation } from "@quartermaster/runtime";
 
-import { decideInjection } from "../../src/injection/decide-injection.ts";
+import { chooseBundles } from "../../src/injection/choose-bundles.ts";
+import { decideInjection, isAlwaysInjected } from "../../src/injection/decide-injection.ts";
 import type { InjectionDecision } from "../../src/injection/injection-decision.ts";
 import type { InjectionFacts, KeyFacts } from "../../src/injection/injection-facts.ts";
+import { type PodView, viewPod } from "../../src/injection/pod-view.ts";
 import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
 import { applyPatch } from "./json-patch.ts";
 
@@ -62,7 +64,7 @@ function sharesOf(name: string, { entitlements = [], repos = [] }: BundleCase): 
 }
 
 /** The facts of a world, for pods of namespace `app`. */
-export function factsOf(world: World): InjectionFacts {
+export function factsOf(world: World, pod: PodView): InjectionFacts {
   const bundles = Object.entries(world.bundles ?? {}).map(
     ([name, given]) => [name, objectOf(name, given, { namespace: "app" }) as Bundle] as const,
   );
@@ -72,8 +74,14 @@ export function factsOf(world: World): InjectionFacts {
   const keysOf = (kind: string, all: Readonly<Record<string, readonly string[] | string>> = {}) =>
     Object.entries(all).map(([name, keys]) => [`${kind}/${name}`, keyFacts(keys)] as const);
   const names = new Set([...Object.keys(world.clusterBundles ?? {}), "missing", ...(world.denied ?? [])]);
+  const labelled = (all: readonly (readonly [string, Bundle | ClusterBundle])[]): readonly string[] =>
+    all.filter(([, bundle]) => isAlwaysInjected(bundle)).map(([name]) => name);
   return {
     namespace: "app",
+    choice: chooseBundles(pod.annotations, {
+      bundles: labelled(bundles),
+      clusterBundles: labelled(clusterBundles),
+    }),
     bundles: new Map(bundles),
     clusterBundles: new Map(clusterBundles),
     access: new Map(
@@ -138,7 +146,9 @@ export interface Decided {
 
 /** Decides upon a pod in a world and applies the patch. */
 export function decide(pod: object, world: World): Decided {
-  return seen(pod, decideInjection(pod, factsOf(world), readSubscriptionSettings(world.settings ?? {})));
+  const view = viewPod(pod);
+  const settings = readSubscriptionSettings(world.settings ?? {});
+  return seen(pod, decideInjection(view, factsOf(world, view), settings));
 }
 
 /** What came of a decision. */

@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { bundle, clusterBundle } from "@quartermaster/api";
-import { type Log, run } from "@quartermaster/runtime";
+import { type Log, run, type WebhookOptions } from "@quartermaster/runtime";
 import {
   eventually,
+  type Identity,
   joinSharedCluster,
   makeIdentity,
   makeNamespace,
@@ -45,6 +46,8 @@ export interface AnsweredObject {
 export interface InjectionBench extends AsyncDisposable {
   readonly cluster: SharedCluster;
   readonly namespace: string;
+  /** Where the operator has its authorities. */
+  readonly operatorNamespace: string;
   /** A name for cluster-scoped objects that no other test has. */
   readonly unique: string;
   /** Who the operator speaks as, in the audit log. */
@@ -98,8 +101,21 @@ const authorityRules = [
   },
 ];
 
+/** What a test may change about the webhook, e.g. whose certificates it serves with. */
+export type PrepareWebhook = (
+  operatorNamespace: string,
+  cluster: SharedCluster,
+) => Promise<Partial<WebhookOptions>>;
+
+/** How the operator reaches the API server, e.g. through a proxy that does harm. */
+export type Detour = (identity: Identity) => Promise<Pick<Identity, "server" | "caPem">>;
+
 /** Starts an operator for a namespace of its own and waits until its webhook is asked. */
-export async function startInjection(settings: object = {}): Promise<InjectionBench> {
+export async function startInjection(
+  settings: object = {},
+  prepare: PrepareWebhook = async () => await Promise.resolve({}),
+  through: Detour = async (identity) => await Promise.resolve(identity),
+): Promise<InjectionBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   for (const resource of [bundle, clusterBundle]) await serve(cluster, resource);
@@ -114,8 +130,9 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
   const folder = await mkdtemp(join(tmpdir(), "inject-"));
   stack.defer(async () => await rm(folder, { recursive: true }));
   const kubeconfigPath = join(folder, "kubeconfig");
-  await writeFile(kubeconfigPath, kubeconfigOf(identity));
+  await writeFile(kubeconfigPath, kubeconfigOf({ ...identity, ...(await through(identity)) }));
   const port = await freePort();
+  const prepared = await prepare(operatorNamespace, cluster);
   const stopping = new AbortController();
   const noted: Record<string, unknown>[] = [];
   const note = (_message: string, fields: object = {}): void => {
@@ -133,6 +150,7 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
       namespace: operatorNamespace,
       port,
       host: "127.0.0.1",
+      ...prepared,
     },
     port: 0,
     host: "127.0.0.1",
@@ -166,6 +184,7 @@ export async function startInjection(settings: object = {}): Promise<InjectionBe
   const bench: InjectionBench = {
     cluster,
     namespace,
+    operatorNamespace,
     unique,
     operator: identity.user,
     operatorRole: `${operatorNamespace}-${identity.serviceAccount}`,

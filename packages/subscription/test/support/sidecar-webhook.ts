@@ -2,6 +2,7 @@ import {
   createClient,
   createTransport,
   IssuedCertificates,
+  type JsonPatchOperation,
   loadConfig,
   realSystem,
   WebhookServer,
@@ -12,7 +13,27 @@ import { eventually } from "@quartermaster/testkit";
 import type { InjectionBench } from "./replica.ts";
 
 /** Somebody else's webhook that runs after ours and adds a container `late` to pods that have none. */
-export async function addSidecars({ cluster, namespace }: InjectionBench): Promise<AsyncDisposable> {
+export async function addSidecars(bench: InjectionBench): Promise<AsyncDisposable> {
+  return await interfere(bench, { patchFor: sidecarFor });
+}
+
+/** Somebody else's webhook that runs after ours and takes our mounts away; whether it is asked again is its own choice. */
+export async function removeMounts(
+  bench: InjectionBench,
+  reinvocationPolicy: "Never" | "IfNeeded",
+): Promise<AsyncDisposable> {
+  return await interfere(bench, { patchFor: removalFrom, reinvocationPolicy });
+}
+
+interface Interference {
+  readonly patchFor: (object: unknown) => readonly JsonPatchOperation[];
+  readonly reinvocationPolicy?: "Never" | "IfNeeded";
+}
+
+async function interfere(
+  { cluster, namespace }: InjectionBench,
+  { patchFor, reinvocationPolicy = "Never" }: Interference,
+): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
@@ -59,6 +80,7 @@ export async function addSidecars({ cluster, namespace }: InjectionBench): Promi
         admissionReviewVersions: ["v1"],
         sideEffects: "None",
         failurePolicy: "Fail",
+        reinvocationPolicy,
       },
     ],
   });
@@ -69,7 +91,22 @@ export async function addSidecars({ cluster, namespace }: InjectionBench): Promi
   return { [Symbol.asyncDispose]: async () => await stack.disposeAsync() };
 }
 
-function patchFor(object: unknown) {
+interface SentPod {
+  readonly spec: {
+    readonly containers: readonly { readonly volumeMounts?: readonly { readonly name: string }[] }[];
+  };
+}
+
+function removalFrom(object: unknown): readonly JsonPatchOperation[] {
+  const { containers } = (object as SentPod).spec;
+  return containers.flatMap(({ volumeMounts = [] }, at) => {
+    const kept = volumeMounts.filter(({ name }) => !/^(?:etc-pki-entitlement|yum-repo)/.test(name));
+    if (kept.length === volumeMounts.length) return [];
+    return [{ op: "replace", path: `/spec/containers/${at}/volumeMounts`, value: kept } as const];
+  });
+}
+
+function sidecarFor(object: unknown): readonly JsonPatchOperation[] {
   const { spec } = object as { spec: { containers: readonly { name: string }[] } };
   if (spec.containers.some(({ name }) => name === "late")) return [];
   const value = { name: "late", image: "registry.invalid/late" };

@@ -6,7 +6,7 @@ import type { ClusterBundleSeen, LiveShare } from "../../src/cluster-bundle/obse
 import { type ClusterBundleAction, clusterBundleRules } from "../../src/cluster-bundle/rules.ts";
 import { nameShares } from "../../src/cluster-bundle/share-names.ts";
 import { sharedSecrets } from "../../src/cluster-bundle/share-profile.ts";
-import { referencesOf } from "../../src/references/references-of.ts";
+import { referencesOf } from "../../src/injection/injection-facts.ts";
 import { aClusterBundle, entitlement, keysOf } from "../support/seen.ts";
 
 const plain = "cb-subscription-entitlement";

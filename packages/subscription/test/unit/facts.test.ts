@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { BundleReader } from "../../src/facts/bundle-reader.ts";
 import { gatherFacts } from "../../src/facts/gather-facts.ts";
 import { KeyIndex } from "../../src/facts/key-index.ts";
+import type { WatchHandle, WatchKeys } from "../../src/facts/watched-keys.ts";
 import { decideInjection } from "../../src/injection/decide-injection.ts";
 import { viewPod } from "../../src/injection/pod-view.ts";
 import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
@@ -117,6 +118,103 @@ describe("bundles", () => {
     const { bundles } = readersOf(server, { bundles: [aBundle("there")] });
     expect((await bundles.bundle("app", "there"))?.metadata.name).toBe("there");
     expect(server.asked).toEqual([]);
+  });
+});
+
+/** A watch whose answers a test decides. */
+class FakeWatch implements AsyncDisposable {
+  names: readonly string[] | undefined;
+  isSynced = false;
+  state = "watching";
+  silentMs = 0;
+  isEnded = false;
+
+  get store(): unknown {
+    const { names, isSynced } = this;
+    return { isSynced, get: () => (names === undefined ? undefined : { keyNames: names }) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.isEnded = true;
+    await Promise.resolve();
+  }
+}
+
+function watchedIndex() {
+  const server = new FakeServer();
+  const watches: FakeWatch[] = [];
+  const requests: string[] = [];
+  const { client, system } = server;
+  const watch: WatchKeys = ({ kind, namespace, fieldSelector, projection }) => {
+    requests.push([kind.kind, namespace, fieldSelector, projection?.name].join(" "));
+    const made = new FakeWatch();
+    watches.push(made);
+    return made as unknown as WatchHandle;
+  };
+  return { server, watches, requests, keys: new KeyIndex({ client, system, watch }) };
+}
+
+describe("the key index with watches", () => {
+  const secret = { kind: "Secret", namespace: "app", name: "s" } as const;
+
+  test("an object is watched by its name from its second use within a minute, and answered without a request", async () => {
+    const { server, keys, watches, requests } = watchedIndex();
+    server.objects.set("Secret app/s", { data: { old: "" } });
+    for (const atMs of [0, 70_000]) {
+      server.nowMs = atMs;
+      await keys.keysOf(secret);
+    }
+    expect(requests).toEqual([]);
+    server.nowMs = 80_000;
+    await keys.keysOf(secret);
+    expect(requests).toEqual(["Secret app metadata.name=s keyNames"]);
+    const [watch] = watches;
+    if (watch === undefined) throw new TypeError("not watched");
+    // Nothing is known of it yet.
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["old"] });
+    const asked = server.asked.length;
+    Object.assign(watch, { isSynced: true, names: ["new"] });
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["new"] });
+    expect(server.asked).toHaveLength(asked);
+    expect(keys.watched).toBe(1);
+  });
+
+  test("what a watch does not have, or a silent one says, is asked for; if that fails, its last word counts", async () => {
+    const { server, keys, watches } = watchedIndex();
+    for (let use = 0; use < 2; use += 1) await keys.keysOf(secret);
+    const [watch] = watches;
+    if (watch === undefined) throw new TypeError("not watched");
+    watch.isSynced = true;
+    server.objects.set("Secret app/s", { data: { fresh: "" } });
+    server.nowMs = 2_000;
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["fresh"] });
+    Object.assign(watch, { names: ["last"], silentMs: 91_000 });
+    server.nowMs = 4_000;
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["fresh"] });
+    server.failing = /Secret/;
+    server.nowMs = 6_000;
+    expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["last"] });
+    watch.names = undefined;
+    await expect(keys.keysOf(secret)).rejects.toThrow("refused");
+  });
+
+  test("watches are bounded: one that is not used makes room for another, one in use does not, and unused ones end", async () => {
+    const { server, keys, watches } = watchedIndex();
+    const use = async (at: number): Promise<void> => {
+      for (let times = 0; times < 2; times += 1) await keys.keysOf({ ...secret, name: `s${at}` });
+    };
+    for (let at = 0; at < 201; at += 1) await use(at);
+    expect(watches).toHaveLength(200);
+    server.nowMs = 61_000;
+    await use(200);
+    expect(keys.watched).toBe(200);
+    expect(watches.filter(({ isEnded }) => isEnded)).toEqual([watches[0]]);
+    server.nowMs = 599_000;
+    await keys.keysOf({ ...secret, name: "s7" });
+    server.nowMs = 601_000;
+    await use(300);
+    expect(keys.watched).toBe(3);
+    expect(watches[7]?.isEnded).toBe(false);
   });
 });
 
@@ -271,8 +369,31 @@ describe("references", () => {
       for (const { name } of spec.entitlements ?? []) server.objects.set(`Secret app/${name}`, { data: {} });
     const facts = await gatherFacts(request, readers);
     expect(server.asked).toHaveLength(256);
-    const { admission } = decideInjection(request.pod.object, facts, readSubscriptionSettings({}));
+    const { admission } = decideInjection(request.pod, facts, readSubscriptionSettings({}));
     expect(admission).toMatchObject({ kind: "deny", causes: [{ reason: "TooManyReferences" }] });
+  });
+
+  test("[security/38] a bundle that changes meanwhile: objects and recorded generation are those of one reading", async () => {
+    const server = new FakeServer();
+    const versions = [1, 2, 3].map((generation) => {
+      const { metadata, ...rest } = aBundle("b", `s${generation}`);
+      return { ...rest, metadata: { ...metadata, generation } };
+    });
+    for (const at of [1, 2, 3]) server.objects.set(`Secret app/s${at}`, { data: { [`k${at}`]: "" } });
+    // Each look at the store shows a newer one.
+    const store = { ...storeOf(), get: () => versions.shift() } as ReadStore<Bundle>;
+    const bundles = new BundleReader({
+      client: server.client,
+      system: server.system,
+      bundles: store,
+      clusterBundles: storeOf(),
+    });
+    const request = podFor({ "inject-bundle": "b" });
+    const facts = await gatherFacts(request, { ...readersOf(server, {}), bundles });
+    const { admission } = decideInjection(request.pod, facts, readSubscriptionSettings({}));
+    expect(server.asked).toEqual(["Secret app/s1"]);
+    expect(JSON.stringify(admission)).toContain('{\\"bundles\\":{\\"b\\":1}}');
+    expect(JSON.stringify(admission)).not.toContain("s2");
   });
 
   test("nothing more is read when the API server waits no longer", async () => {

@@ -186,12 +186,12 @@ describe("a second call", () => {
 describe("the generations annotation", () => {
   const forged = { "bundle-generations": '{"bundles":{"plain":99}}' };
 
-  test("[subscription-injection/AC-D13] a forged value is overwritten", () => {
+  test("[subscription-injection/AC-D13] [security/32] a forged value is overwritten", () => {
     const { generations } = decide(aPod({ annotations: { ...forged, "inject-bundle": "plain" } }), world);
     expect(generations).toBe('{"bundles":{"plain":1}}');
   });
 
-  test("[subscription-injection/AC-D14] a forged value with nothing to inject is removed", () => {
+  test("[subscription-injection/AC-D14] [security/32] a forged value with nothing to inject is removed", () => {
     const { generations, patch } = decide(aPod({ annotations: { ...forged, mine: "1" } }), world);
     expect(generations).toBeUndefined();
     expect(patch).toEqual([
@@ -286,7 +286,7 @@ describe("the patch", () => {
     ]);
   });
 
-  test("[subscription-injection/AC-D20] slashes and tildes of annotations are escaped", () => {
+  test("[subscription-injection/AC-D20] [security/51] slashes and tildes of annotations are escaped", () => {
     const { patch } = decide(aPod({ annotations: { "a~b/c": "x", "inject-bundle": "plain" } }), world);
     expect(patch.map(({ path }) => path)).toContain(
       "/metadata/annotations/subscription.openshift.io~1bundle-generations",

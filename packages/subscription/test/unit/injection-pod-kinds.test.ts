@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { decideEphemeral } from "../../src/injection/decide-ephemeral.ts";
 import { decideInjection } from "../../src/injection/decide-injection.ts";
+import { viewPod } from "../../src/injection/pod-view.ts";
 import { readSubscriptionSettings, SubscriptionSettingsError } from "../../src/subscription-settings.ts";
 import {
   aPod,
@@ -73,7 +74,8 @@ describe("kinds of pods", () => {
     { name: "containers that are not objects", object: { spec: { containers: [null, 3, "x"] } } },
   ])("$name instead of a pod does no harm", ({ object }) => {
     for (const each of [world, autoWorld]) {
-      const { admission } = decideInjection(object, factsOf(each), readSubscriptionSettings({}));
+      const pod = viewPod(object);
+      const { admission } = decideInjection(pod, factsOf(each, pod), readSubscriptionSettings({}));
       expect(admission.kind).toBe("allow");
     }
   });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { decide, withDefaults, type World } from "../support/injection-cases.ts";
+import { aPod, decide, withDefaults, type World } from "../support/injection-cases.ts";
 import { podArbitrary } from "../support/random-pods.ts";
 
 const world = (settings: object): World => ({
@@ -58,5 +58,30 @@ test("[subscription-injection/AC-G8] the result has no double names and paths, a
       }
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test("[security/51] annotations of any name survive: slashes and tildes are escaped as RFC 6901 says", () => {
+  const names = fc.uniqueArray(
+    fc.string({ minLength: 1, unit: fc.constantFrom("/", "~", "0", "1", "a", ".", "%", '"', "\\") }),
+    { maxLength: 6 },
+  );
+  const ours = /^subscription\.openshift\.io\//;
+  fc.assert(
+    fc.property(names, fc.boolean(), (keys, isForged) => {
+      const given = Object.fromEntries(keys.map((key) => [`x/${key}`, key]));
+      const forged = isForged ? { "bundle-generations": "{}" } : {};
+      const { pod, decision } = decide(
+        aPod({ annotations: { ...given, ...forged, "inject-bundle": "local" } }),
+        world({}),
+      );
+      expect(decision.result).toBe("injected");
+      const kept = Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !ours.test(key));
+      expect(Object.fromEntries(kept)).toEqual(given);
+      expect(pod.metadata.annotations?.["subscription.openshift.io/bundle-generations"]).toBe(
+        '{"bundles":{"auto":1,"local":1}}',
+      );
+    }),
+    { numRuns: 500 },
   );
 });

@@ -1,0 +1,46 @@
+import {
+  type LicenseWorld,
+  type LicensingSettings,
+  licensingSettings,
+  readLicenseWorld,
+} from "@quartermaster/licensing";
+
+import type { CommandContext } from "../command.ts";
+import { clusterOptions, type Invocation, type OptionSpecs } from "../input/invocation.ts";
+import { type Cluster, connect } from "./connect.ts";
+
+/** Options of commands that look at all licences. */
+export const licenseOptions: OptionSpecs = {
+  ...clusterOptions,
+  namespace: {
+    type: "string",
+    short: "n",
+    describe: "namespace of the cluster (default: that of the context)",
+  },
+  "license-namespace": {
+    type: "string",
+    describe: "namespace of the EnterpriseLicenses, as the operator has it (default: quartermaster-licenses)",
+  },
+};
+
+/** What such a command works with. */
+export interface LicenseView {
+  readonly world: LicenseWorld;
+  readonly settings: LicensingSettings;
+  readonly nowMs: number;
+  /** Namespace that the person means. */
+  readonly namespace: string;
+}
+
+/** Reads all licences, clusters and associations once. */
+export async function viewLicenses(invocation: Invocation, context: CommandContext): Promise<LicenseView> {
+  await using cluster: Cluster = await connect(invocation, context);
+  const licenseNamespace = invocation.text("license-namespace") ?? licensingSettings.licenseNamespace;
+  const world = await readLicenseWorld(cluster.client, { licenseNamespace, signal: context.signal });
+  return {
+    world,
+    settings: { ...licensingSettings, licenseNamespace },
+    nowMs: context.system.wallMs(),
+    namespace: cluster.namespace,
+  };
+}

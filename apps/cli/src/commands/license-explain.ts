@@ -1,0 +1,88 @@
+import { effectiveExpiryMs } from "@quartermaster/api/licensing";
+import { type ExplainedCluster, explainLicenses } from "@quartermaster/licensing";
+
+import { licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
+import type { Command } from "../command.ts";
+import { CliError, usageError } from "../errors.ts";
+import { exitCode } from "../exit-code.ts";
+import { print } from "../output/print.ts";
+import { table } from "../render/table.ts";
+
+/** Says which licence a cluster gets, and why no other one. */
+export const licenseExplainCommand: Command = {
+  name: "license explain",
+  summary: "explain which licence a cluster gets, with a verdict for every candidate",
+  operands: "<cluster>",
+  options: licenseOptions,
+  run: async (invocation, context) => {
+    const [name] = invocation.positionals;
+    if (name === undefined) throw usageError("required operand <cluster> not set");
+    const { world, settings, nowMs, namespace } = await viewLicenses(invocation, context);
+    const explained = explainLicenses(world, nowMs, settings).find(
+      ({ cluster: { metadata } }) => metadata.name === name && metadata.namespace === namespace,
+    );
+    if (explained === undefined)
+      throw new CliError(`no ElasticsearchCluster ${name} in namespace ${namespace}`, exitCode.notFound);
+    const data = explanationOf(explained);
+    print(context.terminal, invocation.format, { data, text: textOf(data) });
+    return exitCode.ok;
+  },
+};
+
+interface Explanation {
+  readonly cluster: string;
+  readonly decision: string;
+  readonly choice: string;
+  readonly current: string;
+  readonly nextChange: string;
+  readonly candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  readonly verdict: string;
+  readonly type: string;
+  readonly expiry: string;
+  readonly uid: string;
+  readonly source: string;
+}
+
+function explanationOf({ cluster, binding: { selection, candidates } }: ExplainedCluster): Explanation {
+  const { choice, reason, wakeAtMs, verdicts } = selection;
+  const { uid, type } = cluster.status?.license ?? {};
+  return {
+    cluster: `${cluster.metadata.namespace}/${cluster.metadata.name}`,
+    decision: reason,
+    choice: choice.kind === "use" ? choice.candidate.uid : choice.kind,
+    current: uid === undefined ? "none reported" : `${uid} (${type ?? "unknown type"})`,
+    nextChange: wakeAtMs === undefined ? "none" : dateText(wakeAtMs),
+    candidates: candidates.map((candidate, at) => ({
+      verdict: verdicts[at] ?? "",
+      type: candidate.type,
+      expiry: dateText(effectiveExpiryMs(candidate)),
+      uid: candidate.uid,
+      source: candidate.source,
+    })),
+  };
+}
+
+function dateText(momentMs: number): string {
+  return new Date(momentMs).toISOString().slice(0, 16).replace("T", " ");
+}
+
+function textOf({ cluster, decision, choice, current, nextChange, candidates }: Explanation): string {
+  const rows = candidates.map(({ verdict, type, expiry, uid, source }) => [
+    verdict,
+    type,
+    expiry,
+    uid,
+    source,
+  ]);
+  return [
+    `cluster   ${cluster}`,
+    `decision  ${decision}: ${choice}`,
+    `current   ${current}`,
+    `next      ${nextChange}`,
+    "",
+    rows.length === 0 ? "no candidates" : table([["VERDICT", "TYPE", "EXPIRES", "UID", "SOURCE"], ...rows]),
+  ].join("\n");
+}

@@ -1,0 +1,75 @@
+import type { EditPlan, PoolEdit } from "@quartermaster/search/offline";
+
+/** What an edit would do, for people. */
+export function searchPlanText(title: string, plan: EditPlan): string {
+  const { issues, ignored, isPaused } = plan;
+  if (issues.length > 0)
+    return [
+      `${title}: invalid; the operator would change nothing.`,
+      ...issues.map(({ path, reason, message }) => `  ${reason}: ${path} ${message}`),
+    ].join("\n");
+  const held = heldLines(plan);
+  return [
+    `${title}: ${summaryOf(plan)}`,
+    ...stepLines(plan).map((line) => `  ${line}`),
+    ...(held.length === 0 ? [] : ["Held back:", ...held.map((line) => `  ${line}`)]),
+    ...ignored.map((field) => `${field} is accepted and has no effect.`),
+    ...(isPaused
+      ? ["spec.operations.paused is true: nothing of this happens, except that certificates are renewed."]
+      : []),
+  ].join("\n");
+}
+
+function summaryOf(plan: EditPlan): string {
+  const isQuiet = plan.pools.every(({ change, added }) => change === "unchanged" && added.length === 0);
+  if (isQuiet && plan.restarts.length === 0 && heldLines(plan).length === 0)
+    return "no node is added, removed or restarted.";
+  return "what the operator would do:";
+}
+
+/** In the order in which it would happen. */
+function stepLines({ pools, removals, restarts }: EditPlan): readonly string[] {
+  return [
+    ...pools.flatMap(poolLines),
+    ...(removals.length === 0
+      ? []
+      : [`drained and removed, one at a time: ${named(removals)}`, ...pools.flatMap(droppedLines)]),
+    ...(restarts.length === 0 ? [] : [`restarted, one at a time: ${named(restarts)}`]),
+  ];
+}
+
+function poolLines({ pool, change, from, to, added }: PoolEdit): readonly string[] {
+  if (change === "created") return [`pool ${pool} is created with ${nodes(to)}: ${named(added)}`];
+  if (change === "grows") return [`pool ${pool} grows from ${String(from)} to ${nodes(to)}: ${named(added)}`];
+  return change === "shrinks" ? [`pool ${pool} shrinks from ${String(from)} to ${nodes(to)}`] : [];
+}
+
+function droppedLines({ pool, change }: PoolEdit): readonly string[] {
+  return change === "removed" ? [`pool ${pool} is removed when its last node is`] : [];
+}
+
+/** What the operator does not do yet, or Kubernetes never does: each with its reason. */
+export function heldLines({ pools, heldVersion }: EditPlan): readonly string[] {
+  return [
+    ...(heldVersion === undefined
+      ? []
+      : [
+          `OperationNotSupportedYet: the nodes keep their version: the operator does not upgrade to ${heldVersion} yet`,
+        ]),
+    ...pools
+      .filter(({ isStorageChanged }) => isStorageChanged)
+      .map(
+        ({ pool }) =>
+          `InvalidPodTemplate: pool ${pool} would get other volumes, which Kubernetes refuses; add a pool instead`,
+      ),
+  ];
+}
+
+function nodes(count: number): string {
+  return count === 1 ? "1 node" : `${String(count)} nodes`;
+}
+
+function named(names: readonly string[]): string {
+  const shown = names.slice(0, 10).join(", ");
+  return names.length > 10 ? `${shown} and ${String(names.length - 10)} more` : shown;
+}

@@ -1,0 +1,132 @@
+import type { Live } from "@quartermaster/runtime";
+import type { ClusterObject } from "@quartermaster/search/offline";
+
+import type { Paint, Tone } from "./paint.ts";
+import { tableText } from "./table-text.ts";
+
+type Status = NonNullable<ClusterObject["status"]>;
+
+/** Whether the operator says of this very declaration that the cluster is as declared. */
+export function isSearchReady({ status, metadata }: Live<ClusterObject>): boolean {
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return isCurrent && readyOf(status)?.status === "True";
+}
+
+/** `Kind namespace/name`. */
+export function searchTitle({ kind, metadata }: Live<ClusterObject>): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`;
+}
+
+function readyOf(status: ClusterObject["status"]): NonNullable<Status["conditions"]>[number] | undefined {
+  return status?.conditions?.find(({ type }) => type === "Ready");
+}
+
+/** One line: what a person asks first. */
+export function searchLine(object: Live<ClusterObject>, paint: Paint): string {
+  const { health = "unknown", version } = object.status ?? {};
+  return [
+    paint("strong", searchTitle(object)),
+    isSearchReady(object) ? paint("good", "Ready") : paint("busy", notReadyWord(object)),
+    paint(tones[health] ?? "faint", `health ${health}`),
+    nodeCount(object.status),
+    ...(version === undefined ? [] : [version]),
+  ].join("  ");
+}
+
+function nodeCount(status: ClusterObject["status"]): string {
+  const present = String(status?.availableNodes ?? 0);
+  const desired = status?.capacity?.desiredNodes;
+  return desired === undefined ? `${present} nodes` : `${present} of ${String(desired)} nodes`;
+}
+
+const tones: Readonly<Record<string, Tone>> = { green: "good", yellow: "busy", red: "bad" };
+
+function notReadyWord({ status, metadata }: Live<ClusterObject>): string {
+  if (status?.observedGeneration === undefined) return "not looked at yet";
+  if (status.observedGeneration !== metadata.generation) return "edit not looked at yet";
+  return `not ready: ${readyOf(status)?.reason ?? "unknown"}`;
+}
+
+/** Everything that the status says, for people. */
+export function searchStatusText(object: Live<ClusterObject>, paint: Paint): string {
+  const { status } = object;
+  if (status === undefined) return searchLine(object, paint);
+  return [
+    searchLine(object, paint),
+    ...factsOf(status).map((line) => `  ${line}`),
+    ...section("pools", poolRows(status), paint),
+    ...section("nodes", nodeRows(status), paint),
+    ...section("not as declared", blockerLines(status), paint),
+  ].join("\n");
+}
+
+function section(title: string, lines: readonly string[], paint: Paint): readonly string[] {
+  return lines.length === 0 ? [] : ["", paint("strong", title), ...lines.map((line) => `  ${line}`)];
+}
+
+function factsOf({ clusterUuid, access, certificates = {}, operation }: Status): readonly string[] {
+  return [
+    clusterUuid === undefined ? "has not formed yet" : `uuid ${clusterUuid}`,
+    ...operationLines(operation),
+    ...accessLines(access),
+    ...certificateLines(certificates),
+  ];
+}
+
+function operationLines(operation: Status["operation"]): readonly string[] {
+  if (operation === undefined) return [];
+  const { type, node, step, cause, shardsLeft } = operation;
+  const left = shardsLeft === undefined ? "" : `, ${String(shardsLeft)} shards left`;
+  return [`${type === "Restart" ? "restarts" : "removes"} ${node} (${step}${left}): ${cause}`];
+}
+
+function accessLines(access: Status["access"]): readonly string[] {
+  if (access?.service === undefined) return [];
+  const trust = access.caSecret === undefined ? "" : `, trusted by ca.crt of Secret ${access.caSecret}`;
+  return [`reached at ${access.service}:${String(access.port ?? "")}${trust}`];
+}
+
+function certificateLines({
+  httpNotAfter,
+  transportNotAfter,
+}: NonNullable<Status["certificates"]>): readonly string[] {
+  const ends = [
+    ...(httpNotAfter === undefined ? [] : [`for clients until ${httpNotAfter}`]),
+    ...(transportNotAfter === undefined ? [] : [`between nodes until ${transportNotAfter}`]),
+  ];
+  return ends.length === 0 ? [] : [`certificates ${ends.join(", ")}`];
+}
+
+function poolRows({ nodePools = [] }: Status): readonly string[] {
+  if (nodePools.length === 0) return [];
+  const rows = nodePools.map(({ component, desired, target, ready, current, outdated }) => [
+    component,
+    ...[desired, target, ready, current, outdated].map((count) => String(count ?? "")),
+  ]);
+  return tableText([["NAME", "DESIRED", "TARGET", "READY", "CURRENT", "OUTDATED"], ...rows]);
+}
+
+function nodeRows({ nodes = [] }: Status): readonly string[] {
+  if (nodes.length === 0) return [];
+  const rows = nodes.map(({ name, version, member, voter, elected, roles = [], outdatedBecause = [] }) => [
+    name,
+    version ?? "-",
+    yesOrNo(member),
+    elected === true ? "elected" : yesOrNo(voter),
+    outdatedBecause.length > 0 ? "outdated" : "current",
+    roles.join(","),
+  ]);
+  return tableText([["NAME", "VERSION", "MEMBER", "VOTER", "CONFIGURATION", "ROLES"], ...rows]);
+}
+
+function yesOrNo(value: boolean | undefined): string {
+  if (value === undefined) return "unknown";
+  return value ? "yes" : "no";
+}
+
+function blockerLines({ blockers = [] }: Status): readonly string[] {
+  return blockers.map(
+    ({ lane, reason, message, actor }) =>
+      `${lane}: ${reason}: ${message}${actor === undefined ? "" : ` Acts next: ${actor}.`}`,
+  );
+}

@@ -1,0 +1,35 @@
+import { planPhases } from "@quartermaster/api";
+import { describe, expect, test } from "vitest";
+
+import { progressOf, watchEnd } from "../../src/render/plan-progress.ts";
+import { aCondition, aPlan } from "../support/plans.ts";
+
+describe("whether to wait for a plan", () => {
+  test("a plan that nobody has looked at is undecided", () => {
+    expect(progressOf(aPlan())).toBe("undecided");
+  });
+
+  test("a phase of an earlier generation decides nothing", () => {
+    expect(progressOf(aPlan({ phase: "Invalid", observedGeneration: 0 }))).toBe("undecided");
+  });
+
+  test("a plan is ready by its condition", () => {
+    const conditions = [aCondition("Ready", "True", "Installed")];
+    expect(progressOf(aPlan({ phase: "Installed", observedGeneration: 1, conditions }))).toBe("ready");
+  });
+
+  test("without it, the phase decides", () => {
+    const by = Map.groupBy(planPhases, (phase) => progressOf(aPlan({ phase, observedGeneration: 1 })));
+    expect(by.get("undecided")).toEqual(["Resolving", "Validating"]);
+    expect(by.get("stuck")).toEqual(["Invalid", "Forbidden", "Failed", "Paused", "Superseded"]);
+    expect(by.get("ready")).toBeUndefined();
+  });
+});
+
+test("a watch ends when several looks in a row find the plan stuck", () => {
+  const invalid = aPlan({ phase: "Invalid", observedGeneration: 1 });
+  const applying = aPlan({ phase: "Applying", observedGeneration: 1 });
+  const isOver = watchEnd((progress) => progress === "ready");
+  const looks = [invalid, invalid, invalid, applying, invalid, invalid, invalid, invalid, invalid];
+  expect(looks.map(isOver).indexOf(true)).toBe(looks.length - 1);
+});

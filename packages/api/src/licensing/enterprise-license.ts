@@ -1,0 +1,200 @@
+import {
+  cel,
+  type CustomResource,
+  defineCustomResource,
+  int32,
+  int64,
+  listMap,
+  map,
+  type ObjectOf,
+  timestamp,
+} from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { conditions } from "../condition.ts";
+import {
+  licenseFields,
+  dateRules,
+  licenseColumns,
+  licenseState,
+  nestedLicense,
+  objectName,
+  signatureRef,
+  stateTimes,
+} from "./license-fields.ts";
+import { LICENSING_GROUP } from "./license-names.ts";
+
+const requirement = z.strictObject({
+  key: z.string().min(1).max(317).describe("Key of the label."),
+  operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("In, NotIn, Exists or DoesNotExist."),
+  values: z.array(z.string().max(63)).max(64).optional().describe("Values for In and NotIn. At most 64."),
+});
+
+const capacityPolicy = z
+  .strictObject({
+    mode: z
+      .enum(["Report", "Warn", "Enforce"])
+      .default("Warn")
+      .describe(
+        "Report counts only; Warn also sets CapacityOK to False and records an event; Enforce gives no licence to clusters beyond the limit. Clusters that run under the licence keep it. Defaults to Warn.",
+      ),
+    limit: int32()
+      .min(0)
+      .optional()
+      .describe("A limit of your own below maxInstances or maxResourceUnits. Defaults to those."),
+    overdraftPercent: int32()
+      .min(0)
+      .max(100)
+      .default(0)
+      .describe("By how much use may exceed the limit, in per cent. Defaults to 0, at most 100."),
+  })
+  .optional()
+  .describe("What is done when more is used than the licence covers.");
+
+/** Spec of an EnterpriseLicense. */
+const enterpriseLicenseSpec = cel(
+  z.strictObject({
+    ...licenseFields,
+    type: z
+      .enum(["enterprise", "enterprise_trial", "enterprise-trial"])
+      .describe(
+        "Type of the licence: enterprise or enterprise_trial; enterprise-trial is read as the latter.",
+      ),
+    maxInstances: int32().min(1).optional().describe("How many nodes of Elasticsearch the licence covers."),
+    maxResourceUnits: int32()
+      .min(1)
+      .optional()
+      .describe("How many units of 64 GiB memory the licence covers."),
+    signatureRef: signatureRef.describe(
+      "Where the signature is. The key defaults to outer, or to the only key of the Secret.",
+    ),
+    clusterLicenses: listMap(nestedLicense, ["uid"])
+      .max(200)
+      .optional()
+      .describe("The licences that clusters get. At most 200."),
+    eula: z
+      .strictObject({ accepted: z.boolean().describe("Whether the terms are accepted.") })
+      .optional()
+      .describe("The terms of a trial."),
+    allowedNamespaces: z
+      .strictObject({
+        matchLabels: map(z.string().max(63)).optional().describe("Labels that a namespace has."),
+        matchExpressions: z
+          .array(requirement)
+          .max(16)
+          .optional()
+          .describe("Requirements on its labels. At most 16."),
+      })
+      .optional()
+      .describe("Namespaces whose clusters may get a licence. Defaults to all."),
+    capacityPolicy,
+  }),
+  ...dateRules,
+  {
+    rule: "has(self.maxInstances) != has(self.maxResourceUnits)",
+    message: "exactly one of maxInstances and maxResourceUnits must be set",
+  },
+  {
+    rule: "self.type == 'enterprise' || (has(self.eula) && self.eula.accepted)",
+    message: "eula.accepted must be true for a trial",
+  },
+  {
+    rule: "!has(self.capacityPolicy) || !has(self.capacityPolicy.limit) || self.capacityPolicy.limit <= (has(self.maxInstances) ? self.maxInstances : self.maxResourceUnits)",
+    message: "must not be larger than maxInstances or maxResourceUnits",
+    fieldPath: ".capacityPolicy.limit",
+  },
+);
+
+const allocation = z.strictObject({
+  namespace: z.string().max(63).describe("Namespace of the cluster."),
+  cluster: objectName.describe("Name of the cluster."),
+  uid: z.string().max(128).optional().describe("Licence that the cluster has."),
+  amount: int64().optional().describe("How much the cluster uses: nodes, or bytes of memory."),
+  since: timestamp().optional().describe("Since when."),
+});
+
+const enterpriseLicenseStatus = z.strictObject({
+  observedGeneration: int64()
+    .optional()
+    .describe("The metadata.generation that the status was computed from."),
+  conditions,
+  state: licenseState.optional(),
+  ...stateTimes,
+  used: int64().optional().describe("How much is used: nodes, or units of 64 GiB, rounded up."),
+  limit: int64().optional().describe("How much may be used."),
+  usedFraction: z
+    .string()
+    .max(32)
+    .optional()
+    .describe("How much is used before it is rounded, as a decimal number."),
+  peakUsed: int64().optional().describe("The most that has been used at a time."),
+  allocations: listMap(allocation, ["namespace", "cluster"])
+    .max(500)
+    .optional()
+    .describe("Clusters that have a licence of this one, oldest first. At most 500 are listed."),
+  nested: listMap(
+    z.strictObject({
+      uid: z.string().max(128).describe("Identifier of the licence."),
+      type: z.string().max(64).describe("Type of the licence."),
+      state: licenseState,
+      expiryTime: timestamp().optional().describe("When it ends, or this licence, whichever is earlier."),
+      reason: z.string().max(64).optional().describe("Why it is Invalid."),
+    }),
+    ["uid"],
+  )
+    .max(200)
+    .optional()
+    .describe("The licences that clusters get. At most 200."),
+});
+
+/** An EnterpriseLicense as the API server returns it. */
+export type EnterpriseLicense = ObjectOf<typeof enterpriseLicenseSpec, typeof enterpriseLicenseStatus>;
+
+/** The pool: one vendor's licence with licences for clusters in it. */
+export const enterpriseLicense: CustomResource<EnterpriseLicense> = defineCustomResource({
+  group: LICENSING_GROUP,
+  version: "v1alpha1",
+  kind: "EnterpriseLicense",
+  plural: "enterpriselicenses",
+  shortNames: ["esel"],
+  categories: ["quartermaster"],
+  scope: "Namespaced",
+  description:
+    "EnterpriseLicense holds licences that the licence controller hands out to ElasticsearchClusters of all namespaces. It is honoured only in the licence namespace. `qm license import` makes it from the file of the vendor.",
+  spec: enterpriseLicenseSpec,
+  status: enterpriseLicenseStatus,
+  columns: [
+    licenseColumns.type,
+    licenseColumns.expires,
+    { name: "Used", type: "integer", jsonPath: ".status.used" },
+    { name: "Limit", type: "integer", jsonPath: ".status.limit" },
+    licenseColumns.state,
+    licenseColumns.age,
+    licenseColumns.uid,
+    licenseColumns.reason,
+  ],
+  example: {
+    metadata: { name: "pool", namespace: "quartermaster-licenses" },
+    spec: {
+      uid: "4c5d6e7f-0000-4000-8000-0123456789ab",
+      type: "enterprise",
+      issueDate: 1_411_948_800_000,
+      expiryDate: 1_914_278_399_999,
+      maxInstances: 40,
+      issuedTo: "Example Corp.",
+      issuer: "API",
+      signatureRef: { name: "pool-signatures" },
+      clusterLicenses: [
+        {
+          uid: "893361dc-9749-4997-93cb-802e3d7fa4xx",
+          type: "platinum",
+          issueDate: 1_411_948_800_000,
+          expiryDate: 1_914_278_399_999,
+          maxNodes: 100,
+          issuedTo: "Example Corp.",
+          issuer: "API",
+        },
+      ],
+    },
+  },
+});

@@ -1,0 +1,151 @@
+import { cel, int32, int64, timestamp } from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { licenseTypes } from "./license-type.ts";
+
+/** The name of a Secret, a licence or a cluster. */
+export const objectName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+
+/** Identifier of a licence. It is also a key of Secrets, which limits its characters. */
+export const licenseUid = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[-._a-zA-Z0-9]+$/);
+
+const moment = (what: string): z.ZodInt =>
+  int64().min(0).describe(`${what}, in milliseconds since 1970, exactly as signed.`);
+
+/** Where a signature is kept. */
+export const signatureRef = z.strictObject({
+  name: objectName.describe(
+    "Name of a Secret of type license.k8s.elastic.co/signature in the namespace of the licence. At most 253 characters.",
+  ),
+  key: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[-._a-zA-Z0-9]+$/)
+    .optional()
+    .describe("Key in the Secret. Optional if the Secret has only one. At most 253 characters."),
+  namespace: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+    .optional()
+    .describe("Namespace of the Secret. If set, it must be the namespace of the licence."),
+});
+
+/** Who a licence is from and for, and when it holds. */
+export const licenseFields = {
+  uid: licenseUid.describe(
+    "Identifier of the licence: letters, digits, dashes, dots and underscores. At most 128 characters.",
+  ),
+  issueDate: moment("When the licence was issued"),
+  startDate: moment("When the licence begins").optional(),
+  expiryDate: moment("When the licence ends"),
+  issuedTo: z.string().min(1).max(1024).describe("Who holds the licence. At most 1024 characters."),
+  issuer: z.string().min(1).max(1024).describe("Who issued the licence. At most 1024 characters."),
+};
+
+/** What a licence of the stack says, wherever it stands. */
+export const stackFields = {
+  ...licenseFields,
+  type: z
+    .enum(licenseTypes)
+    .describe(
+      "Type of the licence: trial, standard, gold, platinum or enterprise. A basic licence is not uploaded: label the cluster instead.",
+    ),
+  maxNodes: int32()
+    .min(1)
+    .optional()
+    .describe(
+      "How many nodes the licence covers. All types but enterprise have it; it may be left out here if the Secret has it under the key maxNodes.",
+    ),
+  maxResourceUnits: int32()
+    .min(1)
+    .optional()
+    .describe("How many units of 64 GiB memory the licence covers. Only enterprise has it."),
+};
+
+/** A licence that ends before it begins was mistyped. */
+export const dateRules = [
+  {
+    rule: "self.issueDate <= self.expiryDate",
+    message: "must not be before issueDate",
+    fieldPath: ".expiryDate",
+  },
+  {
+    rule: "!has(self.startDate) || self.startDate < self.expiryDate",
+    message: "must be after startDate",
+    fieldPath: ".expiryDate",
+  },
+] as const;
+
+/** Nodes and units exclude each other, by type. */
+export const limitRules = [
+  {
+    rule: "self.type != 'enterprise' || has(self.maxResourceUnits)",
+    message: "a licence of type enterprise has maxResourceUnits",
+  },
+  {
+    rule: "self.type != 'enterprise' || !has(self.maxNodes)",
+    message: "a licence of type enterprise has no maxNodes",
+    fieldPath: ".maxNodes",
+  },
+  {
+    rule: "self.type == 'enterprise' || !has(self.maxResourceUnits)",
+    message: "only a licence of type enterprise has maxResourceUnits",
+    fieldPath: ".maxResourceUnits",
+  },
+] as const;
+
+/** A licence of the stack inside an EnterpriseLicense. */
+export const nestedLicense = cel(
+  z.strictObject({
+    ...stackFields,
+    signatureRef: signatureRef
+      .optional()
+      .describe(
+        "Where the signature of this licence is. Defaults to the key named like the uid in the Secret of the EnterpriseLicense.",
+      ),
+  }),
+  ...dateRules,
+  ...limitRules,
+);
+
+/** How a licence stands; the moments are RFC 3339. */
+export const licenseState = z
+  .enum(["Scheduled", "Valid", "ExpiringSoon", "Expired", "Invalid"])
+  .describe(
+    "Scheduled before it begins, then Valid, ExpiringSoon and Expired; Invalid if it cannot be used.",
+  );
+
+/** Moments of a licence as status shows them. */
+export const stateTimes = {
+  startTime: timestamp().optional().describe("When the licence begins."),
+  expiryTime: timestamp().optional().describe("When the licence ends."),
+  nextTransitionTime: timestamp()
+    .optional()
+    .describe("When the state changes next by the passing of time alone."),
+};
+
+/** The columns of both kinds of licences. */
+export const licenseColumns = {
+  type: { name: "Type", type: "string", jsonPath: ".spec.type" },
+  expires: { name: "Expires", type: "string", jsonPath: ".status.expiryTime" },
+  state: { name: "State", type: "string", jsonPath: ".status.state" },
+  reason: {
+    name: "Reason",
+    type: "string",
+    jsonPath: '.status.conditions[?(@.type=="Valid")].reason',
+    priority: 1,
+  },
+  uid: { name: "Uid", type: "string", jsonPath: ".spec.uid", priority: 1 },
+  age: { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+} as const;

@@ -1,0 +1,51 @@
+/** What the choice of a licence depends on besides licences and cluster. */
+export interface LicenseParameters {
+  /** A licence is preferred once it has been valid for so long. */
+  readonly startMarginMs: number;
+  /** A licence is preferred while it is valid for so long. */
+  readonly expiryMarginMs: number;
+  /** So long before its expiry a licence makes way for one of a lower type. */
+  readonly handoverLeadMs: number;
+  /** A licence of the same type has to last longer by more than this. */
+  readonly hysteresisMs: number;
+  /** So long a licence that vanished is waited for. */
+  readonly deletionGraceMs: number;
+  /** So many days before the expiry of a licence there is an event. */
+  readonly warnDays: readonly number[];
+  /** Bounds of any sleep. Node fires timers above 24.8 days at once. */
+  readonly minSleepMs: number;
+  readonly maxSleepMs: number;
+  /** So long after its start a server may still call a licence invalid: its clock may be behind. */
+  readonly clockSkewMs: number;
+  /** Servers below do not take licences of type enterprise. */
+  readonly enterpriseMinVersion: string;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** One day. */
+export const dayMs: number = 24 * hourMs;
+
+/** The parameters (default: as Elastic's hosted service hands licences out). */
+export const licenseParameters: LicenseParameters = {
+  startMarginMs: dayMs,
+  expiryMarginMs: 30 * dayMs,
+  handoverLeadMs: dayMs,
+  hysteresisMs: dayMs,
+  deletionGraceMs: 15 * minuteMs,
+  warnDays: [30, 14, 7, 1],
+  minSleepMs: minuteMs,
+  maxSleepMs: 10 * hourMs,
+  clockSkewMs: 5 * minuteMs,
+  enterpriseMinVersion: "7.8.1",
+};
+
+/** How long to sleep until a moment: never past `maxSleepMs`, never a busy loop. */
+export function sleepUntil(
+  wakeAtMs: number | undefined,
+  nowMs: number,
+  { minSleepMs, maxSleepMs }: LicenseParameters = licenseParameters,
+): number {
+  return wakeAtMs === undefined ? maxSleepMs : Math.min(maxSleepMs, Math.max(minSleepMs, wakeAtMs - nowMs));
+}

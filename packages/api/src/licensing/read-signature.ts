@@ -1,0 +1,92 @@
+import type { LicenseFault } from "./license-candidate.ts";
+import { LICENSE_REMAINDER_KEY, MAX_NODES_KEY, SIGNATURE_SECRET_TYPE } from "./license-names.ts";
+import { longestSignature, readSignatureEnvelope, type SignatureEnvelope } from "./signature-envelope.ts";
+
+/** A Secret as far as signatures are concerned; values are base64. */
+export interface SignatureSecret {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** Where a licence says that its signature is. */
+export interface SignatureRef {
+  readonly name: string;
+  readonly key?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** A signature, or why there is none. Messages name objects and keys, never content. */
+export type SignatureRead =
+  | {
+      readonly kind: "found";
+      /** As the vendor wrote it; never to be shown. */
+      readonly text: string;
+      readonly envelope: SignatureEnvelope;
+      /** From the key maxNodes, for a licence whose spec does not say it. */
+      readonly maxNodes?: number;
+    }
+  | { readonly kind: "fault"; readonly fault: LicenseFault; readonly message: string };
+
+/** What is read, and for whom. */
+export interface SignatureRequest {
+  readonly ref: SignatureRef;
+  /** Namespace of the licence. */
+  readonly namespace: string;
+  /** Undefined where there is none. */
+  readonly secret: SignatureSecret | undefined;
+  /** Key if the reference names none (default: the only one). */
+  readonly defaultKey?: string;
+}
+
+/** Reads the signature of a licence from its Secret. A Secret of another type is not looked into, whatever it holds. */
+export function readSignature({ ref, namespace, secret, defaultKey }: SignatureRequest): SignatureRead {
+  if (ref.namespace !== undefined && ref.namespace !== namespace)
+    return faultOf("Malformed", `signatureRef names namespace ${ref.namespace}; it must be ${namespace}`);
+  if (secret === undefined) return faultOf("SignatureMissing", `Secret ${ref.name} does not exist`);
+  if (secret.type !== SIGNATURE_SECRET_TYPE)
+    return faultOf("SignatureMissing", `Secret ${ref.name} is not of type ${SIGNATURE_SECRET_TYPE}`);
+  return readKey(ref.name, secret.data ?? {}, ref.key ?? defaultKey);
+}
+
+function readKey(name: string, data: Readonly<Record<string, string>>, wanted?: string): SignatureRead {
+  const key = wanted ?? keyOf(data);
+  if (key === undefined)
+    return faultOf("SignatureAmbiguous", `Secret ${name} has several keys: name one in signatureRef.key`);
+  const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
+  if (encoded === undefined) return faultOf("SignatureMissing", `Secret ${name} has no key ${key}`);
+  return readText(encoded, { name, key, maxNodes: readMaxNodes(data) });
+}
+
+/** Keys that hold no signature. */
+const reserved: ReadonlySet<string> = new Set([MAX_NODES_KEY, LICENSE_REMAINDER_KEY]);
+
+/** The only key that can hold a signature. */
+function keyOf(data: Readonly<Record<string, string>>): string | undefined {
+  const keys = Object.keys(data).filter((key) => !reserved.has(key));
+  return keys.length > 1 ? undefined : (keys[0] ?? "signature");
+}
+
+interface Place {
+  readonly name: string;
+  readonly key: string;
+  readonly maxNodes: number | undefined;
+}
+
+function readText(encoded: string, { name, key, maxNodes }: Place): SignatureRead {
+  const isTooLong = encoded.length > 2 * longestSignature;
+  const text = isTooLong ? "" : Buffer.from(encoded, "base64").toString("latin1").trim();
+  const envelope = readSignatureEnvelope(text);
+  if (envelope === undefined)
+    return faultOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a licence`);
+  return { kind: "found", text, envelope, ...(maxNodes === undefined ? {} : { maxNodes }) };
+}
+
+function readMaxNodes(data: Readonly<Record<string, string>>): number | undefined {
+  const encoded = Object.hasOwn(data, MAX_NODES_KEY) ? data[MAX_NODES_KEY] : undefined;
+  const text = encoded === undefined ? "" : Buffer.from(encoded.slice(0, 64), "base64").toString("latin1");
+  return /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+function faultOf(fault: LicenseFault, message: string): SignatureRead {
+  return { kind: "fault", fault, message };
+}

@@ -1,0 +1,292 @@
+import { atomicList, duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
+import { z } from "zod";
+
+import { claimRetention, nodePool } from "./node-pool.ts";
+import { additionalVolumes, keystore, podFields, secretName, secretReference, size } from "./pod-fields.ts";
+
+const settings = map(z.string().max(8192)).optional();
+const plugins = z.array(z.string().max(2048)).max(64).optional();
+const relabelings = atomicList(raw()).optional().describe("Rules as in a ServiceMonitor.");
+
+const monitoring = z
+  .strictObject({
+    enable: z.boolean().optional().describe("Whether the cluster is monitored. Defaults to false."),
+    labels: map(z.string()).optional().describe("Labels of the ServiceMonitor."),
+    monitoringUserSecret: secretName(),
+    pluginUrl: z.string().max(2048).optional().describe("Address of an exporter plugin."),
+    scrapeInterval: z.string().max(64).optional().describe("How often metrics are read. Defaults to 30s."),
+    relabelings,
+    metricRelabelings: relabelings,
+    tlsConfig: z
+      .strictObject({
+        insecureSkipVerify: z.boolean().optional().describe("Whether certificates go unchecked."),
+        serverName: z.string().max(253).optional().describe("Name in the server's certificate."),
+      })
+      .optional()
+      .describe("TLS of the scrape."),
+  })
+  .optional()
+  .describe("Metrics of the engine.");
+
+const grpcText = z.string().max(256).optional();
+const grpc = z
+  .strictObject({
+    enable: z.boolean().optional().describe("Whether gRPC is served."),
+    port: grpcText.describe("Port or range of ports."),
+    publishPort: int32().optional().describe("Published port."),
+    host: z.array(z.string()).optional().describe("Addresses."),
+    bindHost: z.array(z.string()).optional().describe("Addresses that are listened on."),
+    publishHost: z.array(z.string()).optional().describe("Published addresses."),
+    keepaliveTimeout: grpcText.describe("Timeout of keepalive."),
+    maxConnectionAge: grpcText.describe("Age of a connection."),
+    maxConnectionIdle: grpcText.describe("Idle time of a connection."),
+    maxMsgSize: grpcText.describe("Size of a message."),
+    maxConcurrentConnectionCalls: int32().optional().describe("Calls on a connection at a time."),
+    nettyExecutorCount: int32().optional().describe("Threads that execute."),
+    nettyWorkerCount: int32().optional().describe("Threads that read and write."),
+  })
+  .optional()
+  .describe("gRPC transport of OpenSearch 3.");
+
+const snapshotRepositories = z
+  .array(
+    z.strictObject({
+      name: z.string().min(1).max(253).describe("Name of the repository."),
+      type: z.string().min(1).max(64).describe("Type of the repository, e.g. s3 or fs."),
+      settings: settings.describe("Settings of the repository."),
+    }),
+  )
+  .max(64)
+  .optional()
+  .describe("Snapshot repositories.");
+
+const networkPolicy = z
+  .strictObject({
+    enable: z.boolean().optional().describe("Whether NetworkPolicies are made. Defaults to true."),
+    from: z
+      .array(raw())
+      .max(64)
+      .optional()
+      .describe(
+        "Who may reach the HTTP port, as in a NetworkPolicy. Defaults to everybody: TLS and login guard it.",
+      ),
+  })
+  .optional()
+  .describe("Who may connect. The transport port is open to nodes of the cluster only.");
+
+const general = z
+  .strictObject({
+    additionalConfig: settings.describe("Settings of the engine for all pools."),
+    additionalVolumes,
+    annotations: podFields.podLevel.annotations,
+    clusterSettings: settings.describe("Dynamic settings; changed without a restart."),
+    command: z
+      .string()
+      .max(8192)
+      .optional()
+      .describe("Shell command that starts the engine instead of the image's own."),
+    defaultRepo: z.string().max(1024).optional().describe("Registry and path before the image's name."),
+    drainDataNodes: z.boolean().optional().describe("Whether shards are moved away before a node restarts."),
+    grpc,
+    hostAliases: podFields.podLevel.hostAliases,
+    hostNetwork: z.boolean().optional().describe("Whether pods use the machine's network."),
+    httpPort: int32().min(1).max(65_535).default(9200).describe("Port for clients."),
+    ...podFields.images,
+    keystore,
+    monitoring,
+    networkPolicy,
+    nodeAttributes: z.array(raw()).optional().describe("Attributes of nodes."),
+    opensearchHome: z.string().max(1024).optional().describe("Where the engine is in its image."),
+    operatorClusterURL: z
+      .string()
+      .max(253)
+      .optional()
+      .describe("Name that the operator verifies in the nodes' certificates. It connects to pods only."),
+    persistentVolumeClaimRetentionPolicy: claimRetention,
+    pluginsList: plugins.describe("Plugins that are installed at start."),
+    ...podFields.contexts,
+    serviceAccount: z.string().max(253).optional().describe("ServiceAccount of the pods."),
+    serviceName: z.string().min(1).max(63).describe("Name of the Service for clients."),
+    setVMMaxMapCount: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether a privileged container raises vm.max_map_count. Defaults to false: memory maps are switched off where the machine allows too few.",
+      ),
+    snapshotRepositories,
+    vendor: z
+      .enum(["Opensearch", "Op", "OP", "os", "opensearch"])
+      .optional()
+      .describe("Only OpenSearch, in any of these spellings."),
+    version: z.string().max(64).optional().describe("Version of the engine, e.g. 2.19.4."),
+  })
+  .describe("What all nodes have in common.");
+
+const tlsSource = {
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("Defaults to true. Only false on both layers switches security off."),
+  generate: z
+    .boolean()
+    .optional()
+    .describe("Whether the operator issues certificates. Defaults to true unless secret is set."),
+  secret: secretReference("Secret with tls.crt, tls.key and ca.crt."),
+  caSecret: secretReference(
+    "Secret with ca.crt and ca.key that sign, instead of an authority of the operator.",
+  ),
+  duration: duration().default("8760h").describe("How long certificates hold; at most a year."),
+  enableHotReload: z
+    .boolean()
+    .optional()
+    .describe("Accepted; certificates are always replaced without a restart where the engine can."),
+  rotateDaysBeforeExpiry: int32()
+    .optional()
+    .describe(
+      "Days before its end that a certificate is replaced. Defaults to 30 or a third of its life, the shorter; -1 means 7.",
+    ),
+  adminDn: z.array(z.string().max(1024)).max(64).optional().describe("Subjects that are administrators."),
+};
+
+const security = z
+  .strictObject({
+    config: z
+      .strictObject({
+        adminCredentialsSecret: secretReference("Secret with username and password of the administrator."),
+        adminSecret: secretReference("Secret with a client certificate of an administrator."),
+        operatorClientCert: secretReference("Secret with the operator's client certificate."),
+        operatorClientServerName: z
+          .string()
+          .max(253)
+          .optional()
+          .describe("Name in the server's certificate."),
+        securityConfigSecret: secretReference("Secret with files of the security plugin."),
+        updateJob: raw().optional().describe("Without effect: no Job is run."),
+      })
+      .optional()
+      .describe("Users and roles."),
+    tls: z
+      .strictObject({
+        http: z
+          .strictObject({
+            ...tlsSource,
+            customFQDN: z.string().max(253).optional().describe("A further name in the certificate."),
+          })
+          .optional()
+          .describe("TLS for clients."),
+        transport: z
+          .strictObject({
+            ...tlsSource,
+            nodesDn: z.array(z.string().max(1024)).max(64).optional().describe("Subjects that are nodes."),
+            perNode: z.boolean().optional().describe("Accepted; one certificate names all nodes."),
+          })
+          .optional()
+          .describe("TLS between nodes."),
+      })
+      .optional()
+      .describe("TLS of both layers."),
+  })
+  .optional()
+  .describe("TLS and users. Left out: TLS on both layers and random passwords.");
+
+/** OpenSearch Dashboards or Kibana. */
+const dashboards = z
+  .strictObject({
+    enable: z.boolean().optional().describe("Whether it runs. Defaults to false."),
+    version: z.string().max(64).optional().describe("Version. Defaults to that of the cluster."),
+    replicas: int32().min(0).max(100).default(1).describe("How many pods."),
+    additionalConfig: settings.describe("Settings."),
+    additionalVolumes,
+    basePath: z.string().max(1024).optional().describe("Path under which it is served."),
+    ...podFields.images,
+    opensearchCredentialsSecret: secretReference("Secret with username and password that it logs in with."),
+    opensearchDashboardsHome: z.string().max(1024).optional().describe("Where it is in its image."),
+    pluginsList: plugins.describe("Plugins that are installed at start."),
+    service: z
+      .strictObject({
+        type: z
+          .enum(["ClusterIP", "NodePort", "LoadBalancer"])
+          .default("ClusterIP")
+          .describe("Type of the Service."),
+        labels: map(z.string()).optional().describe("Labels of the Service."),
+        loadBalancerSourceRanges: z.array(z.string()).optional().describe("Addresses that may connect."),
+      })
+      .optional()
+      .describe("Service."),
+    tls: z
+      .strictObject({
+        enable: z.boolean().optional().describe("Whether it serves TLS."),
+        generate: z.boolean().optional().describe("Whether the operator issues the certificate."),
+        secret: secretReference("Secret with tls.crt and tls.key."),
+        caSecret: secretReference("Secret with the authority."),
+        duration: duration().default("8760h").describe("How long certificates hold."),
+        enableHotReload: z.boolean().optional().describe("Accepted."),
+      })
+      .optional()
+      .describe("TLS of its own port."),
+    ...podFields.podLevel,
+    ...podFields.spread,
+    ...podFields.contexts,
+  })
+  .optional();
+
+const bootstrap = z
+  .strictObject({
+    ...podFields.podLevel,
+    diskSize: size("Without effect."),
+    initContainers: z.array(raw()).optional().describe("Without effect."),
+    jvm: z.string().max(4096).optional().describe("Without effect."),
+    keystore,
+    pluginsList: plugins.describe("Without effect."),
+    storageClass: z.string().max(253).optional().describe("Without effect."),
+  })
+  .optional()
+  .describe("Accepted without effect: a cluster forms without a helper pod.");
+
+const initHelper = z
+  .strictObject({
+    ...podFields.images,
+    resources: podFields.podLevel.resources,
+    version: z.string().max(64).optional().describe("Tag of the image."),
+  })
+  .optional()
+  .describe("Image of the init containers. Defaults to the engine's own.");
+
+const confMgmt = z
+  .strictObject({
+    VerUpdate: z.boolean().optional().describe("Without effect."),
+    autoScaler: z.boolean().optional().describe("Without effect."),
+    smartScaler: z.boolean().default(true).describe("Whether nodes are drained before they are removed."),
+  })
+  .optional()
+  .describe("How changes are carried out.");
+
+const operations = z
+  .strictObject({
+    paused: z
+      .boolean()
+      .optional()
+      .describe("Nothing is written but status, disruption budget and renewed certificates."),
+    deletionProtection: z.boolean().optional().describe("The cluster cannot be deleted while this is true."),
+  })
+  .optional()
+  .describe("When and how the operator acts.");
+
+const nodePools = listMap(nodePool, ["component"]).max(64).describe("Pools of nodes that are alike.");
+
+const shared = { bootstrap, confMgmt, general, initHelper, nodePools, operations, security };
+
+/** Spec of an OpenSearchCluster. */
+export const openSearchClusterSpec = z.strictObject({
+  ...shared,
+  dashboards: dashboards.describe("OpenSearch Dashboards."),
+});
+
+/** Spec of an ElasticsearchCluster: the same shape. */
+export const elasticsearchClusterSpec = z.strictObject({
+  general,
+  nodePools,
+  operations,
+  security,
+  kibana: dashboards.describe("Kibana."),
+});

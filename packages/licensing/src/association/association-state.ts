@@ -1,0 +1,164 @@
+import type { ElasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicenseCandidate,
+  type LicenseAssociation,
+  type LicenseCandidate,
+  licensedCluster,
+  type LicenseParameters,
+  type LicenseVerdict,
+  rankCandidates,
+  selectLicense,
+} from "@quartermaster/api/licensing";
+import type { Live } from "@quartermaster/runtime";
+
+import { clusterNeed } from "../pool/capacity.ts";
+import { licensingReasons as reasons } from "../reasons.ts";
+
+/** What the state of one association depends on, all of its own namespace. */
+export interface AssociationSeen {
+  readonly association: Live<LicenseAssociation>;
+  readonly cluster: Live<ElasticsearchCluster> | undefined;
+  readonly license: Live<ClusterLicense> | undefined;
+  /** Licences of the cluster's other associations, and its direct link. */
+  readonly rivals: readonly Live<ClusterLicense>[];
+  /** Names of licences that pinned associations of the cluster name. */
+  readonly pinned: ReadonlySet<string>;
+}
+
+/** How an association stands. */
+export interface AssociationState {
+  readonly state: NonNullable<NonNullable<LicenseAssociation["status"]>["state"]>;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Derives the state of an association from what the search domain reports of the cluster. Pure. */
+export function associationState(
+  seen: AssociationSeen,
+  nowMs: number,
+  parameters: LicenseParameters,
+): AssociationState {
+  const { association, cluster, license } = seen;
+  const { clusterRef, licenseRef } = association.spec;
+  if (cluster === undefined)
+    return {
+      state: "Released",
+      reason: reasons.clusterNotFound,
+      message: `ElasticsearchCluster ${clusterRef.name} does not exist in this namespace.`,
+    };
+  if (license === undefined)
+    return {
+      state: "Rejected",
+      reason: reasons.licenseNotFound,
+      message: `ClusterLicense ${licenseRef.name} does not exist in this namespace.`,
+    };
+  if (licenseRef.uid !== undefined && licenseRef.uid !== license.spec.uid)
+    return {
+      state: "Pending",
+      reason: reasons.uidMismatch,
+      message: `ClusterLicense ${licenseRef.name} does not have the uid ${licenseRef.uid}.`,
+    };
+  return reportedState(cluster, license) ?? chosenState({ ...seen, cluster, license }, nowMs, parameters);
+}
+
+/** What the engine itself said about this licence. */
+function reportedState(
+  cluster: Live<ElasticsearchCluster>,
+  { spec: { uid, maxNodes = Number.POSITIVE_INFINITY } }: Live<ClusterLicense>,
+): AssociationState | undefined {
+  const { license } = cluster.status ?? {};
+  const rejected = license?.rejected?.find((each) => each.uid === uid);
+  if (rejected !== undefined) return refusedState(rejected);
+  if (license?.uid !== uid) return undefined;
+  if (license.state === "Expired")
+    return { state: "Rejected", reason: reasons.expired, message: `Licence ${uid} expired.` };
+  const { nodes } = clusterNeed(cluster);
+  return nodes > maxNodes
+    ? {
+        state: "Applied",
+        reason: reasons.maxNodesExceeded,
+        message: `The engine runs under licence ${uid}, which covers ${String(maxNodes)} nodes; the cluster has ${String(nodes)}.`,
+      }
+    : { state: "Applied", reason: reasons.licenseApplied, message: `The engine runs under licence ${uid}.` };
+}
+
+function refusedState({ uid, reason = "no reason given", message = "" }: Refusal): AssociationState {
+  return {
+    state: "Rejected",
+    reason: reasons.rejectedByCluster,
+    message: `The engine refused licence ${uid}: ${reason}. ${message}`.trim(),
+  };
+}
+
+interface Refusal {
+  readonly uid: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+interface Contest extends AssociationSeen {
+  readonly cluster: Live<ElasticsearchCluster>;
+  readonly license: Live<ClusterLicense>;
+}
+
+/** The same choice that the search domain makes among the licences of the namespace. */
+function chosenState(
+  { cluster, license, rivals, pinned }: Contest,
+  nowMs: number,
+  parameters: LicenseParameters,
+): AssociationState {
+  const own = clusterLicenseCandidate(license, pinned);
+  const others = rivals
+    .map((each) => clusterLicenseCandidate(each, pinned))
+    .filter(({ source }) => source !== own.source);
+  const candidates = rankCandidates([own, ...others]);
+  const selection = selectLicense({ nowMs, cluster: licensedCluster(cluster), candidates, parameters });
+  const verdict = selection.verdicts[candidates.indexOf(own)] ?? "TieBreak";
+  const winner = selection.choice.kind === "use" ? selection.choice.candidate : undefined;
+  if (winner === own)
+    return {
+      state: "Pending",
+      reason: reasons.notYetApplied,
+      message: `The engine does not run under licence ${own.uid} yet.`,
+    };
+  if (faults.has(verdict)) return rejectedState(own, verdict);
+  return supersededState(own, verdict, winner?.uid ?? cluster.status?.license?.uid);
+}
+
+/** Verdicts that are about the licence itself, or about the cluster's engine. */
+const faults: ReadonlySet<LicenseVerdict> = new Set<LicenseVerdict>([
+  "Malformed",
+  "Expired",
+  "NotYetValid",
+  "TypeMismatch",
+  "VersionUnsupported",
+  "TLSRequired",
+  "FIPSRequired",
+]);
+
+function rejectedState({ uid }: LicenseCandidate, verdict: LicenseVerdict): AssociationState {
+  const isEarly = verdict === "NotYetValid";
+  return {
+    state: isEarly ? "Pending" : "Rejected",
+    reason: verdict,
+    message: `Licence ${uid} is not used: ${verdict}.`,
+  };
+}
+
+function supersededState(
+  own: LicenseCandidate,
+  verdict: LicenseVerdict,
+  winner: string | undefined,
+): AssociationState {
+  if (winner === undefined)
+    return { state: "Pending", reason: reasons.notYetApplied, message: `Licence ${own.uid} is not applied.` };
+  const isGuarded = verdict === "DowngradeBlocked";
+  return {
+    state: "Superseded",
+    reason: isGuarded ? reasons.downgradeBlocked : reasons.superseded,
+    message: isGuarded
+      ? `The cluster keeps licence ${winner}: a lower type than its own needs the annotation license.k8s.elastic.co/allow-downgrade.`
+      : `The cluster runs under licence ${winner} (${verdict}).`,
+  };
+}

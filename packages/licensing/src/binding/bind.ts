@@ -1,0 +1,132 @@
+import type { ElasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicense,
+  type LicenseAssociation,
+  licenseAssociation,
+  licenseNames,
+} from "@quartermaster/api/licensing";
+import { classify, type Context, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
+import { type Secret, secrets } from "@quartermaster/runtime/kinds";
+
+import type { Binding } from "./decide-binding.ts";
+import { ownAssociation, poolCopy, retiredSecrets } from "./pool-copy.ts";
+
+/** What is in the namespace of a cluster by our hand. */
+export interface BoundNow {
+  readonly copy: Live<ClusterLicense> | undefined;
+  readonly association: Live<LicenseAssociation> | undefined;
+}
+
+/** Where a binding is carried out. */
+export interface BindParts {
+  readonly cluster: Live<ElasticsearchCluster>;
+  readonly now: BoundNow;
+  readonly nowMs: number;
+  readonly ctx: Context;
+}
+
+/**
+ * Puts the chosen licence into the namespace of the cluster, signature first and association last, and clears away what the engine
+ * no longer needs. Each write can be the last one before a crash.
+ */
+export async function bind({ target }: Binding, parts: BindParts): Promise<void> {
+  if (target.kind === "release") await release(parts);
+  if (target.kind === "license") {
+    const { license } = target;
+    await associate(parts, { name: license.metadata.name, uid: license.spec.uid });
+    if (appliedUid(parts.cluster) === license.spec.uid) await removeCopy(parts);
+  }
+  if (target.kind === "pool") await bindPool(target, parts);
+}
+
+async function bindPool(
+  { pool, nested }: Binding["target"] & { kind: "pool" },
+  parts: BindParts,
+): Promise<void> {
+  const { cluster, now, ctx, nowMs } = parts;
+  const copy = poolCopy(cluster, nested, now.copy);
+  if (copy === undefined) return;
+  const { name: secretName } = copy.secret.metadata;
+  const isThere = now.copy?.spec.signatureRef.name === secretName && !isSignatureMissing(cluster);
+  if (!isThere) await createSecret(copy.secret, ctx);
+  const isApplied = appliedUid(cluster) === nested.spec.uid;
+  const retired = isApplied && now.copy?.spec.uid === nested.spec.uid ? retiredSecrets(now.copy) : [];
+  for (const name of retired) await remove(secrets, { ...place(cluster), name }, ctx);
+  const { annotations: _, ...metadata } = copy.license.metadata;
+  await ctx.apply(clusterLicense.kind, retired.length > 0 ? { ...copy.license, metadata } : copy.license);
+  const license = { name: licenseNames(cluster.metadata.name).pool, uid: nested.spec.uid };
+  await ctx.apply(
+    licenseAssociation.kind,
+    ownAssociation(cluster, license, { pool, before: now.association, nowMs }),
+  );
+}
+
+async function associate(
+  { cluster, now, nowMs, ctx }: BindParts,
+  license: { readonly name: string; readonly uid: string },
+): Promise<void> {
+  const parts = { pool: undefined, before: now.association, nowMs };
+  await ctx.apply(licenseAssociation.kind, ownAssociation(cluster, license, parts));
+}
+
+/** The association last: while it is there the place in the pool is taken. */
+async function release(parts: BindParts): Promise<void> {
+  await removeCopy(parts);
+  const { association } = parts.now;
+  if (association !== undefined) await removeExactly(licenseAssociation.kind, association, parts.ctx);
+}
+
+/** Its Secrets first: their names are known from the copy alone. */
+async function removeCopy({ cluster, now: { copy }, ctx }: BindParts): Promise<void> {
+  if (copy === undefined) return;
+  for (const name of [...retiredSecrets(copy), copy.spec.signatureRef.name])
+    await remove(secrets, { ...place(cluster), name }, ctx);
+  await removeExactly(clusterLicense.kind, copy, ctx);
+}
+
+/** Written blindly: nobody here may read Secrets of other namespaces. The name says what is in it, so that it need not be read. */
+async function createSecret(secret: Secret, { client, signal }: Context): Promise<void> {
+  try {
+    await client.create(secrets, secret, { signal, isMetadataEnough: true });
+  } catch (error) {
+    if (classify(error) !== "alreadyExists") throw error;
+  }
+}
+
+async function remove(
+  kind: Kind,
+  ref: { readonly namespace?: string; readonly name: string },
+  ctx: Context,
+): Promise<void> {
+  try {
+    await ctx.client.delete(kind, ref, { signal: ctx.signal });
+  } catch (error) {
+    if (classify(error) !== "notFound") throw error;
+  }
+}
+
+async function removeExactly<O extends KubeObject>(
+  kind: Kind<O>,
+  { metadata }: Live<O>,
+  ctx: Context,
+): Promise<void> {
+  try {
+    await ctx.client.delete(kind, metadata, { signal: ctx.signal, preconditions: { uid: metadata.uid } });
+  } catch (error) {
+    if (classify(error) !== "notFound") throw error;
+  }
+}
+
+function place({ metadata: { namespace } }: Live): { readonly namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
+
+function appliedUid({ status }: ElasticsearchCluster): string | undefined {
+  return status?.license?.state === "Applied" ? status.license.uid : undefined;
+}
+
+/** The search domain looked for the Secret and did not find it. */
+function isSignatureMissing({ status }: ElasticsearchCluster): boolean {
+  return status?.license?.reason === "SignatureMissing";
+}

@@ -1,0 +1,241 @@
+import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicense,
+  type LicenseAssociation,
+  licenseAssociation,
+  licenseNames,
+  sleepUntil,
+} from "@quartermaster/api/licensing";
+import {
+  byNamespace,
+  type Context,
+  type Controller,
+  defineController,
+  defineMemory,
+  isControlledBy,
+  type Live,
+  mappedFrom,
+  type Outcome,
+  reasons,
+  type ReconcileEvent,
+  settled,
+  type System,
+} from "@quartermaster/runtime";
+import { namespaces } from "@quartermaster/runtime/kinds";
+
+import { KnownClusters } from "../known-clusters.ts";
+import type { LicensingSettings } from "../licensing-settings.ts";
+import {
+  allocationsOf,
+  licensesFor,
+  licensingStores,
+  type LicensingStores,
+  needOfOthers,
+  poolLicenses,
+  poolSecrets,
+} from "../licensing-stores.ts";
+import { LicensePool, signatureSecrets } from "../pool/license-pool.ts";
+import { bind, type BoundNow } from "./bind.ts";
+import { type Binding, type BindingSeen, decideBinding } from "./decide-binding.ts";
+
+/** What the controller of bindings needs. */
+export interface BindingOptions {
+  readonly settings: LicensingSettings;
+  readonly system: System;
+  /** Only clusters of this namespace (default: all). */
+  readonly namespace?: string;
+}
+
+/** What was last reported about a cluster, so that nothing is reported twice. */
+const reported = defineMemory("reported", () => ({ reason: "" }));
+
+/**
+ * Chooses a licence for every ElasticsearchCluster and puts it into the cluster's namespace. One at a time: the associations are
+ * the allocations, and two clusters must not get the last place of a licence.
+ */
+export function bindingController({ settings, system, namespace }: BindingOptions): Controller {
+  const pool = new LicensePool();
+  const known = new KnownClusters();
+  const everyone = (): ReturnType<KnownClusters["refs"]> => known.refs("all");
+  // A Secret that no licence names yet changes nothing: its licence brings everybody back.
+  const named = new Set<string>();
+  return defineController<ElasticsearchCluster, never, never>(elasticsearchCluster.kind, {
+    name: "license-bindings",
+    concurrency: 1,
+    writesStatus: false,
+    ...(namespace === undefined ? {} : { namespace }),
+    predicate: { changed: facts },
+    owns: [clusterLicense.kind, licenseAssociation.kind],
+    watches: [
+      mappedFrom(elasticsearchCluster.kind, (cluster) => {
+        for (const group of groupsOf(cluster)) known.note(group, cluster);
+        return [];
+      }),
+      mappedFrom(
+        poolLicenses(settings),
+        (license) => {
+          for (const name of signatureSecrets(license.spec)) named.add(name);
+          return everyone();
+        },
+        generationOnly,
+      ),
+      mappedFrom(poolSecrets(settings), ({ metadata }) => (named.has(metadata.name) ? everyone() : [])),
+      mappedFrom(clusterLicense.kind, (each) => known.refs(each.metadata.namespace ?? ""), generationOnly),
+      mappedFrom(licenseAssociation.kind, (each) => waiting(each, known), generationOnly),
+      mappedFrom({ kind: namespaces, isMetadataOnly: true }, (each) => known.refs(each.metadata.name), {
+        changed: ({ metadata: { labels } }) => labels,
+      }),
+    ],
+    reconcile: async (cluster, ctx) => {
+      const nowMs = system.wallMs();
+      const stores = licensingStores(ctx, settings, pool);
+      known.prune(stores.clusters, groupsOf);
+      const binding = decideBinding(observeBinding(cluster, stores), nowMs, settings.parameters);
+      const now = boundNow(cluster, stores);
+      if (isTaken(now, cluster)) report(ctx, takenEvent(cluster));
+      else await bind(binding, { cluster, now, nowMs, ctx });
+      report(ctx, eventOf(binding, cluster));
+      return outcomeOf(binding, nowMs, settings);
+    },
+  });
+}
+
+function groupsOf({ metadata: { namespace } }: Live<ElasticsearchCluster>): readonly string[] {
+  return ["all", namespace];
+}
+
+/** Only changes of the declaration: statuses are ours. */
+const generationOnly = {
+  changed: ({ metadata: { generation, deletionTimestamp } }: Live) => [generation, deletionTimestamp],
+};
+
+/** What of a cluster the choice depends on. */
+function facts({ metadata, status }: ElasticsearchCluster): unknown {
+  const { generation, labels, annotations, deletionTimestamp } = metadata;
+  return [
+    generation,
+    labels,
+    annotations,
+    deletionTimestamp,
+    status?.license,
+    status?.engine,
+    status?.capacity,
+  ];
+}
+
+/** The cluster of an association; where room of the pool came free or was taken, all clusters. */
+function waiting(
+  { spec, metadata }: Live<LicenseAssociation>,
+  known: KnownClusters,
+): ReturnType<KnownClusters["refs"]> {
+  if (spec.source !== undefined) return known.refs("all");
+  return metadata.namespace === undefined
+    ? []
+    : [{ namespace: metadata.namespace, name: spec.clusterRef.name }];
+}
+
+/** Reads what the choice for a cluster depends on. */
+export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): BindingSeen {
+  const { namespace, name, uid } = cluster.metadata;
+  const place = stores.namespaces.get({ name: namespace });
+  return {
+    cluster,
+    pool: stores.pool,
+    needOfOthers: (license) => needOfOthers(allocationsOf(stores, license), uid),
+    isSourceGone: isSourceGone(cluster, stores),
+    namespaceLabels: place === undefined ? undefined : (place.metadata.labels ?? {}),
+    licenses: licensesFor(stores, cluster),
+    wishes: stores.associations
+      .listBy(byNamespace, namespace)
+      .filter(({ spec }) => spec.origin === "User" && spec.clusterRef.name === name),
+  };
+}
+
+/** Whether the licence that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
+function isSourceGone(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
+  const { association } = boundNow(cluster, stores);
+  const { source, licenseRef } = association?.spec ?? {};
+  if (association === undefined || source === undefined || !isControlledBy(association, cluster))
+    return false;
+  // The pool may have moved to another namespace by a setting: of the former one nothing is known.
+  if (source.namespace !== stores.licenseNamespace) return false;
+  const from = stores.pool.licenses.find(({ license }) => license.metadata.name === source.name);
+  return from === undefined || !from.nested.some(({ spec }) => spec.uid === licenseRef?.uid);
+}
+
+function boundNow(
+  { metadata: { namespace, name } }: Live<ElasticsearchCluster>,
+  stores: LicensingStores,
+): BoundNow {
+  const names = licenseNames(name);
+  return {
+    copy: stores.licenses.get({ namespace, name: names.pool }),
+    association: stores.associations.get({ namespace, name: names.association }),
+  };
+}
+
+/** Whether somebody else has an object of a name that we need. It is left alone. */
+function isTaken({ copy, association }: BoundNow, cluster: Live<ElasticsearchCluster>): boolean {
+  return [copy, association].some(
+    (object: Live<ClusterLicense | LicenseAssociation> | undefined) =>
+      object !== undefined && !isControlledBy(object, cluster),
+  );
+}
+
+function takenEvent({ metadata: { name } }: Live<ElasticsearchCluster>): ReconcileEvent {
+  const { pool, association } = licenseNames(name);
+  return {
+    type: "Warning",
+    reason: reasons.nameTaken,
+    action: "BindLicense",
+    note: `ClusterLicense ${pool} or LicenseAssociation ${association} exists and does not belong to the cluster.`,
+  };
+}
+
+const notes: Readonly<Partial<Record<string, string>>> = {
+  NoLicenseAvailable: "No licence can be used for the cluster.",
+  NoMatchingLicense:
+    "No licence of the type that the label asks for can be used; the cluster keeps what it has.",
+  DowngradeBlocked:
+    "The cluster keeps its licence: a lower type needs the annotation license.k8s.elastic.co/allow-downgrade.",
+  DesiredLicenseInvalid: "The label k8s.elastic.co/desired-license has an unknown value; nothing is changed.",
+  LicenseExpired: "The licence of the cluster expired and there is no other one.",
+  TLSRequired: "The cluster keeps its licence: under basic its nodes need transport TLS.",
+};
+
+function eventOf(
+  { selection: { reason, isPinConflict, verdicts } }: Binding,
+  { metadata }: Live<ElasticsearchCluster>,
+): ReconcileEvent | undefined {
+  const event = { type: "Warning", action: "ChooseLicense" } as const;
+  if (isPinConflict)
+    return {
+      ...event,
+      reason: "PinConflict",
+      note: "Several associations of the cluster are pinned: pins are ignored.",
+    };
+  if (reason === "NoLicenseAvailable" && verdicts.includes("CapacityExceeded"))
+    return {
+      ...event,
+      reason: "CapacityExceeded",
+      note: `No licence has room for cluster ${metadata.name}.`,
+    };
+  const note = notes[reason];
+  return note === undefined ? undefined : { ...event, reason, note };
+}
+
+/** Once per change. */
+function report(ctx: Context, event: ReconcileEvent | undefined): void {
+  const last = ctx.memory(reported);
+  if (event !== undefined && last.reason !== event.reason) ctx.events.record(event);
+  last.reason = event?.reason ?? "";
+}
+
+function outcomeOf(
+  { selection: { wakeAtMs } }: Binding,
+  nowMs: number,
+  { parameters }: LicensingSettings,
+): Outcome {
+  return settled(sleepUntil(wakeAtMs, nowMs, parameters));
+}

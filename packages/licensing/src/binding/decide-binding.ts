@@ -1,0 +1,93 @@
+import type { ElasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicenseCandidate,
+  type EnterpriseLicense,
+  type LicenseAssociation,
+  type LicenseCandidate,
+  type LicensedCluster,
+  licensedCluster,
+  type LicenseParameters,
+  type LicenseSelection,
+  rankCandidates,
+  type RankedCandidates,
+  selectLicense,
+} from "@quartermaster/api/licensing";
+import type { Live } from "@quartermaster/runtime";
+
+import type { ClusterNeed } from "../pool/capacity.ts";
+import type { NestedLicense, PoolLicense } from "../pool/license-pool.ts";
+import type { RankedPool } from "../pool/ranked-pool.ts";
+import { type LicenseOffer, poolOffer } from "./pool-offer.ts";
+
+/** Everything that the choice for one cluster depends on. */
+export interface BindingSeen {
+  readonly cluster: Live<ElasticsearchCluster>;
+  readonly pool: RankedPool;
+  /** What other clusters need of a licence of the pool; asked only of those that enforce their limits. */
+  readonly needOfOthers: (license: Live<EnterpriseLicense>) => ClusterNeed;
+  /** Undefined while the namespace is not known. */
+  readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
+  /** Licences of the namespace that the cluster may get. */
+  readonly licenses: readonly Live<ClusterLicense>[];
+  /** Associations that users made for the cluster. */
+  readonly wishes: readonly Live<LicenseAssociation>[];
+  /** The EnterpriseLicense that its licence was copied from is gone, or no longer holds it. */
+  readonly isSourceGone: boolean;
+}
+
+/** What the cluster gets. */
+export type BindingTarget =
+  | { readonly kind: "pool"; readonly pool: PoolLicense; readonly nested: NestedLicense }
+  | { readonly kind: "license"; readonly license: Live<ClusterLicense> }
+  /** What is there stays. */
+  | { readonly kind: "keep" }
+  /** The cluster runs under basic, or is to: nothing is held for it. */
+  | { readonly kind: "release" };
+
+/** The choice, and what follows from it. */
+export interface Binding {
+  readonly target: BindingTarget;
+  readonly selection: LicenseSelection;
+  readonly candidates: RankedCandidates;
+}
+
+/** Chooses for one cluster. Pure: the controller, the report on its association and `qm license explain` all ask here. */
+export function decideBinding(seen: BindingSeen, nowMs: number, parameters: LicenseParameters): Binding {
+  const offer = withLicenses(poolOffer(seen), seen);
+  const { candidates } = offer;
+  const cluster = licensedCluster(seen.cluster);
+  const selection = selectLicense({ nowMs, cluster, candidates, parameters });
+  const { choice } = selection;
+  const chosen = choice.kind === "use" ? offer.targetOf(choice.candidate) : undefined;
+  const isReleased = isLetGo(selection, cluster, seen);
+  return { selection, candidates, target: chosen ?? { kind: isReleased ? "release" : "keep" } };
+}
+
+/** Adds the licences of the cluster's namespace. */
+function withLicenses(offer: LicenseOffer, { licenses, wishes }: BindingSeen): LicenseOffer {
+  if (licenses.length === 0) return offer;
+  const pinned = new Set(wishes.flatMap(({ spec }) => (spec.pinned ? [spec.licenseRef.name] : [])));
+  const own = new Map<LicenseCandidate, BindingTarget>(
+    licenses.map((license) => [clusterLicenseCandidate(license, pinned), { kind: "license", license }]),
+  );
+  return {
+    candidates: rankCandidates([...offer.candidates, ...own.keys()]),
+    targetOf: (candidate) => own.get(candidate) ?? offer.targetOf(candidate),
+  };
+}
+
+/**
+ * Whether nothing is held for the cluster any more: it runs under basic as it wishes, or the EnterpriseLicense behind its licence is
+ * gone and its author wants basic then. The search domain waits 15 minutes before it acts on that, and does nothing if it comes back.
+ */
+function isLetGo(
+  { choice, reason }: LicenseSelection,
+  { onLoss, allowsDowngrade, desired, current }: LicensedCluster,
+  { isSourceGone }: BindingSeen,
+): boolean {
+  if (choice.kind !== "keep") return false;
+  if (reason === "AsDesired") return true;
+  if (onLoss !== "RevertToBasic") return false;
+  return current?.type === "basic" || (isSourceGone && allowsDowngrade && desired === undefined);
+}

@@ -1,0 +1,68 @@
+import { type LicenseCandidate, rankCandidates, type RankedCandidates } from "@quartermaster/api/licensing";
+import { meetsAll } from "@quartermaster/runtime";
+
+import { type ClusterNeed, clusterNeed, hasRoom } from "../pool/capacity.ts";
+import type { PoolLicense } from "../pool/license-pool.ts";
+import type { BindingSeen, BindingTarget } from "./decide-binding.ts";
+
+/** What one cluster can choose from, and where each licence comes from. */
+export interface LicenseOffer {
+  readonly candidates: RankedCandidates;
+  readonly targetOf: (candidate: LicenseCandidate) => BindingTarget | undefined;
+}
+
+/** What the pool offers to a cluster: the pool as it was ranked, where nothing speaks against any of its licences. */
+export function poolOffer(seen: BindingSeen): LicenseOffer {
+  const { candidates, origins, licenses } = seen.pool;
+  const limited = new Map<LicenseCandidate, LicenseCandidate>();
+  const need = clusterNeed(seen.cluster);
+  for (const pool of licenses)
+    for (const [candidate, limits] of limitsIn(pool, seen, need))
+      limited.set(candidate, { ...candidate, ...limits });
+  const originals = new Map([...limited].map(([original, copy]) => [copy, original]));
+  return {
+    candidates:
+      limited.size === 0 ? candidates : rankCandidates(candidates.map((each) => limited.get(each) ?? each)),
+    targetOf: (candidate) => {
+      const origin = origins.get(originals.get(candidate) ?? candidate);
+      return origin === undefined ? undefined : { kind: "pool", ...origin };
+    },
+  };
+}
+
+type Limits = Pick<LicenseCandidate, "scopeFault" | "hasCapacity">;
+
+/** Licences of an EnterpriseLicense that are not for this cluster, and why. */
+function limitsIn(
+  pool: PoolLicense,
+  seen: BindingSeen,
+  need: ClusterNeed,
+): readonly (readonly [LicenseCandidate, Limits])[] {
+  if (!isAllowed(pool, seen.namespaceLabels))
+    return pool.nested.map(({ candidate }) => [candidate, { scopeFault: "NamespaceNotAllowed" }]);
+  const { license } = pool;
+  if (license.spec.capacityPolicy?.mode !== "Enforce") return [];
+  const others = seen.needOfOthers(license);
+  return pool.nested
+    .filter(({ spec: { maxNodes } }) => !hasRoom(license, others, { need, maxNodes }))
+    .map(({ candidate }) => [candidate, { hasCapacity: false }]);
+}
+
+/** Whether clusters of a namespace may get licences of an EnterpriseLicense. An unknown namespace may not, unless all may. */
+function isAllowed({ license }: PoolLicense, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const { allowedNamespaces } = license.spec;
+  if (allowedNamespaces === undefined) return true;
+  if (labels === undefined) return false;
+  const { matchLabels = {}, matchExpressions = [] } = allowedNamespaces;
+  return meetsAll(
+    (key) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
+    [
+      ...Object.entries(matchLabels).map(([key, value]) => ({
+        key,
+        operator: "In" as const,
+        values: [value],
+      })),
+      ...matchExpressions.map(({ key, operator, values = [] }) => ({ key, operator, values })),
+    ],
+  );
+}

@@ -1,0 +1,184 @@
+import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicense,
+  enterpriseLicense,
+  type LicenseAssociation,
+  licenseAssociation,
+  LICENSED_CLUSTER_LABEL,
+  licenseNames,
+  sleepUntil,
+} from "@quartermaster/api/licensing";
+import {
+  byNamespace,
+  type ConditionUpdate,
+  type Context,
+  type Controller,
+  defineController,
+  type Live,
+  mappedFrom,
+  type Reconciled,
+  settled,
+  stalled,
+  type System,
+} from "@quartermaster/runtime";
+
+import { expiryReport } from "../expiry/expiry-report.ts";
+import { licenseState, timeText } from "../expiry/license-state.ts";
+import { validCondition } from "../expiry/valid-condition.ts";
+import { KnownClusters } from "../known-clusters.ts";
+import type { LicensingSettings } from "../licensing-settings.ts";
+import { poolLicenses } from "../licensing-stores.ts";
+import { licensingReasons as reasons } from "../reasons.ts";
+import { signatureReport } from "./signature-report.ts";
+
+/** What the controller of ClusterLicenses needs. */
+export interface ClusterLicenseOptions {
+  readonly settings: LicensingSettings;
+  readonly system: System;
+  readonly concurrency: number;
+  /** Only licences of this namespace (default: all). */
+  readonly namespace?: string;
+}
+
+/** Reports how each ClusterLicense stands: by the clock, and by what the engines of its namespace said. It writes nothing but status. */
+export function clusterLicenseController({
+  settings,
+  system,
+  concurrency,
+  namespace,
+}: ClusterLicenseOptions): Controller {
+  const known = new KnownClusters();
+  return defineController<ClusterLicense, never, never>(clusterLicense.kind, {
+    name: "cluster-licenses",
+    concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    watches: [
+      mappedFrom(clusterLicense.kind, (license) => {
+        known.note(license.metadata.namespace ?? "", license);
+        return [];
+      }),
+      mappedFrom(elasticsearchCluster.kind, ({ metadata }) => known.refs(metadata.namespace ?? ""), {
+        changed: ({ status }) => status?.license,
+      }),
+    ],
+    reads: [licenseAssociation.kind, poolLicenses(settings)],
+    reconcile: async (license, ctx) => {
+      known.prune(ctx.store(clusterLicense.kind), ({ metadata }) => [metadata.namespace ?? ""]);
+      return await Promise.resolve(reconcile(license, ctx, { nowMs: system.wallMs(), settings }));
+    },
+    conditionTypes: ["SignatureResolved", "SignatureValid", "Valid", "ExpiringSoon", "RejectedByCluster"],
+  });
+}
+
+interface Now {
+  readonly nowMs: number;
+  readonly settings: LicensingSettings;
+}
+
+function reconcile(
+  license: Live<ClusterLicense>,
+  ctx: Context,
+  { nowMs, settings }: Now,
+): Reconciled<ClusterLicense> {
+  const { spec, status } = license;
+  const { issueDate, startDate = issueDate, expiryDate } = spec;
+  const parentMs = parentExpiryMs(license, ctx);
+  const expiryMs = Math.min(expiryDate, parentMs);
+  const times = licenseState({ startMs: startDate, expiryMs }, nowMs, settings.parameters);
+  const isMalformed = startDate >= expiryDate;
+  const expiry = expiryReport(times, expiryMs, status?.conditions);
+  const engines = engineReport(license, ctx);
+  const signature = signatureReport({
+    license,
+    users: usersOf(license, ctx),
+    isPoolCopy: copiedFor(license) !== undefined,
+    hasVendorKey: settings.vendorKey !== undefined,
+  });
+  for (const event of [...expiry.events, ...signature.events]) ctx.events.record(event);
+  const message = "The licence ends before it begins.";
+  return {
+    outcome: isMalformed
+      ? stalled({ reason: "Malformed", message })
+      : settled(sleepUntil(times.nextMs, nowMs, settings.parameters)),
+    status: {
+      state: isMalformed ? "Invalid" : times.state,
+      startTime: timeText(startDate),
+      expiryTime: timeText(expiryDate),
+      effectiveExpiryTime: timeText(expiryMs),
+      ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+      boundClusters: engines.bound,
+    },
+    conditions: [
+      ...signature.conditions,
+      validCondition(isMalformed ? "Malformed" : times.state, message),
+      expiry.condition,
+      engines.condition,
+    ],
+  };
+}
+
+/** When the licence that this one is copied from ends. */
+function parentExpiryMs(license: Live<ClusterLicense>, ctx: Context): number {
+  const cluster = copiedFor(license);
+  const source = cluster === undefined ? undefined : associationOf(license, cluster, ctx)?.spec.source;
+  const parent = source === undefined ? undefined : ctx.store(enterpriseLicense.kind).get(source);
+  return parent?.spec.expiryDate ?? Number.POSITIVE_INFINITY;
+}
+
+/** Name of the cluster that the licence was copied from the pool for. */
+function copiedFor({ metadata: { name, labels = {} } }: Live<ClusterLicense>): string | undefined {
+  const cluster = labels[LICENSED_CLUSTER_LABEL];
+  return cluster !== undefined && licenseNames(cluster).pool === name ? cluster : undefined;
+}
+
+function associationOf(
+  { metadata: { namespace } }: Live<ClusterLicense>,
+  cluster: string,
+  ctx: Context,
+): Live<LicenseAssociation> | undefined {
+  const name = licenseNames(cluster).association;
+  return ctx.store<LicenseAssociation>(licenseAssociation.kind).get({ namespace, name });
+}
+
+/** Clusters for which the search domain reads this licence: it has their name, or their association names it. */
+function usersOf(license: Live<ClusterLicense>, ctx: Context): readonly Live<ElasticsearchCluster>[] {
+  const { namespace, name } = license.metadata;
+  return ctx
+    .store<ElasticsearchCluster>(elasticsearchCluster.kind)
+    .listBy(byNamespace, namespace)
+    .filter(({ metadata, status }) => {
+      const chosen = associationOf(license, metadata.name, ctx)?.spec.licenseRef.name;
+      return status?.license?.uid === license.spec.uid || (chosen ?? metadata.name) === name;
+    });
+}
+
+interface EngineReport {
+  readonly bound: string[];
+  readonly condition: ConditionUpdate;
+}
+
+/** What the engines of the namespace say about the licence. */
+function engineReport(
+  { spec: { uid }, metadata: { namespace } }: Live<ClusterLicense>,
+  ctx: Context,
+): EngineReport {
+  const clusters = ctx.store(elasticsearchCluster.kind).listBy(byNamespace, namespace);
+  const names = (list: typeof clusters): string[] => list.map(({ metadata }) => metadata.name).toSorted();
+  const bound = names(clusters.filter(({ status }) => status?.license?.uid === uid)).slice(0, 100);
+  const refusing = names(
+    clusters.filter(({ status }) => status?.license?.rejected?.some((each) => each.uid === uid) ?? false),
+  );
+  const isRefused = refusing.length > 0;
+  return {
+    bound,
+    condition: {
+      type: "RejectedByCluster",
+      status: isRefused ? "True" : "False",
+      reason: isRefused ? reasons.rejectedByCluster : reasons.valid,
+      message: isRefused
+        ? `Refused by ${refusing.slice(0, 10).join(", ")}; see status.license.rejected of the cluster.`
+        : "No cluster refused the licence.",
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import {
+  effectiveExpiryMs,
+  type EnterpriseLicense,
+  type LicenseParameters,
+} from "@quartermaster/api/licensing";
+import type { ConditionUpdate, ReconcileEvent, StatusOf } from "@quartermaster/runtime";
+
+import { expiryReport } from "../expiry/expiry-report.ts";
+import { licenseState, type LicenseTimes, timeText } from "../expiry/license-state.ts";
+import { validCondition } from "../expiry/valid-condition.ts";
+import type { Allocation } from "../licensing-stores.ts";
+import { licensingReasons as reasons } from "../reasons.ts";
+import { type Capacity, capacityOf, sumNeeds } from "./capacity.ts";
+import type { PoolLicense } from "./license-pool.ts";
+
+/** Everything that is reported about an EnterpriseLicense. */
+export interface EnterpriseReport {
+  readonly status: StatusOf<EnterpriseLicense>;
+  readonly conditions: readonly ConditionUpdate[];
+  readonly events: readonly ReconcileEvent[];
+  readonly nextMs: number | undefined;
+}
+
+/** Where and when a report is made. */
+export interface ReportParts {
+  readonly nowMs: number;
+  readonly parameters: LicenseParameters;
+  readonly before: EnterpriseLicense["status"];
+}
+
+/** Builds the whole status. Pure. */
+export function enterpriseReport(
+  read: PoolLicense,
+  allocations: readonly Allocation[],
+  { nowMs, parameters, before }: ReportParts,
+): EnterpriseReport {
+  const times = licenseState(read, nowMs, parameters);
+  const expiry = expiryReport(times, read.expiryMs, before?.conditions);
+  const capacity = capacityOf(read.license, sumNeeds(allocations.map(({ need }) => need)));
+  const capacityUpdate = capacityCondition(read, capacity);
+  return {
+    nextMs: times.nextMs,
+    events: [...expiry.events, ...capacityEvents(capacityUpdate, before), ...signatureEvents(read, before)],
+    conditions: [
+      signatureCondition(read),
+      validCondition(read.fault?.reason ?? times.state, read.fault?.message ?? ""),
+      expiry.condition,
+      capacityUpdate,
+      namespaceCondition(read),
+    ],
+    status: statusOf(read, allocations, { times, capacity, nowMs, parameters, before }),
+  };
+}
+
+interface StatusParts extends ReportParts {
+  readonly times: LicenseTimes;
+  readonly capacity: Capacity;
+}
+
+function statusOf(
+  read: PoolLicense,
+  allocations: readonly Allocation[],
+  { times, capacity, nowMs, parameters, before }: StatusParts,
+): StatusOf<EnterpriseLicense> {
+  const isCounting = read.license.spec.maxInstances !== undefined;
+  return {
+    state: read.fault === undefined ? times.state : "Invalid",
+    startTime: timeText(read.startMs),
+    expiryTime: timeText(read.expiryMs),
+    ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+    used: capacity.used,
+    limit: capacity.limit,
+    usedFraction: capacity.fraction,
+    peakUsed: Math.max(before?.peakUsed ?? 0, capacity.used),
+    allocations: allocations.slice(0, 500).map(({ association: { spec }, cluster: { metadata }, need }) => ({
+      namespace: metadata.namespace ?? "",
+      cluster: metadata.name,
+      ...(spec.licenseRef.uid === undefined ? {} : { uid: spec.licenseRef.uid }),
+      amount: isCounting ? need.nodes : need.bytes,
+      ...(spec.source === undefined ? {} : { since: spec.source.since }),
+    })),
+    nested: read.nested.slice(0, 200).map(({ candidate }) => {
+      const expiryMs = effectiveExpiryMs(candidate);
+      const { state } = licenseState({ startMs: candidate.startMs, expiryMs }, nowMs, parameters);
+      return {
+        uid: candidate.uid,
+        type: candidate.type,
+        state: candidate.fault === undefined ? state : ("Invalid" as const),
+        expiryTime: timeText(expiryMs),
+        ...(candidate.fault === undefined ? {} : { reason: candidate.fault }),
+      };
+    }),
+  };
+}
+
+function capacityCondition(
+  { license: { spec } }: PoolLicense,
+  { used, limit, allowed }: Capacity,
+): ConditionUpdate {
+  const type = "CapacityOK";
+  const amount = `${String(used)} of ${String(limit)} ${spec.maxInstances === undefined ? "resource units" : "instances"} are used.`;
+  const isOver = used > allowed && spec.capacityPolicy?.mode !== "Report";
+  return isOver
+    ? { type, status: "False", reason: reasons.capacityExceeded, message: amount }
+    : { type, status: "True", reason: reasons.withinCapacity, message: amount };
+}
+
+/** Once, when it begins. */
+function capacityEvents(
+  { type, status, message }: ConditionUpdate,
+  before: EnterpriseLicense["status"],
+): readonly ReconcileEvent[] {
+  const known = before?.conditions?.find((each) => each.type === type);
+  return status !== "False" || known?.status === "False"
+    ? []
+    : [{ type: "Warning", reason: reasons.capacityExceeded, action: "CountUse", note: message }];
+}
+
+function signatureCondition({ fault, isSignatureValid }: PoolLicense): ConditionUpdate {
+  const type = "SignatureValid";
+  const isAbout = fault?.reason.startsWith("Signature") ?? false;
+  if (isAbout && fault !== undefined) return { type, status: "False", ...fault };
+  if (isSignatureValid === true)
+    return { type, status: "True", reason: reasons.valid, message: "The vendor signed the licence." };
+  return {
+    type,
+    status: "Unknown",
+    reason: reasons.noKeyConfigured,
+    message: "The operator has no key of the vendor; engines verify what they are given.",
+  };
+}
+
+function signatureEvents(read: PoolLicense, before: EnterpriseLicense["status"]): readonly ReconcileEvent[] {
+  const { status, message } = signatureCondition(read);
+  const known = before?.conditions?.find(({ type }) => type === "SignatureValid");
+  return status !== "False" || known?.status === "False"
+    ? []
+    : [{ type: "Warning", reason: reasons.signatureInvalid, action: "VerifySignature", note: message }];
+}
+
+function namespaceCondition({ fault }: PoolLicense): ConditionUpdate {
+  const type = "NamespaceAccepted";
+  return fault?.reason === reasons.wrongNamespace
+    ? { type, status: "False", ...fault }
+    : { type, status: "True", reason: reasons.valid, message: "The licence is in the licence namespace." };
+}

@@ -1,0 +1,74 @@
+import { clusterLicense } from "@quartermaster/api/licensing";
+import { eventually } from "@quartermaster/testkit";
+import { expect, test } from "vitest";
+
+import { setUpBench } from "../support/licence-bench.ts";
+import { signatureText } from "../support/signatures.ts";
+
+test("[security/65][security/66] signatures stay in their Secrets, and Secrets of other namespaces are never read", async () => {
+  await using bench = await setUpBench({ isOperating: false });
+  const mark = await bench.cluster.audit.mark();
+  await bench.operate();
+  await bench.createEnterprise("e", [{ uid: "p1" }, { uid: "g1", type: "gold" }]);
+  await bench.createCluster("logs");
+  await bench.association("logs-license", ({ status }) => status?.state === "Pending");
+  await bench.enterprise("e", ({ status }) => status?.used === 1);
+  const entries = (await bench.cluster.audit.since(mark, {})).filter(({ user }) => user === bench.operator);
+  const ofSecrets = entries.filter(({ resource }) => resource === "secrets");
+  const outside = ofSecrets.filter(({ namespace, verb }) => namespace !== bench.pool && verb !== "create");
+  expect(outside).toEqual([]);
+  expect(ofSecrets.filter(({ verb }) => verb === "create").map(({ namespace }) => namespace)).toEqual([
+    bench.team,
+  ]);
+  const signatures = ["outer", "p1", "g1"].map((uid) => signatureText(uid));
+  const places = await Promise.all(
+    ["clusterlicenses", "licenseassociations", "enterpriselicenses", "elasticsearchclusters"].map(
+      async (plural) => {
+        const path = `/apis/elasticsearch.k8s.elastic.co/v1alpha1/${plural}`;
+        return (await bench.cluster.api.send({ path })).body;
+      },
+    ),
+  );
+  for (const namespace of [bench.team, bench.pool])
+    places.push(
+      (await bench.cluster.api.send({ path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` })).body,
+    );
+  places.push((await bench.cluster.api.send({ path: `/api/v1/namespaces/${bench.team}/configmaps` })).body);
+  for (const text of signatures)
+    expect(places.filter((place) => place.includes(text) || place.includes(btoa(text)))).toEqual([]);
+  const inTeam = (await bench.cluster.api.send({ path: `/api/v1/namespaces/${bench.team}/secrets` })).body;
+  expect(signatures.map((text) => inTeam.includes(btoa(text)))).toEqual([false, true, false]);
+});
+
+test("[licensing/N4] a licence with a bad signature is bad by itself: the good one serves", async () => {
+  await using bench = await setUpBench();
+  await bench.createEnterprise("bad", [{ uid: "p9", daysLeft: 390, signature: "AAAA" }]);
+  await bench.createEnterprise("good", [{ uid: "p1", daysLeft: 100 }]);
+  await bench.createCluster("logs");
+  await bench.association("logs-license", ({ spec }) => spec.source?.name === "good");
+  const bad = await bench.enterprise("bad", ({ status }) => status?.nested?.[0]?.state === "Invalid");
+  expect(bad.status?.nested).toMatchObject([{ uid: "p9", reason: "SignatureInvalid" }]);
+});
+
+test("a missing Secret is waited for, and its creation is enough", async () => {
+  await using bench = await setUpBench();
+  await bench.createEnterprise("e", [{ uid: "p1" }], { signatureRef: { name: "later" } });
+  await bench.createCluster("logs");
+  const waiting = await bench.enterprise("e", ({ status }) => status?.state === "Invalid");
+  expect(waiting.status?.conditions?.find(({ type }) => type === "Valid")?.reason).toBe("SignatureMissing");
+  await bench.cluster.api.send({
+    method: "POST",
+    path: `/api/v1/namespaces/${bench.pool}/secrets`,
+    body: {
+      metadata: { name: "later" },
+      type: "license.k8s.elastic.co/signature",
+      stringData: { outer: signatureText("outer"), p1: signatureText("p1") },
+    },
+  });
+  await bench.association("logs-license", ({ spec }) => spec.licenseRef.uid === "p1");
+  await eventually(
+    async () =>
+      (await bench.client.find(clusterLicense.kind, { namespace: bench.team, name: "logs-pool" })) !==
+      undefined,
+  );
+});

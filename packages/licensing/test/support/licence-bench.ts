@@ -1,0 +1,278 @@
+import { type ElasticsearchCluster, elasticsearchCluster, kinds } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicense,
+  enterpriseLicense,
+  type EnterpriseLicense,
+  type LicenseAssociation,
+  licenseAssociation,
+  LICENSING_GROUP,
+  SIGNATURE_SECRET_TYPE,
+} from "@quartermaster/api/licensing";
+import {
+  type Client,
+  createManager,
+  defineKind,
+  type Kind,
+  type KubeObject,
+  type Live,
+  realSystem,
+  silentLog,
+  type Telemetry,
+} from "@quartermaster/runtime";
+import { secrets } from "@quartermaster/runtime/kinds";
+import {
+  serveKinds,
+  connect,
+  type AuditMark,
+  type AuditEntry,
+  eventually,
+  type Identity,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  WRITING_VERBS,
+} from "@quartermaster/testkit";
+
+import { licensingSettings, licensingDomain } from "../../src/index.ts";
+import { signatureText } from "./signatures.ts";
+
+const dayMs = 86_400_000;
+
+/** A licence inside an EnterpriseLicense of a test. */
+export interface Nested {
+  readonly uid: string;
+  readonly type?: string;
+  readonly daysLeft?: number;
+  /** Its signature (default: one of its own). */
+  readonly signature?: string;
+}
+
+/** How controllers are started. */
+export interface OperateOptions {
+  /** Told of each reconcile. */
+  readonly telemetry?: Telemetry;
+}
+
+/** What tests of licensing start from: a licence namespace, a namespace of a team, and controllers with the shipped permissions. */
+export interface LicenceBench extends AsyncDisposable {
+  readonly client: Client;
+  readonly cluster: ReturnType<typeof joinSharedCluster>;
+  /** Where EnterpriseLicenses are honoured. */
+  readonly pool: string;
+  /** Where clusters are. */
+  readonly team: string;
+  readonly operator: string;
+  readonly operatorAccess: Identity;
+  /** Starts the controllers. */
+  operate(options?: OperateOptions): Promise<void>;
+  createCluster(
+    name: string,
+    more?: { readonly labels?: object; readonly annotations?: object; readonly nodes?: number },
+  ): Promise<Live<ElasticsearchCluster>>;
+  /** Writes what the search domain would report. */
+  report(name: string, status: object): Promise<void>;
+  createEnterprise(name: string, nested: readonly Nested[], more?: object): Promise<Live<EnterpriseLicense>>;
+  createLicence(name: string, licence: Nested): Promise<Live<ClusterLicense>>;
+  associate(name: string, spec: object): Promise<void>;
+  /** The object once it satisfies the demand. */
+  until<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: { readonly namespace: string; readonly name: string },
+    demand: (object: O) => boolean,
+  ): Promise<Live<O>>;
+  association(
+    name: string,
+    demand: (object: LicenseAssociation) => boolean,
+  ): Promise<Live<LicenseAssociation>>;
+  enterprise(name: string, demand: (object: EnterpriseLicense) => boolean): Promise<Live<EnterpriseLicense>>;
+  events(name: string): Promise<readonly string[]>;
+  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+}
+
+const events = defineKind({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  scope: "Namespaced",
+});
+
+/** Sets it up with controllers running by default. */
+export async function setUpBench({
+  isOperating = true,
+}: { readonly isOperating?: boolean } = {}): Promise<LicenceBench> {
+  const stack = new AsyncDisposableStack();
+  const managers = new AsyncDisposableStack();
+  const cluster = stack.use(joinSharedCluster());
+  const { client } = stack.use(connect(cluster.admin));
+  await serveKinds(
+    client,
+    kinds.flatMap(({ kind }) => (kind.group === LICENSING_GROUP ? [kind] : [])),
+  );
+  const { name: pool } = stack.use(await makeNamespace(cluster.api, "licenses"));
+  const { name: team } = stack.use(await makeNamespace(cluster.api, "team"));
+  const domain = licensingDomain({ ...licensingSettings, licenseNamespace: pool });
+  const operator = await makeIdentity(cluster.api, cluster.admin, {
+    namespace: pool,
+    name: "operator",
+    rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list", "watch"] }],
+    clusterRules: [
+      ...domain.permissions.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+    ],
+  });
+  const start = async ({ telemetry }: OperateOptions = {}): Promise<void> => {
+    const link = managers.use(connect(operator)).transport;
+    const controllers = domain.controllers({
+      transport: link,
+      system: realSystem(),
+      log: silentLog,
+      series: { counter: () => () => undefined, gauge: () => undefined, histogram: () => () => undefined },
+      namespace: team,
+      concurrency: 2,
+      stored: () => [],
+    });
+    const manager = managers.use(
+      createManager({
+        transport: link,
+        system: realSystem(),
+        controllers,
+        ...(telemetry === undefined ? {} : { telemetry }),
+      }),
+    );
+    manager.start();
+    await manager.ready({ timeoutMs: 30_000 });
+  };
+  const bench: LicenceBench = {
+    client,
+    cluster,
+    pool,
+    team,
+    operator: operator.user,
+    operatorAccess: operator,
+    operate: start,
+    createCluster: async (name, { labels = {}, annotations = {}, nodes = 1 } = {}) =>
+      await client.create(elasticsearchCluster.kind, {
+        apiVersion: `${LICENSING_GROUP}/v1alpha1`,
+        kind: "ElasticsearchCluster",
+        metadata: { name, namespace: team, labels, annotations },
+        spec: {
+          general: { serviceName: name, version: "8.19.0" },
+          nodePools: [
+            { component: "nodes", replicas: nodes, diskSize: "1Gi", roles: ["cluster_manager", "data"] },
+          ],
+        },
+      } as unknown as ElasticsearchCluster),
+    report: async (name, status) => {
+      await client.patch(
+        elasticsearchCluster.kind,
+        { namespace: team, name },
+        {
+          patch: {
+            kind: "merge",
+            body: {
+              status: { engine: { transportTls: true, security: true, minVersion: "8.19.0" }, ...status },
+            },
+          },
+          subresource: "status",
+        },
+      );
+    },
+    createEnterprise: async (name, nested, more = {}) => {
+      const namespace = pool;
+      await client.create(secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: `${name}-signatures`, namespace },
+        type: SIGNATURE_SECRET_TYPE,
+        data: Object.fromEntries(
+          [{ uid: "outer", signature: undefined }, ...nested].map(({ uid, signature }) => [
+            uid,
+            btoa(signature ?? signatureText(uid)),
+          ]),
+        ),
+      });
+      const dates = { issueDate: Date.now() - 100 * dayMs, issuedTo: "Example", issuer: "API" };
+      return await client.create(enterpriseLicense.kind, {
+        apiVersion: `${LICENSING_GROUP}/v1alpha1`,
+        kind: "EnterpriseLicense",
+        metadata: { name, namespace },
+        spec: {
+          ...dates,
+          uid: `${name}-uid`,
+          type: "enterprise",
+          expiryDate: Date.now() + 400 * dayMs,
+          maxInstances: 10,
+          signatureRef: { name: `${name}-signatures` },
+          clusterLicenses: nested.map((each) => ({ ...dates, ...stackOf(each) })),
+          ...more,
+        },
+      } as unknown as EnterpriseLicense);
+    },
+    createLicence: async (name, licence) =>
+      await client.create(clusterLicense.kind, {
+        apiVersion: `${LICENSING_GROUP}/v1alpha1`,
+        kind: "ClusterLicense",
+        metadata: { name, namespace: team },
+        spec: {
+          issueDate: Date.now() - 100 * dayMs,
+          issuedTo: "Example",
+          issuer: "API",
+          ...stackOf(licence),
+          signatureRef: { name: `${name}-signature` },
+        },
+      } as unknown as ClusterLicense),
+    associate: async (name, spec) => {
+      await client.create(licenseAssociation.kind, {
+        apiVersion: `${LICENSING_GROUP}/v1alpha1`,
+        kind: "LicenseAssociation",
+        metadata: { name, namespace: team },
+        spec,
+      } as unknown as LicenseAssociation);
+    },
+    until: async (kind, ref, demand) =>
+      await eventually(async (see) => {
+        const object = see(await client.find(kind, ref));
+        return object !== undefined && demand(object) ? object : undefined;
+      }),
+    association: async (name, demand) =>
+      await bench.until(licenseAssociation.kind, { namespace: team, name }, demand),
+    enterprise: async (name, demand) =>
+      await bench.until(enterpriseLicense.kind, { namespace: pool, name }, demand),
+    events: async (name) => {
+      const found: string[] = [];
+      for (const namespace of [team, pool])
+        for await (const each of client.list(events, { namespace })) {
+          const event = each as unknown as {
+            readonly reason: string;
+            readonly regarding: { readonly name: string };
+          };
+          if (event.regarding.name === name) found.push(event.reason);
+        }
+      return found.toSorted();
+    },
+    writes: async (mark) => {
+      const entries = await cluster.audit.since(mark, {});
+      return entries.filter(
+        ({ verb, resource, user }) =>
+          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      await managers[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+  if (isOperating) await start();
+  return bench;
+}
+
+function stackOf({ uid, type = "platinum", daysLeft = 300 }: Nested): object {
+  return {
+    uid,
+    type,
+    expiryDate: Date.now() + daysLeft * dayMs,
+    ...(type === "enterprise" ? { maxResourceUnits: 10 } : { maxNodes: 100 }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { ElasticsearchCluster } from "@quartermaster/api";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+import { describe, expect, test } from "vitest";
+
+import { capacityOf, clusterNeed, hasRoom, sumNeeds } from "../../src/pool/capacity.ts";
+
+const gib = 1024 ** 3;
+
+function enterprise(spec: object): Pick<EnterpriseLicense, "spec"> {
+  return { spec } as unknown as EnterpriseLicense;
+}
+
+function cluster(replicas: number, capacity?: object): ElasticsearchCluster {
+  const status = capacity === undefined ? {} : { status: { capacity } };
+  return { spec: { nodePools: [{ replicas }] }, ...status } as unknown as ElasticsearchCluster;
+}
+
+const nodes = (count: number) => ({ nodes: count, bytes: 0 });
+
+describe("what a cluster needs", () => {
+  test.each([
+    { name: "what it asks for", given: cluster(3), want: 3 },
+    {
+      name: "[licensing/C4] the pods that are still there while it shrinks",
+      given: cluster(1, { presentNodes: 4 }),
+      want: 4,
+    },
+    { name: "what it asks for while it grows", given: cluster(5, { presentNodes: 3 }), want: 5 },
+  ])("$name", ({ given, want }) => {
+    expect(clusterNeed(given).nodes).toBe(want);
+  });
+});
+
+describe("what of a licence is used", () => {
+  test.each([
+    {
+      name: "3 and 4 of 10",
+      license: { maxInstances: 10 },
+      need: sumNeeds([nodes(3), nodes(4)]),
+      want: { used: 7, limit: 10, allowed: 10 },
+    },
+    {
+      name: "[licensing/C5] a limit of its own below the cap",
+      license: { maxInstances: 10, capacityPolicy: { limit: 5 } },
+      need: nodes(5),
+      want: { used: 5, limit: 5, allowed: 5 },
+    },
+    {
+      name: "[licensing/C6] 129 GiB are three units",
+      license: { maxResourceUnits: 2 },
+      need: { nodes: 3, bytes: 129 * gib },
+      want: { used: 3, limit: 2, allowed: 2, fraction: "2.016" },
+    },
+    {
+      name: "[licensing/C9] ten per cent over 10 are 11",
+      license: { maxInstances: 10, capacityPolicy: { overdraftPercent: 10 } },
+      need: nodes(11),
+      want: { used: 11, limit: 10, allowed: 11 },
+    },
+  ])("$name", ({ license, need, want }) => {
+    expect(capacityOf(enterprise(license), need)).toMatchObject(want);
+  });
+});
+
+describe("whether there is room", () => {
+  test.each([
+    { name: "not for 4 beside 7 of 10", mode: "Enforce", others: 7, need: 4, want: false },
+    { name: "for 3 beside 7 of 10", mode: "Enforce", others: 7, need: 3, want: true },
+    { name: "always where it only warns", mode: "Warn", others: 7, need: 4, want: true },
+    { name: "always where it only reports", mode: "Report", others: 70, need: 4, want: true },
+    {
+      name: "not for more nodes than the nested licence covers",
+      mode: "Enforce",
+      others: 0,
+      need: 6,
+      want: false,
+    },
+  ])("$name", ({ mode, others, need, want }) => {
+    const license = enterprise({ maxInstances: 10, capacityPolicy: { mode } });
+    expect(hasRoom(license, nodes(others), { need: nodes(need), maxNodes: 5 })).toBe(want);
+  });
+});

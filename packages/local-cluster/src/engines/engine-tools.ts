@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ProgressReport } from "../assets/progress.ts";
+import { LocalClusterError } from "../errors.ts";
+import { findStaticBusybox } from "../images/busybox-image.ts";
+import { installPrerequisites } from "../nodes/install-prerequisites.ts";
+import { installCommand, type MissingPrerequisite, packagesOf } from "../nodes/prerequisites.ts";
+import { tryTool } from "../nodes/run-tool.ts";
+import { codeOf } from "../system/file-error.ts";
+import type { System } from "../system/system.ts";
+
+/** Tools that images of engines are made with. */
+export interface EngineTools {
+  /** Folder of a JDK 17. */
+  readonly jdk: string;
+  /** A busybox that needs no library. */
+  readonly busybox: string;
+}
+
+/** Finds the tools, after installing those that are missing where that is possible. */
+export async function findEngineTools(report: ProgressReport, system: System): Promise<EngineTools> {
+  const missing = await missingTools(system);
+  if (missing.length > 0) await installPrerequisites({ missing, report, system });
+  const still = missing.length > 0 ? await missingTools(system) : [];
+  const [jdk, busybox] = [findJdk(), findStaticBusybox()];
+  if (still.length === 0 && jdk !== undefined && busybox !== undefined) return { jdk, busybox };
+  throw new LocalClusterError(
+    "PrerequisiteMissing",
+    `Images of engines need what this machine lacks: ${still.map(({ what }) => what).join(", ")}.`,
+    `Run: ${installCommand(packagesOf(still))}`,
+  );
+}
+
+/** Programs, and Debian's packages of them. */
+const ENGINE_TOOLS: Readonly<Record<string, string>> = {
+  bash: "bash",
+  cc: "gcc",
+  ldd: "libc-bin",
+  mvn: "maven",
+  unzip: "unzip",
+};
+
+async function missingTools(system: System): Promise<readonly MissingPrerequisite[]> {
+  const missing: MissingPrerequisite[] = [];
+  for (const [tool, packageName] of Object.entries(ENGINE_TOOLS)) {
+    const { code } = await tryTool({ command: "sh", args: ["-c", 'command -v "$1"', "sh", tool] }, system);
+    if (code !== 0) missing.push(packaged(tool, packageName));
+  }
+  if (!existsSync("/usr/include/stdio.h")) missing.push(packaged("headers of the C library", "libc6-dev"));
+  if (findJdk() === undefined) missing.push(packaged("a JDK 17", "openjdk-17-jdk-headless"));
+  if (findStaticBusybox() === undefined) missing.push(packaged("a static busybox", "busybox-static"));
+  return missing;
+}
+
+function packaged(what: string, packageName: string): MissingPrerequisite {
+  return { what, packageName, remedy: installCommand([packageName]) };
+}
+
+/** A JDK 17 that can make runtimes: newer ones run these engines' security manager no more. */
+function findJdk(): string | undefined {
+  return listFolder("/usr/lib/jvm")
+    .map((name) => join("/usr/lib/jvm", name))
+    .find(
+      (folder) =>
+        existsSync(join(folder, "bin/jlink")) && existsSync(join(folder, "jmods")) && isJava17(folder),
+    );
+}
+
+function isJava17(folder: string): boolean {
+  const release = join(folder, "release");
+  return existsSync(release) && /^JAVA_VERSION="17[."]/m.test(readFileSync(release, "utf8"));
+}
+
+function listFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return [];
+  }
+}

@@ -1,0 +1,202 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+import { lockCacheFolder } from "../assets/cache-lock.ts";
+import { clearAbandoned, openWorkplace } from "../assets/cache.ts";
+import { thisPlatform } from "../assets/platform.ts";
+import type { ProgressReport } from "../assets/progress.ts";
+import { beginStep } from "../assets/running-step.ts";
+import { folderEntries } from "../images/folder-entries.ts";
+import { writeImageLayout } from "../images/image-layout.ts";
+import type { TarEntry } from "../images/tar.ts";
+import { runTool } from "../nodes/run-tool.ts";
+import { realSystem, type System } from "../system/system.ts";
+import { type EngineRecipe, engineRecipe, type EngineVersion, recipeHash } from "./engine-recipe.ts";
+import { type EngineTools, findEngineTools } from "./engine-tools.ts";
+import { provideJavaRuntime } from "./java-runtime.ts";
+import { fetchArtifact } from "./maven.ts";
+import { OPEN_FILES_LIBRARY, OPEN_FILES_SOURCE } from "./open-files.ts";
+import { writeSystemFiles } from "./system-files.ts";
+
+/** An image of an engine on this machine. */
+export interface EngineImage {
+  /** The official image's name. */
+  readonly name: string;
+  /** Folder of its OCI layout, for `images` of a cluster or `importImage` of a node. */
+  readonly folder: string;
+}
+
+/** Which image, and who hears of the progress. */
+export interface EngineImageRequest extends EngineVersion {
+  readonly report?: ProgressReport;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Makes an image of a search engine from its parts on Maven Central, with the layout, the entry point and the name of the official one.
+ * It is kept in the user's cache; the first call takes a minute or two, later ones nothing. Needs root only to install missing tools.
+ *
+ * @example
+ * const image = await provideEngineImage({ engine: "opensearch", version: "2.19.4" });
+ * await using cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
+ */
+export async function provideEngineImage(
+  request: EngineImageRequest,
+  system: System = realSystem,
+): Promise<EngineImage> {
+  const { report = () => undefined, signal } = request;
+  const recipe = engineRecipe(request);
+  const cache = enginesFolder(system);
+  const folder = join(cache, imageFolder(recipe));
+  const image = { name: recipe.imageName, folder };
+  if (existsSync(folder)) return image;
+  await mkdir(cache, { recursive: true });
+  const onWait = (pid: string): void =>
+    report({ kind: "note", text: `waiting for process ${pid}, which is making an image of an engine` });
+  await using held = new AsyncDisposableStack();
+  held.use(
+    await lockCacheFolder({ folder: cache, system, onWait, ...(signal === undefined ? {} : { signal }) }),
+  );
+  await clearAbandoned(cache);
+  if (existsSync(folder)) return image;
+  const running = beginStep({ ...stepFacts(recipe), action: "building" }, report, system);
+  try {
+    await makeImage(recipe, { cache, folder, report, system, ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    await running.fail("failed");
+    throw error;
+  }
+  await running.finish();
+  return image;
+}
+
+function stepFacts({ engine, version }: EngineRecipe): {
+  readonly component: string;
+  readonly version: string;
+  readonly position: number;
+  readonly total: number;
+  readonly expectedSeconds: number;
+} {
+  return { component: `image of ${engine}`, version, position: 1, total: 1, expectedSeconds: 90 };
+}
+
+/** Name of the folder that the cache keeps an image in. */
+export function imageFolder(recipe: EngineRecipe): string {
+  const { os, arch } = thisPlatform();
+  return `${recipe.engine}-${recipe.version}-${recipeHash(recipe)}-${os}-${arch}`;
+}
+
+/** Where engines and their images are kept: the cache of this user, outside of every repository. */
+function enginesFolder(system: System): string {
+  const named = system.env["XDG_CACHE_HOME"] ?? "";
+  return join(named === "" ? join(system.homeDirectory, ".cache") : named, "quartermaster", "engines");
+}
+
+interface Workshop {
+  readonly cache: string;
+  readonly folder: string;
+  readonly report: ProgressReport;
+  readonly system: System;
+  readonly signal?: AbortSignal;
+}
+
+/** The finished layout appears by a rename: what is in the cache is whole. */
+async function makeImage(recipe: EngineRecipe, workshop: Workshop): Promise<void> {
+  const { cache, folder, report, system } = workshop;
+  const tools = await findEngineTools(report, system);
+  const workplace = await openWorkplace(cache, system);
+  try {
+    const root = join(workplace, "root");
+    await writeEngineFiles(recipe, { ...workshop, root, workplace, tools });
+    const target = join(workplace, "layout");
+    await writeImageLayout({
+      name: recipe.imageName,
+      entries: imageEntries(recipe, root),
+      entrypoint: recipe.entrypoint,
+      command: recipe.command,
+      env: recipe.env,
+      user: recipe.user,
+      workingFolder: recipe.home,
+      compression: "none",
+      target,
+    });
+    await rename(target, folder);
+  } finally {
+    await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The engine's own files belong to its user, as in the official images; the system's to root. */
+function imageEntries({ home }: EngineRecipe, root: string): readonly TarEntry[] {
+  const prefix = home.slice(1);
+  const system = folderEntries(root).filter(({ path }) => path !== prefix && !path.startsWith(`${prefix}/`));
+  return [
+    ...system,
+    { kind: "folder", path: prefix, mode: 0o775, uid: ENGINE_USER, gid: 0 },
+    ...folderEntries(join(root, prefix), { uid: ENGINE_USER, gid: 0, prefix }),
+  ];
+}
+
+const ENGINE_USER = 1000;
+
+interface Assembly extends Workshop {
+  readonly root: string;
+  readonly workplace: string;
+  readonly tools: EngineTools;
+}
+
+async function writeEngineFiles(recipe: EngineRecipe, assembly: Assembly): Promise<void> {
+  const { root, workplace, tools, system, cache } = assembly;
+  const home = join(root, recipe.home);
+  const java = await provideJavaRuntime({ jdk: tools.jdk, folder: cache, system });
+  await unpackEngine(recipe, home, assembly);
+  cpSync(java, join(home, "jdk"), { recursive: true, verbatimSymlinks: true });
+  for (const coordinates of recipe.plugins) {
+    const zip = await fetchArtifact(coordinates, assembly);
+    const env = `${recipe.engine === "opensearch" ? "OPENSEARCH" : "ES"}_JAVA_HOME=${join(home, "jdk")}`;
+    const install = [join(home, "bin", `${recipe.engine}-plugin`), "install", "--batch", `file://${zip}`];
+    await runTool({ command: "env", args: [env, ...install], timeoutMs: 300_000 }, system);
+  }
+  for (const folder of ["config", "data", "logs", "plugins"])
+    mkdirSync(join(home, folder), { recursive: true, mode: 0o775 });
+  writeSystemFiles({
+    root,
+    busybox: tools.busybox,
+    programs: ["jdk", recipe.nativeFolder ?? "jdk"].map((folder) => join(home, folder)),
+    user: recipe.engine,
+  });
+  await compileOpenFiles(root, workplace, system);
+  for (const [path, text] of Object.entries(recipe.scripts)) writeScript(join(root, path), text);
+  openFolders(root);
+}
+
+async function unpackEngine(recipe: EngineRecipe, home: string, assembly: Assembly): Promise<void> {
+  const zip = await fetchArtifact(recipe.distribution, assembly);
+  const unpacked = join(assembly.workplace, "unpacked");
+  await runTool({ command: "unzip", args: ["-q", zip, "-d", unpacked] }, assembly.system);
+  const [only = ""] = readdirSync(unpacked);
+  mkdirSync(dirname(home), { recursive: true });
+  await rename(join(unpacked, only), home);
+}
+
+async function compileOpenFiles(root: string, workplace: string, system: System): Promise<void> {
+  const source = join(workplace, `${basename(OPEN_FILES_LIBRARY, ".so")}.c`);
+  const library = join(root, OPEN_FILES_LIBRARY);
+  writeFileSync(source, OPEN_FILES_SOURCE);
+  mkdirSync(dirname(library), { recursive: true });
+  await runTool({ command: "cc", args: ["-shared", "-fPIC", "-O2", "-o", library, source] }, system);
+}
+
+function writeScript(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}
+
+/** The maker's umask may have closed them, and the image's user is not the maker. */
+function openFolders(root: string): void {
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory() && entry.name !== "tmp") chmodSync(join(entry.parentPath, entry.name), 0o755);
+  }
+}

@@ -1,0 +1,56 @@
+import { certificatesIn, readCertificate } from "./read-certificate.ts";
+
+/** Authorities as they are published. */
+export interface PublishedAuthorities {
+  /** PEM. */
+  readonly pem: string;
+  /** Those that leave, by fingerprint, with the moment from which they are trusted no more. */
+  readonly leavingMs: ReadonlyMap<string, number>;
+}
+
+/** What is known when somebody else's authorities are published. */
+export interface OverlapQuestion {
+  /** The authorities that count now; PEM. */
+  readonly sourcePem: string;
+  readonly published: PublishedAuthorities;
+  readonly nowMs: number;
+  /** How long an authority stays trusted after it has left the source. */
+  readonly overlapMs: number;
+}
+
+/** What to publish, and when to look again. */
+export interface Overlap extends PublishedAuthorities {
+  /** Undefined when nothing leaves. */
+  readonly nextMs: number | undefined;
+}
+
+/**
+ * The authorities to publish: all of the source, and those that have left it for as long as a replica may still serve with a
+ * certificate of theirs. Replicas see a new source at different times, so none undoes what another has published: what the source
+ * of one does not name leaves later, and what is leaving stays until its time has come. Pure.
+ */
+export function bundleOverlap({ sourcePem, published, nowMs, overlapMs }: OverlapQuestion): Overlap {
+  const source = byFingerprint(sourcePem);
+  const all = new Map([...source, ...byFingerprint(published.pem)]);
+  const leavingMs = new Map<string, number>();
+  for (const fingerprint of all.keys()) {
+    const dueMs = published.leavingMs.get(fingerprint);
+    if (dueMs !== undefined && dueMs > nowMs) leavingMs.set(fingerprint, dueMs);
+    else if (!source.has(fingerprint)) {
+      if (dueMs === undefined) leavingMs.set(fingerprint, nowMs + overlapMs);
+      else all.delete(fingerprint);
+    }
+  }
+  const nextMs = leavingMs.size === 0 ? undefined : Math.min(...leavingMs.values());
+  return { pem: inFixedOrder(all).join(""), leavingMs, nextMs };
+}
+
+/** Replicas with different sources must not write the same authorities in turns. */
+function inFixedOrder(all: ReadonlyMap<string, string>): readonly string[] {
+  return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, pem]) => pem);
+}
+
+function byFingerprint(pem: string): ReadonlyMap<string, string> {
+  const found = certificatesIn(pem).map((text) => [readCertificate(text)?.fingerprint, text] as const);
+  return new Map(found.filter((each): each is [string, string] => each[0] !== undefined));
+}

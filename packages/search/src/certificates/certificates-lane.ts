@@ -1,0 +1,198 @@
+import { settled } from "@quartermaster/runtime";
+import {
+  certificateRenewal,
+  renewalDueMs,
+  readCertificate,
+  type WantedCertificate,
+} from "@quartermaster/runtime/certificates";
+
+import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { markAnnotations } from "../marks.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import type { LeafOrder, SearchAction } from "../search-action.ts";
+import { secretText } from "../secret-text.ts";
+import type { Material, SecretFact, Seen } from "../seen.ts";
+import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
+import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
+import { wantedLeaves } from "./wanted-leaves.ts";
+
+/** Never used, never overwritten: whoever made it may hold the key. */
+const foreignSecret: LaneRule = {
+  name: "foreignSecret",
+  answer: ({ material }) => {
+    const { leaves, fileRealm } = material;
+    const all: readonly SecretFact[] = [
+      ...rootsOf(material),
+      ...leaves.values(),
+      ...(fileRealm === undefined ? [] : [fileRealm.files]),
+    ];
+    const foreign = all.filter(({ state }) => state === "foreign").map(({ name }) => name);
+    if (foreign.length === 0) return undefined;
+    return refuses(
+      searchReasons.secretConflict,
+      `Secret ${foreign.join(", ")} was not made by the operator and is not used. Remove it, or name your own certificates in spec.security.`,
+    );
+  },
+};
+
+/** What outlives the cluster. */
+function rootsOf({ authority, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
+  return [
+    authority,
+    adminPassword,
+    ...(fileRealm === undefined ? [] : [fileRealm.operator]),
+    ...(dashboards === undefined ? [] : [dashboards]),
+  ];
+}
+
+/** Authority and passwords of a cluster of this name before us. */
+const takeOver: LaneRule = {
+  name: "takeOver",
+  answer: ({ material }) => {
+    const kept = rootsOf(material).filter(({ state }) => state === "kept");
+    if (kept.length === 0) return undefined;
+    const actions: readonly SearchAction[] = kept.flatMap(({ name, live }) =>
+      live === undefined ? [] : [{ do: "takeOverSecret", name, uid: live.metadata.uid }],
+    );
+    return awaits(
+      searchReasons.awaitingMaterial,
+      "Authority and passwords of the earlier cluster are taken over.",
+      {
+        actor: "operator",
+        actions,
+      },
+    );
+  },
+};
+
+/**
+ * Running nodes trust the authority that they started with. A new one would split them from those that restart, so it is made before
+ * the cluster has formed and never after.
+ */
+const authorityLost: LaneRule = {
+  name: "authorityLost",
+  answer: ({ material: { authority }, status, cluster }) => {
+    const isLost =
+      status.clusterUuid !== undefined && authority.state === "missing" && cluster.security.isEnabled;
+    if (!isLost) return undefined;
+    return refuses(
+      searchReasons.authorityLost,
+      `Secret ${authority.name} with the authority of this cluster is gone. Running nodes go on; restore the Secret with its labels from a backup, before certificates end or nodes restart.`,
+    );
+  },
+};
+
+const makeRoots: LaneRule = {
+  name: "makeRoots",
+  answer: ({ material, cluster }) => {
+    const names = clusterNames(cluster);
+    const { authority, adminPassword } = material;
+    const isAuthorityOurs = cluster.security.transport.caSecret === undefined;
+    const actions: readonly SearchAction[] = [
+      ...(authority.state === "missing" && isAuthorityOurs
+        ? [{ do: "keepAuthority" as const, name: names.authoritySecret }]
+        : []),
+      ...(adminPassword.state === "missing" && cluster.security.adminCredentialsSecret === undefined
+        ? [{ do: "keepPassword" as const, name: names.adminPassword, username: "admin" }]
+        : []),
+      ...ownAccounts(cluster, material),
+    ];
+    if (actions.length === 0) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "Authority and passwords are made.", {
+      actor: "operator",
+      actions,
+    });
+  },
+};
+
+/** Accounts that no person uses. */
+function ownAccounts(cluster: SearchCluster, { fileRealm, dashboards }: Material): readonly SearchAction[] {
+  const { operatorPassword } = clusterNames(cluster);
+  const { password } = dashboardsNames(cluster);
+  return [
+    ...(fileRealm?.operator.state === "missing"
+      ? [{ do: "keepPassword" as const, name: operatorPassword, username: operatorUser }]
+      : []),
+    ...(dashboards?.state === "missing"
+      ? [{ do: "keepPassword" as const, name: password, username: dashboardsUser, alsoRandom: [cookieKey] }]
+      : []),
+  ];
+}
+
+const issueLeaves: LaneRule = {
+  name: "issueLeaves",
+  answer: (seen, now) => {
+    const orders = dueLeaves(seen, now);
+    if (orders.length === 0) return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `Certificates are issued: ${orders.map(({ leaf }) => leaf).join(", ")}.`,
+      { actor: "operator", actions: orders },
+    );
+  },
+};
+
+/** Certificates to issue now: missing, about to end, not as they should be, or asked for. */
+function dueLeaves(seen: Seen, now: Date): readonly LeafOrder[] {
+  return wantedLeaves(seen).flatMap((order) => {
+    const { pair, live } = seen.material.leaves.get(order.leaf) ?? {};
+    const wanted = wantedOf(seen, order);
+    const isTrusted = secretText(live, "ca.crt") === order.trustPem;
+    const isGood = certificateRenewal(pair, wanted, now.getTime()) === undefined && isTrusted;
+    return isGood && !isRenewalAsked(order, live) ? [] : [order];
+  });
+}
+
+/**
+ * The author asks with a value that the certificate was not issued for. The value is written with the pair: each leaf is renewed once
+ * per value, whenever we die.
+ */
+function isRenewalAsked({ asked }: LeafOrder, live: SecretFact["live"]): boolean {
+  return asked !== undefined && live?.metadata.annotations?.[markAnnotations.renewed] !== asked;
+}
+
+/** The last value of the author's `renew-certificates` that every certificate was issued for. */
+export function renewedValue(seen: Pick<Seen, "cluster" | "material" | "status">): string | undefined {
+  const orders = wantedLeaves(seen);
+  const { renewCertificates: asked } = seen.cluster.requests;
+  const isDone =
+    orders.length > 0 &&
+    orders.every((order) => !isRenewalAsked(order, seen.material.leaves.get(order.leaf)?.live));
+  return asked !== undefined && isDone ? asked : seen.status.certificates?.renewed;
+}
+
+function wantedOf(
+  { cluster }: Seen,
+  { leaf, authority, subject, dnsNames, usages }: LeafOrder,
+): WantedCertificate {
+  const { renewBeforeMs } = leaf === "http" ? cluster.security.http : cluster.security.transport;
+  return {
+    subject,
+    dnsNames,
+    usages,
+    authorityPem: authority.certificatePem,
+    ...(renewBeforeMs === undefined ? {} : { renewBeforeMs }),
+  };
+}
+
+/** Nothing is due; the next look is when the first certificate is. */
+const allValid: LaneRule = {
+  name: "allValid",
+  answer: (seen, now) => {
+    const dueMs = wantedLeaves(seen).flatMap((order) => {
+      const facts = readCertificate(seen.material.leaves.get(order.leaf)?.pair?.certificatePem ?? "");
+      return facts === undefined ? [] : [renewalDueMs(facts, wantedOf(seen, order)) - now.getTime()];
+    });
+    return {
+      actions: [],
+      outcome: dueMs.length === 0 ? settled() : settled(Math.max(1000, Math.min(...dueMs))),
+    };
+  },
+};
+
+/** Authority, certificates and the administrator's password. */
+export const certificatesLane: SearchLane = {
+  name: "certificates",
+  rules: [foreignSecret, takeOver, authorityLost, makeRoots, issueLeaves, allValid],
+};

@@ -1,0 +1,108 @@
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { LeafOrder } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { adminSubject, clusterNames, nodeSubject, poolNames } from "../workload/cluster-names.ts";
+import { dashboardsNames } from "../workload/dashboards-names.ts";
+
+/** Every certificate that the cluster should have; none while there is no authority. */
+export function wantedLeaves({
+  cluster,
+  material,
+}: Pick<Seen, "cluster" | "material">): readonly LeafOrder[] {
+  const { pair: authority } = material.authority;
+  const { security } = cluster;
+  if (authority === undefined) return [];
+  const names = clusterNames(cluster);
+  const trustPem = [authority.certificatePem, ...material.foreignTrust]
+    .map((pem) => `${pem.trim()}\n`)
+    .join("");
+  const asked = cluster.requests.renewCertificates;
+  const order = { do: "issueLeaf", authority, trustPem, asked } as const;
+  const shown = material.leaves.has("dashboards") ? [dashboardsLeaf(cluster, order)] : [];
+  if (!security.isEnabled) return shown;
+  return [
+    ...shown,
+    {
+      ...order,
+      leaf: "transport",
+      secretName: names.transportCertificate,
+      subject: nodeSubject(cluster),
+      dnsNames: nodeDnsNames(cluster),
+      usages: ["server", "client"],
+      durationMs: security.transport.durationMs,
+    },
+    {
+      ...order,
+      leaf: "http",
+      secretName: names.httpCertificate,
+      subject: { ...nodeSubject(cluster), commonName: "http" },
+      dnsNames: [...nodeDnsNames(cluster), ...security.http.extraNames],
+      usages: ["server"],
+      durationMs: security.http.durationMs,
+    },
+    ...(material.leaves.has("admin") ? [adminLeaf(cluster, order)] : []),
+  ];
+}
+
+/** What all orders of a cluster have in common. */
+type SharedOrder = Pick<LeafOrder, "do" | "authority" | "trustPem" | "asked">;
+
+/** What users of Dashboards or Kibana see. */
+function dashboardsLeaf(cluster: SearchCluster, order: SharedOrder): LeafOrder {
+  const { service, certificate } = dashboardsNames(cluster);
+  return {
+    ...order,
+    leaf: "dashboards",
+    secretName: certificate,
+    subject: { ...nodeSubject(cluster), commonName: "dashboards" },
+    dnsNames: [...domains(service, cluster.namespace), "localhost"],
+    usages: ["server"],
+    durationMs: cluster.security.http.durationMs,
+  };
+}
+
+/** The operator's own; where the engine takes no administrator by certificate there is none. */
+function adminLeaf(cluster: SearchCluster, order: SharedOrder): LeafOrder {
+  return {
+    ...order,
+    leaf: "admin",
+    secretName: clusterNames(cluster).adminCertificate,
+    subject: adminSubject(cluster),
+    dnsNames: [],
+    usages: ["client"],
+    durationMs: cluster.security.transport.durationMs,
+  };
+}
+
+/** The name under which the operator and clients in the cluster verify every node. */
+export function serverNameOf({
+  serviceName,
+  namespace,
+}: Pick<SearchCluster, "serviceName" | "namespace">): string {
+  return `${serviceName}.${namespace}.svc`;
+}
+
+/** All names under which a node is reached. They follow from the pools' names, not from their sizes: growing needs no new certificate. */
+function nodeDnsNames(cluster: SearchCluster): readonly string[] {
+  const { namespace, pools } = cluster;
+  const names = clusterNames(cluster);
+  const headless = pools.map((pool) => poolNames(cluster, pool).service);
+  return [
+    ...domains(names.clientService, namespace),
+    ...domains(names.discoveryService, namespace),
+    ...headless.flatMap((service) => [
+      `*.${service}.${namespace}.svc`,
+      `*.${service}.${namespace}.svc.cluster.local`,
+    ]),
+    "localhost",
+  ];
+}
+
+function domains(service: string, namespace: string): readonly string[] {
+  return [
+    service,
+    `${service}.${namespace}`,
+    `${service}.${namespace}.svc`,
+    `${service}.${namespace}.svc.cluster.local`,
+  ];
+}

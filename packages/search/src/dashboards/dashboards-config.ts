@@ -1,0 +1,70 @@
+import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
+import { dashboardsPort } from "../workload/dashboards-names.ts";
+import { encodeSettings, type Settings } from "../workload/encode-settings.ts";
+import { readSettings } from "../workload/read-settings.ts";
+
+/** Where its files are. */
+export const dashboardsFolders = {
+  /** Whom it trusts when it talks to the engine. */
+  trust: "/certificates/engine",
+  /** Its own certificate. */
+  certificate: "/certificates/server",
+} as const;
+
+/** Variables that its configuration names. Not those that the images' entry points turn into arguments, which everybody can read. */
+export const dashboardsVariables = {
+  username: "QM_DASHBOARDS_USERNAME",
+  password: "QM_DASHBOARDS_PASSWORD",
+  cookie: "QM_DASHBOARDS_COOKIE",
+} as const;
+
+/** Its configuration file. Where the engine is and whom it trusts is ours; authors may say everything else. */
+export function dashboardsConfig(cluster: SearchCluster, wish: DashboardsWish): string {
+  return encodeSettings({
+    ...served(cluster, wish),
+    ...(cluster.security.isEnabled ? cookies(cluster, wish) : {}),
+    ...readSettings(wish.config).settings,
+    ...reached(cluster),
+  });
+}
+
+function served({ name }: SearchCluster, { basePath, isTlsEnabled }: DashboardsWish): Settings {
+  const { certificate } = dashboardsFolders;
+  return {
+    "server.name": `${name}-dashboards`,
+    "server.host": "0.0.0.0",
+    "server.port": dashboardsPort,
+    ...(basePath === undefined ? {} : { "server.basePath": basePath, "server.rewriteBasePath": true }),
+    "server.ssl.enabled": isTlsEnabled,
+    ...(isTlsEnabled
+      ? { "server.ssl.certificate": `${certificate}/tls.crt`, "server.ssl.key": `${certificate}/tls.key` }
+      : {}),
+  };
+}
+
+/** Left alone, OpenSearch Dashboards encrypts its cookies with a key that is in its source. */
+function cookies({ distribution }: SearchCluster, { isTlsEnabled }: DashboardsWish): Settings {
+  const key = `\${${dashboardsVariables.cookie}}`;
+  return distribution === "opensearch"
+    ? { "opensearch_security.cookie.password": key, "opensearch_security.cookie.secure": isTlsEnabled }
+    : { "xpack.security.encryptionKey": key, "xpack.security.secureCookies": isTlsEnabled };
+}
+
+function reached(cluster: SearchCluster): Settings {
+  const { distribution, httpPort, security } = cluster;
+  const isTls = security.isEnabled && security.http.isEnabled;
+  const { username, password } = dashboardsVariables;
+  return {
+    [`${distribution}.hosts`]: [`${isTls ? "https" : "http"}://${serverNameOf(cluster)}:${String(httpPort)}`],
+    ...(isTls
+      ? {
+          [`${distribution}.ssl.verificationMode`]: "full",
+          [`${distribution}.ssl.certificateAuthorities`]: [`${dashboardsFolders.trust}/ca.crt`],
+        }
+      : {}),
+    ...(security.isEnabled
+      ? { [`${distribution}.username`]: `\${${username}}`, [`${distribution}.password`]: `\${${password}}` }
+      : {}),
+  };
+}

@@ -1,0 +1,23 @@
+import type { Kind, Live } from "@quartermaster/runtime";
+import type { Deployment } from "@quartermaster/runtime/kinds";
+
+/** What is there of Dashboards or Kibana. */
+export interface DashboardsSeen {
+  /** Everything of it that is ours, whether it is wanted or not. */
+  readonly present: readonly PresentObject[];
+  readonly deployment: Live<Deployment> | undefined;
+  /** Secrets that the spec names for it, with their versions; undefined while one lacks something. */
+  readonly followed: Readonly<Record<string, string>> | undefined;
+}
+
+/** An object of ours. */
+export interface PresentObject {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly isTerminating: boolean;
+}
+
+/** Nothing is there. */
+export const NO_DASHBOARDS: DashboardsSeen = { present: [], deployment: undefined, followed: {} };

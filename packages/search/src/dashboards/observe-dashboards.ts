@@ -1,0 +1,74 @@
+import { type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
+import { configMaps, deployments, secrets, services } from "@quartermaster/runtime/kinds";
+
+import { byCluster, markLabels } from "../marks.ts";
+import type { ClusterObject } from "../model/read-cluster.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { dashboardsNames } from "../workload/dashboards-names.ts";
+import type { DashboardsSeen, PresentObject } from "./dashboards-seen.ts";
+
+/** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
+export function observeDashboards(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  ctx: Context,
+): DashboardsSeen {
+  const { namespace, name } = cluster;
+  const key = `${namespace}/${name}`;
+  const isOurs = (live: Live): boolean => isControlledBy(live, object) || isKeptPassword(live, cluster);
+  const present = ([deployments, services, configMaps, secrets] as readonly Kind[]).flatMap((kind) =>
+    ctx
+      .store(kind)
+      .listBy(byCluster, key)
+      .filter((live) => isOurs(live) && isPart(live, cluster))
+      .map((live) => presentObject(kind, live)),
+  );
+  const deployment = ctx.store(deployments).get({ namespace, name: dashboardsNames(cluster).deployment });
+  return {
+    present,
+    deployment: deployment !== undefined && isControlledBy(deployment, object) ? deployment : undefined,
+    followed: followedSecrets(cluster, ctx),
+  };
+}
+
+/** The one object without an owner reference, because passwords outlive their cluster. */
+function isKeptPassword({ kind, metadata: { name, labels } }: Live, cluster: SearchCluster): boolean {
+  const isNamedSo = kind === secrets.kind && name === dashboardsNames(cluster).password;
+  return isNamedSo && labels?.[markLabels.uid] === cluster.uid;
+}
+
+/** Its Secrets are made by the lane of certificates, as those of the nodes are; they are known by their names. */
+function isPart({ metadata: { name, labels } }: Live, cluster: SearchCluster): boolean {
+  const { certificate, password } = dashboardsNames(cluster);
+  return labels?.[markLabels.part] === "dashboards" || name === certificate || name === password;
+}
+
+function presentObject(kind: Kind, { metadata }: Live): PresentObject {
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };
+}
+
+function followedSecrets(
+  { dashboards, security }: SearchCluster,
+  ctx: Context,
+): Readonly<Record<string, string>> | undefined {
+  if (dashboards === undefined) return {};
+  const { credentialsSecret, tlsSecret, isTlsEnabled } = dashboards;
+  const wanted = [
+    ...(security.isEnabled && credentialsSecret !== undefined
+      ? [{ name: credentialsSecret, keys: ["username", "password"] }]
+      : []),
+    ...(isTlsEnabled && tlsSecret !== undefined ? [{ name: tlsSecret, keys: ["tls.crt", "tls.key"] }] : []),
+  ];
+  const found = wanted.map(({ name, keys }) => {
+    const live = ctx.follow(secrets, { name });
+    const isWhole = keys.every((key) => live?.data?.[key] !== undefined);
+    return live === undefined || !isWhole ? undefined : ([name, versionOf(live)] as const);
+  });
+  const whole = found.filter((each) => each !== undefined);
+  return whole.length < found.length ? undefined : Object.fromEntries(whole);
+}
+
+function versionOf({ metadata: { uid, resourceVersion } }: Live): string {
+  return `${uid}/${resourceVersion}`;
+}

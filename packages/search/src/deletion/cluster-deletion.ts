@@ -1,0 +1,165 @@
+import {
+  type Context,
+  defineDeletion,
+  type Deletion,
+  isControlledBy,
+  type Kind,
+  type Live,
+  type Rule,
+  settled,
+  type Verdict,
+  waiting,
+} from "@quartermaster/runtime";
+import {
+  namespaces,
+  persistentVolumeClaims,
+  pods,
+  secrets,
+  statefulSets,
+} from "@quartermaster/runtime/kinds";
+
+import { byCluster, markLabels } from "../marks.ts";
+import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { clusterKey } from "../observe.ts";
+import type { SearchAction } from "../search-action.ts";
+import { searchMemory } from "../search-memory.ts";
+
+/** An object that is left. */
+export interface LeftObject {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly uid: string;
+  readonly isTerminating: boolean;
+}
+
+/** What is left of a cluster that is being deleted. */
+export interface Left {
+  readonly cluster: SearchCluster;
+  readonly statefulSets: readonly LeftObject[];
+  readonly pods: readonly LeftObject[];
+  /** Claims, authority and passwords: what has no owner reference. */
+  readonly kept: readonly LeftObject[];
+  /** `kubectl delete --cascade=orphan`. */
+  readonly isOrphaned: boolean;
+  readonly isNamespaceTerminating: boolean;
+}
+
+type DeletionRule = Rule<Left, SearchAction>;
+
+const pauseMs = 10_000;
+
+function done(actions: readonly SearchAction[] = []): Verdict<SearchAction> {
+  return { actions, outcome: settled() };
+}
+
+/** The namespace takes everything with it. */
+const namespaceTerminating: DeletionRule = {
+  name: "namespaceTerminating",
+  answer: ({ isNamespaceTerminating }) => (isNamespaceTerminating ? done() : undefined),
+};
+
+/** Everything stays and belongs to nobody. */
+const orphaned: DeletionRule = {
+  name: "orphaned",
+  answer: ({ isOrphaned, kept }) =>
+    isOrphaned ? done(kept.map(({ kind, name, uid }) => ({ do: "release", kind, name, uid }))) : undefined,
+};
+
+const setsRemain: DeletionRule = {
+  name: "setsRemain",
+  answer: ({ statefulSets: sets }) => {
+    if (sets.length === 0) return undefined;
+    return {
+      actions: sets
+        .filter(({ isTerminating }) => !isTerminating)
+        .map(({ kind, name, uid }) => ({ do: "delete", kind, name, uid })),
+      outcome: waiting(
+        { reason: "Deleting", message: `Nodes are shut down: ${sets.map(({ name }) => name).join(", ")}.` },
+        pauseMs,
+      ),
+    };
+  },
+};
+
+const podsRemain: DeletionRule = {
+  name: "podsRemain",
+  answer: ({ pods: remaining }) =>
+    remaining.length === 0
+      ? undefined
+      : {
+          actions: [],
+          outcome: waiting(
+            {
+              reason: "Deleting",
+              message: `Waiting for pods to end: ${remaining.map(({ name }) => name).join(", ")}.`,
+            },
+            pauseMs,
+          ),
+        },
+};
+
+/** Volumes, authority and passwords are kept or deleted together: data cannot be opened without the others. */
+const keptRemain: DeletionRule = {
+  name: "keptRemain",
+  answer: ({ cluster, kept }) =>
+    cluster.whenDeleted === "Retain"
+      ? done()
+      : done(
+          kept
+            .filter(({ isTerminating }) => !isTerminating)
+            .map(({ kind, name, uid }) => ({ do: "delete", kind, name, uid })),
+        ),
+};
+
+/** Nodes first, then what they leave behind. The engine is not asked: one that does not answer must not keep a cluster from going. */
+export const deletionRules: readonly DeletionRule[] = [
+  namespaceTerminating,
+  orphaned,
+  setsRemain,
+  podsRemain,
+  keptRemain,
+];
+
+/** How a cluster goes; its engine is not looked after any more. */
+export function clusterDeletion(forget: (uid: string) => void): Deletion<ClusterObject, SearchAction> {
+  return defineDeletion({
+    observe: async (object: Live<ClusterObject>, ctx) => {
+      forget(object.metadata.uid);
+      return await observeLeft(object, ctx);
+    },
+    rules: deletionRules,
+  });
+}
+
+async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<Left> {
+  const { cluster } = readCluster(object);
+  const memory = ctx.memory(searchMemory);
+  memory.cluster = cluster;
+  const marked = (kind: Kind, isOurs: (live: Live) => boolean): readonly LeftObject[] =>
+    ctx
+      .store(kind)
+      .listBy(byCluster, clusterKey(cluster))
+      .filter((live) => isOurs(live))
+      .map((live) => leftObject(kind, live));
+  const hasUid = (live: Live): boolean => live.metadata.labels?.[markLabels.uid] === cluster.uid;
+  // The garbage collector may have finished before us: its finalizer is gone then, and so are the owner references.
+  const disowned = marked(statefulSets, (live) => hasUid(live) && !isControlledBy(live, object));
+  const namespace = await ctx.client.find(namespaces, { name: cluster.namespace }, { isMetadataOnly: true });
+  return {
+    cluster,
+    statefulSets: marked(statefulSets, (live) => isControlledBy(live, object)),
+    pods: marked(pods, hasUid),
+    kept: [
+      ...marked(persistentVolumeClaims, hasUid),
+      ...marked(secrets, (live) => hasUid(live) && (live.metadata.ownerReferences ?? []).length === 0),
+    ],
+    isOrphaned: (object.metadata.finalizers ?? []).includes("orphan") || disowned.length > 0,
+    isNamespaceTerminating: namespace?.metadata.deletionTimestamp !== undefined,
+  };
+}
+
+function leftObject(kind: Kind, { metadata }: Live): LeftObject {
+  const { name, uid, deletionTimestamp } = metadata;
+  return { kind, name, uid, isTerminating: deletionTimestamp !== undefined };
+}

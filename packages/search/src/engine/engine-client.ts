@@ -1,0 +1,145 @@
+import type { JsonObject } from "@quartermaster/runtime";
+import type { CertificateFacts } from "@quartermaster/runtime/certificates";
+
+import type { Distribution } from "../model/search-cluster.ts";
+import type {
+  Coordination,
+  EngineHealth,
+  EngineIdentity,
+  EngineIndex,
+  EngineLicense,
+  EngineNode,
+  EngineSettings,
+  EngineShard,
+  LicenseAnswer,
+  NodeLoad,
+} from "./engine-facts.ts";
+
+/**
+ * The one place that speaks to an engine. Fakes stand here and nowhere else; one contract suite holds them to real engines.
+ *
+ * A read gives facts or throws an `EngineError`: what is unknown is never empty. Calls without a node ask any node that answers;
+ * those with one ask that node and no other.
+ */
+export interface EngineClient {
+  /**
+   * What a node says of itself alone: it may have no manager, and no cluster yet. Engines show only what they have applied: a
+   * restarted node whose disk knows a cluster says `clusterUuid: undefined` until a manager is elected. It proves no blank disk.
+   */
+  identity(node: string): Promise<EngineIdentity>;
+  health(): Promise<EngineHealth>;
+  nodes(): Promise<readonly EngineNode[]>;
+  /** One row per copy; a relocating copy has two: RELOCATING on the node it leaves, INITIALIZING on the one it goes to. */
+  shards(): Promise<readonly EngineShard[]>;
+  /** Committed voters and vote exclusions. */
+  coordination(): Promise<Coordination>;
+  settings(): Promise<EngineSettings>;
+  /** Documents and bytes on each node, from its own statistics: the second source beside the shard table. */
+  nodeLoad(): Promise<readonly NodeLoad[]>;
+  /** Every index, hidden ones too, with the copies that it asks for. */
+  indices(): Promise<readonly EngineIndex[]>;
+
+  /** Sets persistent or transient settings; null resets one. Others stay. */
+  putSettings(changes: Partial<EngineSettings>): Promise<void>;
+  /** Returns when the nodes have left the committed voters. Names of no member are accepted and stay listed. */
+  excludeVotes(nodes: readonly string[]): Promise<void>;
+  /** Clears all of them, also while the nodes are members. */
+  clearVoteExclusions(): Promise<void>;
+  flush(): Promise<void>;
+
+  /** The certificate that the node serves to clients now, by a handshake and without a request: trusted or not. */
+  servedCertificate(node: string): Promise<CertificateFacts>;
+  /** Makes one node read its certificates again. A 200 proves nothing: look at `servedCertificate`. */
+  reloadCertificates(node: string, layer: TlsLayer): Promise<void>;
+
+  /** Whether the node serves clients: security is initialised there. Needs no login. */
+  isServing(node: string): Promise<boolean>;
+  /** Whether the index that holds users and roles exists. */
+  hasSecurityIndex(): Promise<boolean>;
+  /** Creates the index, and each document that is missing; never overwrites one. Only with every document do nodes take it. */
+  initSecurity(documents: SecurityDocuments): Promise<void>;
+  /** Entities by name; hashes of passwords are never shown. */
+  entities(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>>;
+  /** Creates or replaces one. Keeps a `reserved` flag that the body does not name; static names are `invalid`. */
+  putEntity(type: SecurityEntityType, name: string, body: JsonObject): Promise<void>;
+  /** Deletes one; one that is not there is no error. */
+  deleteEntity(type: SecurityEntityType, name: string): Promise<void>;
+
+  /** Licence API; engines without one throw `unsupported`. */
+  license(): Promise<EngineLicense>;
+  putLicense(license: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
+  startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
+  startBasic(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
+
+  /** Ends its connections. */
+  close(): Promise<void>;
+}
+
+/** Calls that reach the engine, as metrics and errors name them. */
+export type EngineCall = Exclude<keyof EngineClient, "close" | "servedCertificate">;
+
+/** All of them. */
+export const engineCalls: readonly EngineCall[] = [
+  "identity",
+  "health",
+  "nodes",
+  "shards",
+  "coordination",
+  "settings",
+  "nodeLoad",
+  "indices",
+  "putSettings",
+  "excludeVotes",
+  "clearVoteExclusions",
+  "flush",
+  "reloadCertificates",
+  "isServing",
+  "hasSecurityIndex",
+  "initSecurity",
+  "entities",
+  "putEntity",
+  "deleteEntity",
+  "license",
+  "putLicense",
+  "startTrial",
+  "startBasic",
+];
+
+/** Traffic between nodes, or with clients. */
+export type TlsLayer = "transport" | "http";
+
+/** What the security plugin keeps by name. */
+export type SecurityEntityType = "internalusers" | "roles" | "rolesmapping" | "actiongroups" | "tenants";
+
+/** Every document that the security plugin needs, by type: `config` and the entities, each an object of named entries. */
+export type SecurityDocuments = Readonly<Record<"config" | SecurityEntityType, JsonObject>>;
+
+/** Where an engine is, and how we prove who we are. */
+export interface EngineTarget {
+  readonly distribution: Distribution;
+  /** The pods of the cluster; nothing else is ever dialled. */
+  readonly endpoints: readonly EngineEndpoint[];
+  /** Undefined where the author switched TLS for clients off. */
+  readonly tls: EngineTls | undefined;
+  /** The operator's own account in Elasticsearch's file realm. */
+  readonly login: { readonly username: string; readonly password: string } | undefined;
+}
+
+/** One node. */
+export interface EngineEndpoint {
+  /** Name of the node, which is the name of its pod. */
+  readonly node: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whom we trust, and under which name; with the administrator's certificate where the engine takes one. */
+export interface EngineTls {
+  readonly caPem: string;
+  /** Verified in the certificate of every node, whatever its address. */
+  readonly serverName: string;
+  readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined;
+}
+
+/** Makes a client for a target. Opens no connection by itself. */
+export type ConnectEngine = (target: EngineTarget) => EngineClient;

@@ -1,0 +1,39 @@
+import type { JsonObject, System } from "@quartermaster/runtime";
+
+import type { SecurityDocuments, SecurityEntityType, TlsLayer } from "./engine-client.ts";
+import type { EngineLicense, LicenseAnswer } from "./engine-facts.ts";
+import type { EngineWire } from "./engine-wire.ts";
+
+/** What the two distributions say or do differently. */
+export interface EngineDialect {
+  /** Parameter for how long a call waits for an elected manager. */
+  readonly managerTimeout: string;
+  /** Part of the cluster's state that names the elected manager. */
+  readonly managerMetric: string;
+  readonly security: SecurityApi | undefined;
+  readonly license: LicenseApi | undefined;
+  isServing(node: string): Promise<boolean>;
+}
+
+/** Makes a dialect over a wire. */
+export type MakeDialect = (
+  wire: EngineWire,
+  options: { readonly isSecured: boolean; readonly system: Pick<System, "sleep"> },
+) => EngineDialect;
+
+/** The security plugin of OpenSearch. */
+export interface SecurityApi {
+  hasIndex(): Promise<boolean>;
+  init(documents: SecurityDocuments): Promise<void>;
+  list(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>>;
+  put(type: SecurityEntityType, name: string, body: JsonObject): Promise<void>;
+  delete(type: SecurityEntityType, name: string): Promise<void>;
+  reload(node: string, layer: TlsLayer): Promise<void>;
+}
+
+/** The licence API of Elasticsearch. */
+export interface LicenseApi {
+  read(): Promise<EngineLicense>;
+  put(license: JsonObject, acknowledge: boolean): Promise<LicenseAnswer>;
+  start(type: "trial" | "basic", acknowledge: boolean): Promise<LicenseAnswer>;
+}

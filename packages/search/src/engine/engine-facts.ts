@@ -1,0 +1,126 @@
+/** One answer of the engine: known since a moment, or not known. Unknown is never empty. */
+export type Fact<T> =
+  | { readonly isKnown: true; readonly value: T; readonly atMs: number }
+  | { readonly isKnown: false; readonly why: string };
+
+/** What is known of an engine when a reconcile decides. Parts that no rule needs now are unknown with reason `not asked`. */
+export interface EngineFacts {
+  readonly health: Fact<EngineHealth>;
+  readonly nodes: Fact<readonly EngineNode[]>;
+  readonly coordination: Fact<Coordination>;
+  readonly shards: Fact<readonly EngineShard[]>;
+  /** What each node says of itself, by its name. */
+  readonly identities: ReadonlyMap<string, Fact<EngineIdentity>>;
+  readonly license: Fact<EngineLicense>;
+  readonly settings: Fact<EngineSettings>;
+  readonly nodeLoad: Fact<readonly NodeLoad[]>;
+  readonly indices: Fact<readonly EngineIndex[]>;
+}
+
+/** What one node says of itself. */
+export interface EngineIdentity {
+  readonly node: string;
+  readonly version: string;
+  readonly clusterName: string;
+  /** Undefined until the node belongs to a formed cluster. */
+  readonly clusterUuid: string | undefined;
+  /** Whether the cluster's founding is committed: the node has applied a state with voters. False proves no blank disk. */
+  readonly hasVoters: boolean;
+}
+
+/** Health of the whole. */
+export interface EngineHealth {
+  readonly status: "green" | "yellow" | "red";
+  readonly nodes: number;
+  readonly dataNodes: number;
+  readonly activeShards: number;
+  readonly relocatingShards: number;
+  readonly initializingShards: number;
+  readonly unassignedShards: number;
+  readonly pendingTasks: number;
+}
+
+/** A member of the cluster. Roles are OpenSearch's words in both distributions: `cluster_manager`, never `master`. */
+export interface EngineNode {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly roles: readonly string[];
+  readonly isElected: boolean;
+}
+
+/** One copy of a shard. */
+export interface EngineShard {
+  readonly index: string;
+  readonly shard: number;
+  readonly isPrimary: boolean;
+  readonly state: "STARTED" | "RELOCATING" | "INITIALIZING" | "UNASSIGNED";
+  /** Name of the node that holds it; undefined while unassigned. */
+  readonly node: string | undefined;
+}
+
+/** An index, as far as it decides how many nodes it needs. */
+export interface EngineIndex {
+  readonly name: string;
+  /** Copies besides the primary. */
+  readonly replicas: number;
+  /** The engine itself fits the number of copies to the nodes that may hold them. */
+  readonly isAutoExpanded: boolean;
+}
+
+/** Who votes. */
+export interface Coordination {
+  readonly clusterUuid: string;
+  /** Names of the committed voters; an id where the node is not a member. */
+  readonly voters: readonly string[];
+  readonly exclusions: readonly string[];
+  /** Name of the elected manager; undefined while there is none. */
+  readonly elected: string | undefined;
+}
+
+/** Settings that were made through the API, flat: `cluster.routing.allocation.enable` → value. Null resets. */
+export interface EngineSettings {
+  readonly persistent: Readonly<Record<string, string | null>>;
+  readonly transient: Readonly<Record<string, string | null>>;
+}
+
+/** What a node's own statistics say that it holds. */
+export interface NodeLoad {
+  readonly node: string;
+  readonly shards: number;
+  readonly documents: number;
+  /** What its shards take on disk. */
+  readonly storeBytes: number;
+  readonly diskTotalBytes: number;
+  readonly diskFreeBytes: number;
+  readonly heapPercent: number;
+  readonly cpuPercent: number;
+}
+
+/** The licence that an engine runs under. */
+export interface EngineLicense {
+  readonly uid: string;
+  readonly type: string;
+  readonly status: "active" | "invalid" | "expired";
+  /** Undefined: it never expires. */
+  readonly expiryMs: number | undefined;
+  readonly maxNodes: number | undefined;
+}
+
+/** What the licence API made of a call: HTTP 200 is not success. */
+export interface LicenseAnswer {
+  /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such licence file will ever be accepted. */
+  readonly outcome: "applied" | "acknowledgeRequired" | "alreadySo" | "invalid" | "expired" | "refused";
+  /** What an `invalid` one fails on besides itself: the cluster, as it is set up. */
+  readonly cause?: LicenseCause;
+  /** The server's own words, made printable, at most 20. */
+  readonly messages: readonly string[];
+}
+
+/** Why a cluster takes no licence of a type. */
+export type LicenseCause = "typeNotAllowed" | "tlsRequired" | "fipsMode";
+
+/** Whether the engine answers no question about its health because its licence has expired, which says nothing about it. */
+export function isLicenseExpired({ health }: Pick<EngineFacts, "health">): boolean {
+  return !health.isKnown && health.why === "licenseExpired";
+}

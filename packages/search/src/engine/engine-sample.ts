@@ -1,0 +1,150 @@
+import { canonicalJson } from "@quartermaster/runtime";
+
+import type { EngineClient } from "./engine-client.ts";
+import { EngineError, type EngineErrorCode } from "./engine-error.ts";
+import type { EngineFacts, EngineIdentity, EngineSettings, Fact } from "./engine-facts.ts";
+
+/** What a sample asks for besides health. */
+export type SampledFact =
+  | "nodes"
+  | "coordination"
+  | "shards"
+  | "identities"
+  | "license"
+  | "settings"
+  | "nodeLoad"
+  | "indices";
+
+/** What to ask, and whom. */
+export interface SampleRequest {
+  readonly asks: ReadonlySet<SampledFact>;
+  /** Nodes that are asked for what they say of themselves. */
+  readonly nodes: readonly string[];
+  readonly nowMs: () => number;
+}
+
+const notAsked = { isKnown: false, why: "not asked" } as const;
+
+/** The facts before the first sample. */
+export const noFacts: EngineFacts = {
+  health: { isKnown: false, why: "not sampled yet" },
+  nodes: notAsked,
+  coordination: notAsked,
+  shards: notAsked,
+  identities: new Map(),
+  license: notAsked,
+  settings: notAsked,
+  nodeLoad: notAsked,
+  indices: notAsked,
+};
+
+/** Asks an engine for what is wanted. Never rejects for what an engine does: that is an unknown fact. */
+export async function engineSample(client: EngineClient, request: SampleRequest): Promise<EngineFacts> {
+  const { asks, nodes, nowMs } = request;
+  const fact = async <T>(ask: () => Promise<T>): Promise<Fact<T>> => await factOf(ask, nowMs);
+  const wanted = async <T>(name: SampledFact, ask: () => Promise<T>): Promise<Fact<T>> =>
+    asks.has(name) ? await fact(ask) : notAsked;
+  const health = await fact(async () => await client.health());
+  const asked = asks.has("identities") ? nodes : [];
+  const identities = await Promise.all(
+    asked.map(async (node): Promise<readonly [string, Fact<EngineIdentity>]> => [
+      node,
+      await fact(async () => await client.identity(node)),
+    ]),
+  );
+  return {
+    health,
+    nodes: await wanted("nodes", async () => await client.nodes()),
+    coordination: await wanted("coordination", async () => await client.coordination()),
+    shards: await wanted("shards", async () => await client.shards()),
+    identities: new Map(identities),
+    license: await wanted("license", async () => await client.license()),
+    settings: await wanted("settings", async () => await client.settings()),
+    nodeLoad: await wanted("nodeLoad", async () => await client.nodeLoad()),
+    indices: await wanted("indices", async () => await client.indices()),
+  };
+}
+
+async function factOf<T>(ask: () => Promise<T>, nowMs: () => number): Promise<Fact<T>> {
+  try {
+    const value = await ask();
+    return { isKnown: true, value, atMs: nowMs() };
+  } catch (error) {
+    if (error instanceof EngineError) return { isKnown: false, why: error.code };
+    throw error;
+  }
+}
+
+/** Failures in which the engine did answer: what was known before does not hold any more. */
+const answers: ReadonlySet<string> = new Set(["licenseExpired", "forbidden"] satisfies EngineErrorCode[]);
+
+/** The new facts, and for each that is unknown now the old one, as long as that is not too old. */
+export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: number): EngineFacts {
+  const kept = <T>(fact: Fact<T>, old: Fact<T>): Fact<T> => {
+    if (fact.isKnown || fact.why === notAsked.why || answers.has(fact.why)) return fact;
+    return old.isKnown && old.atMs >= oldestMs ? old : fact;
+  };
+  return {
+    health: kept(now.health, before.health),
+    nodes: kept(now.nodes, before.nodes),
+    coordination: kept(now.coordination, before.coordination),
+    shards: kept(now.shards, before.shards),
+    // What a node says of itself decides upon founding: never from memory.
+    identities: now.identities,
+    license: kept(now.license, before.license),
+    settings: kept(now.settings, before.settings),
+    nodeLoad: kept(now.nodeLoad, before.nodeLoad),
+    indices: kept(now.indices, before.indices),
+  };
+}
+
+/** The facts with those that are too old taken for unknown. */
+export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
+  const fresh = <T>(fact: Fact<T>): Fact<T> =>
+    fact.isKnown && fact.atMs < oldestMs ? { isKnown: false, why: "too old" } : fact;
+  return {
+    health: fresh(facts.health),
+    nodes: fresh(facts.nodes),
+    coordination: fresh(facts.coordination),
+    shards: fresh(facts.shards),
+    identities: new Map([...facts.identities].map(([node, fact]) => [node, fresh(fact)])),
+    license: fresh(facts.license),
+    settings: fresh(facts.settings),
+    nodeLoad: fresh(facts.nodeLoad),
+    indices: fresh(facts.indices),
+  };
+}
+
+/** What of the facts concerns a reconcile: changes of nothing else wake it. Ages do not count, nor do pending tasks. */
+export function projectionOf(facts: EngineFacts): string {
+  const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices } = facts;
+  const shown = <T>(fact: Fact<T>, view: (value: T) => unknown): unknown =>
+    fact.isKnown ? view(fact.value) : `unknown: ${fact.why}`;
+  return canonicalJson({
+    health: shown(health, ({ pendingTasks: _pendingTasks, ...rest }) => rest),
+    nodes: shown(nodes, (members) =>
+      Object.fromEntries(members.map(({ name, version, isElected }) => [name, [version, isElected]])),
+    ),
+    coordination: shown(coordination, (value) => value),
+    shards: shown(shards, (rows) => countsOf(rows.map(({ node, state }) => `${node ?? ""} ${state}`))),
+    identities: [...identities].map(([node, fact]) => [node, shown(fact, (value) => value)]),
+    license: shown(license, (value) => value),
+    settings: shown(settings, allocationIn),
+    nodeLoad: shown(nodeLoad, (rows) => rows.map(({ node, shards: held }) => [node, held])),
+    indices: shown(indices, (rows) => rows.length),
+  });
+}
+
+function allocationIn({ persistent, transient }: EngineSettings): unknown {
+  return [persistent, transient].map((layer) =>
+    Object.entries(layer).filter(
+      ([key]) => key.startsWith("cluster.routing.") || key.startsWith("cluster.metadata."),
+    ),
+  );
+}
+
+function countsOf(values: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}

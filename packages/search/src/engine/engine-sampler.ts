@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { aborted, type Log, type ObjectRef, type Signals, type System } from "@quartermaster/runtime";
+
+import type { ConnectEngine, EngineClient } from "./engine-client.ts";
+import type { EngineFacts } from "./engine-facts.ts";
+import { engineSample, freshFacts, keepFacts, noFacts } from "./engine-sample.ts";
+import { type SampledCluster, SampledEngine } from "./sampled-engine.ts";
+
+/** How the sampler works. */
+export interface EngineSamplerOptions {
+  readonly system: Pick<System, "monotonicMs" | "setTimer" | "random">;
+  readonly connect: ConnectEngine;
+  readonly log: Log;
+  /** Default: 30 s. */
+  readonly settledMs?: number;
+  /** Default: 5 s. */
+  readonly openMs?: number;
+  /** Samples that run at the same time (default: 16). One that takes longer than 2 s does not count any more. */
+  readonly concurrency?: number;
+}
+
+const slowMs = 2_000;
+const firstWaitMs = 10_000;
+
+/** Intervals get up to so much longer, so that clusters do not keep in step. */
+const jitter = 0.1;
+
+/**
+ * Looks after the engines, which have no watch, outside of the work queue: one sample per cluster at a time, and an object is woken
+ * only when what it would see has changed. A reconcile calls `keep`, reads `facts` and never waits for an engine.
+ */
+export class EngineSampler {
+  readonly #options: Required<EngineSamplerOptions>;
+  readonly #clusters = new Map<string, SampledEngine>();
+  readonly #waiting: SampledEngine[] = [];
+  #busy = 0;
+  #wake: ((ref: ObjectRef) => void) | undefined;
+
+  constructor(options: EngineSamplerOptions) {
+    this.#options = { settledMs: 30_000, openMs: 5_000, concurrency: 16, ...options };
+  }
+
+  /** Number of clusters that are looked after. */
+  get size(): number {
+    return this.#clusters.size;
+  }
+
+  /** For the controller: samples while this replica leads. */
+  readonly signals: Signals = async (wake, signal) => {
+    this.#wake = wake;
+    for (const sampled of this.#clusters.values()) this.#due(sampled);
+    await aborted(signal);
+    this.#wake = undefined;
+    this.#waiting.length = 0;
+    for (const sampled of this.#clusters.values()) sampled.rest();
+  };
+
+  /** Looks after a cluster from now on, or as it is declared now. Returns the client for calls of the lanes. */
+  keep(key: string, cluster: SampledCluster): EngineClient {
+    const known = this.#clusters.get(key);
+    if (known === undefined) {
+      const sampled = new SampledEngine(cluster, this.#options.connect(cluster.target));
+      this.#clusters.set(key, sampled);
+      this.#due(sampled);
+      return sampled.client;
+    }
+    const isUrgent = known.isChangedBy(cluster);
+    if (!isDeepStrictEqual(known.cluster.target, cluster.target)) this.#reconnect(known, cluster);
+    known.declare(cluster);
+    if (isUrgent) this.#due(known);
+    return known.client;
+  }
+
+  /** What is known now; what is older than twice the interval is unknown. */
+  facts(key: string): EngineFacts {
+    const sampled = this.#clusters.get(key);
+    return sampled === undefined ? noFacts : freshFacts(sampled.facts, this.#oldestMs(sampled));
+  }
+
+  /**
+   * The same, once the nodes that are known now have been asked for the first time: a new operator, or one more node, must not look
+   * like an engine that does not answer. Waits 10 s at most, which is longer than a node takes to say nothing.
+   */
+  async firstFacts(key: string): Promise<EngineFacts> {
+    const sampled = this.#clusters.get(key);
+    if (sampled?.facts === noFacts) {
+      const late = Promise.withResolvers<undefined>();
+      const timer = this.#options.system.setTimer(firstWaitMs, () => {
+        late.resolve(undefined);
+      });
+      await Promise.race([sampled.first, late.promise]);
+      timer.cancel();
+    }
+    return this.facts(key);
+  }
+
+  /** Something was changed in the engine: what is known is old. */
+  refresh(key: string): void {
+    const sampled = this.#clusters.get(key);
+    if (sampled !== undefined) this.#due(sampled);
+  }
+
+  /** Ends the connections and forgets the cluster. */
+  forget(key: string): void {
+    const sampled = this.#clusters.get(key);
+    if (sampled === undefined) return;
+    this.#clusters.delete(key);
+    sampled.end();
+    this.#close(sampled.client);
+  }
+
+  #reconnect(sampled: SampledEngine, { target }: SampledCluster): void {
+    this.#close(sampled.client);
+    sampled.connect(this.#options.connect(target));
+  }
+
+  #close(client: EngineClient): void {
+    client.close().catch((error: unknown) => {
+      this.#options.log.warn("connections to an engine were not closed", { err: error });
+    });
+  }
+
+  /** Samples as soon as there is room; a sample that runs is followed by another. */
+  #due(sampled: SampledEngine): void {
+    sampled.rest();
+    if (this.#wake === undefined || sampled.isOver || this.#waiting.includes(sampled)) return;
+    if (sampled.isRunning) sampled.askAgain();
+    else this.#waiting.push(sampled);
+    this.#fill();
+  }
+
+  #fill(): void {
+    while (this.#busy < this.#options.concurrency) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      if (!next.isOver) void this.#sample(next);
+    }
+  }
+
+  async #sample(sampled: SampledEngine): Promise<void> {
+    const release = this.#takeSlot();
+    sampled.begin();
+    try {
+      await this.#look(sampled);
+    } catch (error) {
+      this.#options.log.error("a sample of an engine failed", { err: error });
+    } finally {
+      release();
+      this.#plan(sampled);
+      this.#fill();
+    }
+  }
+
+  /** A cluster that does not answer must not keep others waiting: it gives its place back after 2 s. */
+  #takeSlot(): () => void {
+    this.#busy += 1;
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      timer.cancel();
+      this.#busy -= 1;
+      this.#fill();
+    };
+    const timer = this.#options.system.setTimer(slowMs, release);
+    return release;
+  }
+
+  async #look(sampled: SampledEngine): Promise<void> {
+    const { system } = this.#options;
+    const { client, cluster } = sampled;
+    const nodes = cluster.target.endpoints.map(({ node }) => node);
+    const nowMs = (): number => system.monotonicMs();
+    const seen = await engineSample(client, { asks: cluster.asks, nodes, nowMs });
+    // Of a client that was replaced meanwhile: it may have spoken to other nodes.
+    if (sampled.isOver || sampled.client !== client) return;
+    const isChanged = sampled.take(keepFacts(seen, sampled.facts, this.#oldestMs(sampled)));
+    if (isChanged) this.#wake?.(sampled.cluster.ref);
+  }
+
+  #plan(sampled: SampledEngine): void {
+    if (sampled.finish()) {
+      this.#due(sampled);
+      return;
+    }
+    if (this.#wake === undefined || sampled.isOver) return;
+    const { system, openMs } = this.#options;
+    // A cluster that has just failed to answer is looked at soon.
+    const isKnown =
+      sampled.facts.health.isKnown && sampled.facts.health.atMs >= system.monotonicMs() - openMs;
+    const baseMs = isKnown ? this.#intervalMs(sampled) : openMs;
+    const timer = system.setTimer(baseMs * (1 + jitter * system.random()), () => {
+      this.#due(sampled);
+    });
+    sampled.waitFor(timer);
+  }
+
+  #intervalMs({ cluster }: SampledEngine): number {
+    return cluster.isOpen ? this.#options.openMs : this.#options.settledMs;
+  }
+
+  #oldestMs(sampled: SampledEngine): number {
+    return this.#options.system.monotonicMs() - 2 * this.#intervalMs(sampled);
+  }
+}

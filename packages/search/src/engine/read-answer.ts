@@ -1,0 +1,134 @@
+import { fieldOf, isTextDeeperThan, listOf, parseJson, printable, textOf } from "@quartermaster/runtime";
+
+import { EngineError, type EngineErrorCode } from "./engine-error.ts";
+
+/** An answer with a status that the call accepts. */
+export interface EngineAnswer {
+  readonly status: number;
+  /** The decoded body; undefined where there is none. */
+  readonly value: unknown;
+}
+
+/** What came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** What the answer is judged by. */
+export interface AnswerRules {
+  /** What was asked of whom, e.g. `health on node os-a-0`; begins every message. */
+  readonly what: string;
+  /** Statuses besides 2xx that carry a fact. */
+  readonly accepts: readonly number[];
+  /** True: the engine may quote what we sent, and that is secret; its words stay out of the error. */
+  readonly isSecret: boolean;
+  /** Takes our own credentials out of the engine's words. */
+  readonly redact: (text: string) => string;
+}
+
+/** Levels of nesting that an answer may have. */
+const depthLimit = 64;
+
+/** Characters of the engine's words that reach an error. */
+const reasonLimit = 300;
+
+/** Looks at the status first, then decodes. Throws an `EngineError` for every answer that gives no fact. */
+export function readAnswer(answer: RawAnswer, rules: AnswerRules): EngineAnswer {
+  const { status } = answer;
+  const isFact = (status >= 200 && status < 300) || rules.accepts.includes(status);
+  if (!isFact) throw refusal(answer, rules);
+  if (answer.body.length === 0) return { status, value: undefined };
+  const decoded = decode(answer);
+  if ("problem" in decoded) throw unreadable(rules.what, decoded.problem, status);
+  return { status, value: decoded.value };
+}
+
+/** The error for an answer that is not what the API promises. */
+export function unreadable(what: string, problem: string, status?: number): EngineError {
+  return new EngineError(`${what}: ${problem}`, {
+    code: "unreadable",
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+function decode({
+  contentType,
+  body,
+}: RawAnswer): { readonly value: unknown } | { readonly problem: string } {
+  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(contentType)) return { problem: "the answer is not JSON" };
+  if (isTextDeeperThan(body, depthLimit)) return { problem: "the answer is nested too deeply" };
+  try {
+    return { value: parseJson(new TextDecoder().decode(body)) };
+  } catch (error) {
+    // Not attached as cause: it quotes the text.
+    if (error instanceof SyntaxError) return { problem: "the answer is not JSON" };
+    throw error;
+  }
+}
+
+function refusal(answer: RawAnswer, { what, isSecret, redact }: AnswerRules): EngineError {
+  const { status } = answer;
+  const decoded = decode(answer);
+  const value = "value" in decoded ? decoded.value : undefined;
+  const type = typeOf(value);
+  const words = isSecret ? "" : redact(reasonOf(value));
+  const parts = [type, bounded(words)].filter((part) => part !== undefined && part !== "");
+  const detail = parts.length === 0 ? "" : ` (${parts.join(": ")})`;
+  return new EngineError(`${what}: HTTP ${status}${detail}`, {
+    code: codeOf(status, { type, value }),
+    status,
+    ...(type === undefined ? {} : { type }),
+  });
+}
+
+function codeOf(
+  status: number,
+  { type, value }: { readonly type: string | undefined; readonly value: unknown },
+): EngineErrorCode {
+  if (status === 403 && isLicenseExpired(value)) return "licenseExpired";
+  if (status >= 500 && type !== undefined && timeoutTypes.has(type)) return "timeout";
+  const known = codes.get(status);
+  if (known !== undefined) return known;
+  if (status >= 500) return "unavailable";
+  return status >= 400 ? "invalid" : "unreadable";
+}
+
+const codes: ReadonlyMap<number, EngineErrorCode> = new Map([
+  [401, "forbidden"],
+  [403, "forbidden"],
+  [404, "notFound"],
+  [405, "unsupported"],
+  [408, "timeout"],
+  [409, "conflict"],
+  [429, "unavailable"],
+  [504, "timeout"],
+]);
+
+const timeoutTypes = new Set(["timeout_exception", "process_cluster_event_timeout_exception"]);
+
+/** Elasticsearch names the feature that its licence no longer covers. */
+function isLicenseExpired(value: unknown): boolean {
+  const error = fieldOf(value, "error");
+  const causes = [error, ...listOf(error, "root_cause")];
+  return causes.some((cause) => fieldOf(cause, "license.expired.feature") !== undefined);
+}
+
+function typeOf(value: unknown): string | undefined {
+  const type = textOf(fieldOf(value, "error"), "type");
+  return type !== undefined && /^[a-z][a-z_]{0,79}$/.test(type) ? type : undefined;
+}
+
+/** The engine's and the security plugin's ways to say why. */
+function reasonOf(value: unknown): string {
+  const error = fieldOf(value, "error");
+  if (typeof error === "string") return error;
+  return textOf(error, "reason") ?? textOf(value, "message") ?? textOf(value, "reason") ?? "";
+}
+
+/** Words of the engine as people may read them: printable, and not for ever. */
+export function bounded(text: string, limit: number = reasonLimit): string {
+  const clean = printable(text.slice(0, 4 * limit));
+  return clean.length > limit ? `${clean.slice(0, limit)}…` : clean;
+}

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { ObjectRef, Timer } from "@quartermaster/runtime";
+
+import type { EngineClient, EngineTarget } from "./engine-client.ts";
+import type { EngineFacts } from "./engine-facts.ts";
+import { noFacts, projectionOf, type SampledFact } from "./engine-sample.ts";
+
+/** A cluster whose engine is looked after. */
+export interface SampledCluster {
+  readonly ref: ObjectRef;
+  readonly target: EngineTarget;
+  /** Something is under way: looked at each 5 s instead of each 30 s. */
+  readonly isOpen: boolean;
+  /** What rules need besides health. */
+  readonly asks: ReadonlySet<SampledFact>;
+}
+
+/** One cluster under the sampler's eyes. */
+export class SampledEngine {
+  cluster: SampledCluster;
+  client: EngineClient;
+  facts: EngineFacts = noFacts;
+  isRunning = false;
+  isOver = false;
+  #timer: Timer | undefined;
+  #isDueAgain = false;
+  #projection = "";
+  #first = Promise.withResolvers<undefined>();
+
+  constructor(cluster: SampledCluster, client: EngineClient) {
+    this.cluster = cluster;
+    this.client = client;
+  }
+
+  /** Resolves with the first sample of the nodes as they are declared now. */
+  get first(): Promise<undefined> {
+    return this.#first.promise;
+  }
+
+  declare(cluster: SampledCluster): void {
+    this.cluster = cluster;
+  }
+
+  /** What was known came from other nodes or under another trust. */
+  connect(client: EngineClient): void {
+    this.client = client;
+    this.facts = noFacts;
+    this.#first.resolve(undefined);
+    this.#first = Promise.withResolvers();
+  }
+
+  begin(): void {
+    this.isRunning = true;
+  }
+
+  askAgain(): void {
+    this.#isDueAgain = true;
+  }
+
+  /** Whether somebody has asked for another sample meanwhile. */
+  finish(): boolean {
+    const isDueAgain = this.#isDueAgain;
+    this.isRunning = false;
+    this.#isDueAgain = false;
+    return isDueAgain;
+  }
+
+  waitFor(timer: Timer): void {
+    this.#timer = timer;
+  }
+
+  rest(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** Whether the declaration asks for a look at once: other nodes, something begun, a fact that nobody asked for so far. */
+  isChangedBy({ target, isOpen, asks }: SampledCluster): boolean {
+    if (isOpen && !this.cluster.isOpen) return true;
+    if ([...asks].some((fact) => !this.cluster.asks.has(fact))) return true;
+    return !isDeepStrictEqual(this.cluster.target, target);
+  }
+
+  /** Whether a reconcile would see something else than before. */
+  take(facts: EngineFacts): boolean {
+    this.facts = facts;
+    this.#first.resolve(undefined);
+    const projection = projectionOf(facts);
+    const isChanged = projection !== this.#projection;
+    this.#projection = projection;
+    return isChanged;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#first.resolve(undefined);
+    this.rest();
+  }
+}

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { settled } from "@quartermaster/runtime";
+import { secrets } from "@quartermaster/runtime/kinds";
+
+import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
+import type { AccountFact, Login, Seen } from "../seen.ts";
+import { operatorUser } from "../workload/cluster-names.ts";
+import { dashboardsUser } from "../workload/dashboards-names.ts";
+import { fileRealmSecret, type RealmUser } from "./file-realm-secret.ts";
+
+/** An account that the realm is to have; `login` is undefined while its Secret lacks something. */
+function accountsOf({ material, cluster }: Seen): readonly RealmAccount[] {
+  const { adminPassword, fileRealm, dashboards } = material;
+  if (fileRealm === undefined) return [];
+  const isOwn = dashboards !== undefined && cluster.dashboards?.credentialsSecret === undefined;
+  return [
+    { ...fileRealm.operator, role: "superuser" },
+    { ...adminPassword, role: "superuser" },
+    ...(isOwn ? [{ ...dashboards, role: "kibana_system" as const }] : []),
+  ];
+}
+
+type RealmAccount = AccountFact & Pick<RealmUser, "role">;
+
+const notSecured: LaneRule = {
+  name: "notSecured",
+  answer: (seen) => (seen.material.fileRealm === undefined ? { actions: [], outcome: settled() } : undefined),
+};
+
+const awaitPasswords: LaneRule = {
+  name: "awaitPasswords",
+  answer: (seen) => {
+    const missing = accountsOf(seen).filter(({ login }) => login === undefined);
+    if (missing.length === 0) return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `These Secrets lack username or password: ${missing.map(({ name }) => name).join(", ")}.`,
+      { actor: seen.cluster.security.adminCredentialsSecret === undefined ? "operator" : "user" },
+    );
+  },
+};
+
+const ownUsers: ReadonlySet<string> = new Set([operatorUser, dashboardsUser]);
+
+/** The files are lines with colons and commas between the parts. */
+const usableName = /^[A-Za-z0-9_.@-]{1,128}$/;
+
+const unusableLogin: LaneRule = {
+  name: "unusableLogin",
+  answer: ({ material: { adminPassword } }) => {
+    const { username = "", password = "" } = adminPassword.login ?? {};
+    const isUsable = usableName.test(username) && !ownUsers.has(username) && password !== "";
+    if (isUsable) return undefined;
+    return refuses(
+      searchReasons.securityRefused,
+      `Secret ${adminPassword.name} has no usable account. The user name consists of at most 128 letters, digits and _ . @ -, and is none of the operator's own; the password is not empty.`,
+    );
+  },
+};
+
+/** A hash is made once per version of its Secret and written down before it is used: bcrypt gives another one each time. */
+const hashPasswords: LaneRule = {
+  name: "hashPasswords",
+  answer: (seen) => {
+    const actions = accountsOf(seen).flatMap(({ login, version: from }): readonly SearchAction[] =>
+      login === undefined || hashOf(seen, login, from) !== undefined
+        ? []
+        : [{ do: "hashPassword", ...login, from }],
+    );
+    if (actions.length === 0) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });
+  },
+};
+
+function hashOf({ security }: Seen, { username }: Login, version: string): string | undefined {
+  const made = security.applied.hashes[username];
+  return made?.from === version ? made.hash : undefined;
+}
+
+/** Never used, never overwritten: the certificates' lane says it too, and pods wait for it. */
+const foreignFiles: LaneRule = {
+  name: "foreignFiles",
+  answer: ({ material: { fileRealm } }) =>
+    fileRealm?.files.state === "foreign"
+      ? refuses(
+          searchReasons.secretConflict,
+          `Secret ${fileRealm.files.name} was not made by the operator and is not used. Remove it.`,
+        )
+      : undefined,
+};
+
+/** Nodes read the files again by themselves. */
+const writeFiles: LaneRule = {
+  name: "writeFiles",
+  answer: (seen) => {
+    const { cluster, material } = seen;
+    const users = accountsOf(seen).flatMap(({ login, version, role }): readonly RealmUser[] => {
+      const hash = login === undefined ? undefined : hashOf(seen, login, version);
+      return login === undefined || hash === undefined ? [] : [{ name: login.username, hash, role }];
+    });
+    const secret = fileRealmSecret(cluster, users);
+    const live = material.fileRealm?.files.live;
+    if (live !== undefined && isDeepStrictEqual(live.data, secret.data)) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "The users are written.", {
+      actor: "operator",
+      actions: [applyAction(secrets, secret, cluster)],
+    });
+  },
+};
+
+/** Users of Elasticsearch: the operator's own and the administrator, in files that nodes read again when they change. */
+export const fileRealmLane: SearchLane = {
+  name: "security",
+  rules: [
+    notSecured,
+    awaitPasswords,
+    unusableLogin,
+    hashPasswords,
+    foreignFiles,
+    writeFiles,
+    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+  ],
+};

@@ -1,0 +1,204 @@
+import { settled, waiting } from "@quartermaster/runtime";
+import { configMaps } from "@quartermaster/runtime/kinds";
+
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { isManagerPool, podNames } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import { applyAction } from "../search-action.ts";
+import type { SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
+import { poolNames } from "../workload/cluster-names.ts";
+import { commonUuid, uuidsReported } from "./common-uuid.ts";
+import { decideBootstrap } from "./decide-bootstrap.ts";
+import { volumeMarks } from "./volume-marks.ts";
+
+/** Time for the status to be written and read back: what follows from an intent waits for it. */
+const nextPassMs = 20;
+
+/** The names of all nodes that are declared to be managers. */
+function declaredManagers({ cluster }: Pick<Seen, "cluster">): readonly string[] {
+  return cluster.pools.filter(isManagerPool).flatMap((pool) => podNames(cluster, pool));
+}
+
+function bootstrapListAction({ cluster }: Seen, managers: readonly string[]): SearchAction {
+  return applyAction(configMaps, bootstrapConfigMap(cluster, managers), cluster);
+}
+
+function intends(intent: NonNullable<LaneAnswer["intent"]>, message: string): LaneAnswer {
+  const why = { reason: searchReasons.bootstrapping, message };
+  return { actions: [], outcome: waiting(why, nextPassMs), intent, actor: "operator" };
+}
+
+const awaitMaterial: LaneRule = {
+  name: "awaitMaterial",
+  answer: ({ material: { missing }, status }) => {
+    if (missing.length === 0 || status.clusterUuid !== undefined) return undefined;
+    const isOurs = missing.every((what) => what.startsWith("own "));
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `No pod is started before ${missing.map((what) => what.replace(/^own /, "")).join(", ")} ${missing.length === 1 ? "is" : "are"} there.`,
+      { actor: isOurs ? "operator" : "user" },
+    );
+  },
+};
+
+/** Once, before the first StatefulSet; later volumes of our own would look like those of a cluster before us. */
+const decideStart: LaneRule = {
+  name: "decideStart",
+  answer: (seen) => {
+    const { status, volumes, cluster } = seen;
+    if (status.bootstrap?.mode !== undefined) return undefined;
+    const decision = decideBootstrap({
+      managers: declaredManagers(seen),
+      volumes,
+      acceptNewCluster: cluster.requests.acceptNewCluster,
+    });
+    if (decision.mode === "Refuse") return refuses(decision.reason, decision.message);
+    // The same nodes may found it after all: nodes that formed a cluster ignore the list.
+    const initialManagers = decision.mode === "Found" || decision.mayFound ? [...declaredManagers(seen)] : [];
+    const accepted = decision.mode === "Found" ? decision.acceptedNewCluster : undefined;
+    return intends(
+      {
+        bootstrap: {
+          mode: decision.mode,
+          initialManagers,
+          ...(accepted === undefined ? {} : { acceptedNewCluster: accepted }),
+        },
+      },
+      decision.mode === "Found"
+        ? "A new cluster is founded."
+        : "The cluster comes back from the volumes that are here.",
+    );
+  },
+};
+
+const writeBootstrapList: LaneRule = {
+  name: "writeBootstrapList",
+  answer: (seen) => {
+    const { status, bootstrapList } = seen;
+    if (status.clusterUuid !== undefined || bootstrapList !== "absent") return undefined;
+    return awaits(searchReasons.bootstrapping, "The list of the first managers is written.", {
+      actor: "operator",
+      actions: [bootstrapListAction(seen, status.bootstrap?.initialManagers ?? [])],
+    });
+  },
+};
+
+const splitCluster: LaneRule = {
+  name: "splitCluster",
+  answer: ({ engine, status }) => {
+    const reported = uuidsReported(engine);
+    const uuids = new Set([
+      ...reported.values(),
+      ...(status.clusterUuid === undefined ? [] : [status.clusterUuid]),
+    ]);
+    if (uuids.size < 2) return undefined;
+    const table = [...reported].map(([node, uuid]) => `${node}: ${uuid}`).join(", ");
+    return refuses(
+      searchReasons.splitCluster,
+      `The nodes belong to different clusters (${table}). Nothing is deleted: decide whose data counts, then remove the claims of the others.`,
+    );
+  },
+};
+
+const recordFormation: LaneRule = {
+  name: "recordFormation",
+  answer: (seen) => {
+    if (seen.status.clusterUuid !== undefined) return undefined;
+    const pinned = seen.status.bootstrap?.initialManagers ?? [];
+    const uuid = commonUuid(seen.engine, pinned.length === 0 ? declaredManagers(seen) : pinned);
+    if (uuid === undefined) return undefined;
+    return {
+      ...intends({ clusterUuid: uuid }, "The cluster has formed."),
+      actions: [{ do: "record", event: formedEvent(seen, uuid) }],
+    };
+  },
+};
+
+function formedEvent(
+  { status, cluster }: Seen,
+  uuid: string,
+): {
+  readonly type: "Normal";
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+} {
+  const isBack = status.bootstrap?.mode === "Recover";
+  return {
+    type: "Normal",
+    reason: isBack ? "Recovered" : "Formed",
+    action: "FormCluster",
+    note: `Cluster ${cluster.name} has ${isBack ? "come back" : "formed"} with UUID ${uuid}.`,
+  };
+}
+
+const awaitFormation: LaneRule = {
+  name: "awaitFormation",
+  answer: (seen) => {
+    if (seen.status.clusterUuid !== undefined) return undefined;
+    const managers = declaredManagers(seen);
+    const running = seen.pods.filter(({ name, isTerminating }) => managers.includes(name) && !isTerminating);
+    const trouble = seen.pods.flatMap((pod) =>
+      pod.trouble === undefined ? [] : [`${pod.name}: ${pod.trouble}`],
+    );
+    const isEngineNext = running.length === managers.length && trouble.length === 0;
+    return awaits(
+      searchReasons.bootstrapping,
+      `${String(running.length)} of ${String(managers.length)} managers have pods; the cluster has not formed yet.${trouble.length === 0 ? "" : ` ${trouble.slice(0, 3).join("; ")}.`}${podsMissing(seen)}`,
+      { actor: isEngineNext ? "engine" : "kubelet", retryAfterMs: 2_000 },
+    );
+  },
+};
+
+/** A StatefulSet without a pod: what refused it, such as the namespace's pod security or a quota, stands in the StatefulSet's events only. */
+function podsMissing({ cluster, pods, statefulSets }: Seen): string {
+  const empty = cluster.pools
+    .filter(({ name, replicas }) => replicas > 0 && statefulSets.has(name))
+    .filter(({ name }) => pods.every(({ pool }) => pool !== name))
+    .map((pool) => poolNames(cluster, pool).statefulSet);
+  const [first] = empty;
+  if (first === undefined) return "";
+  return ` StatefulSet ${empty.join(", ")} has no pod: its events say whether the namespace refuses them (kubectl describe statefulset ${first}).`;
+}
+
+/** A manager that is wiped later must not find the list and found a cluster of its own. */
+const closeBootstrap: LaneRule = {
+  name: "closeBootstrap",
+  answer: (seen) => {
+    if (seen.bootstrapList !== "filled") return undefined;
+    return awaits(searchReasons.bootstrapping, "The list of the first managers is emptied.", {
+      actor: "operator",
+      actions: [bootstrapListAction(seen, [])],
+    });
+  },
+};
+
+const markVolumes: LaneRule = {
+  name: "markVolumes",
+  answer: (seen) => {
+    const actions = volumeMarks(seen);
+    if (actions.length === 0) return undefined;
+    return awaits(searchReasons.bootstrapping, "The volumes are marked with the cluster's UUID.", {
+      actor: "operator",
+      actions,
+    });
+  },
+};
+
+/** How a cluster comes to be: rules N1 to N11. */
+export const formationLane: SearchLane = {
+  name: "formation",
+  rules: [
+    awaitMaterial,
+    decideStart,
+    writeBootstrapList,
+    splitCluster,
+    recordFormation,
+    awaitFormation,
+    closeBootstrap,
+    markVolumes,
+    { name: "formed", answer: () => ({ actions: [], outcome: settled() }) },
+  ],
+};

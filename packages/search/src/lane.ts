@@ -1,0 +1,70 @@
+import { type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
+
+import type { Actor } from "./reasons.ts";
+import type { SearchAction } from "./search-action.ts";
+import type { ClusterStatus, Seen } from "./seen.ts";
+
+/** Parts of the status that are decided once and kept until a lane says otherwise. */
+export type StatusIntent = {
+  readonly [Field in "bootstrap" | "clusterUuid" | "operation" | "stalledDrain"]?:
+    | ClusterStatus[Field]
+    | undefined;
+};
+
+/** What a lane says of the world it is shown. */
+export interface LaneAnswer {
+  readonly actions: readonly SearchAction[];
+  readonly outcome: Outcome;
+  /** What must be in the status before anything follows from it; undefined takes it out. */
+  readonly intent?: StatusIntent;
+  /** Who acts next, when it is not the operator. */
+  readonly actor?: Actor;
+}
+
+/** One rule of a lane; the first that answers wins. */
+export interface LaneRule {
+  readonly name: string;
+  readonly answer: (seen: Seen, now: Date) => LaneAnswer | undefined;
+}
+
+/** An independent concern: certificates, nodes, security content, … */
+export interface SearchLane {
+  readonly name: string;
+  readonly rules: readonly LaneRule[];
+}
+
+/** What a lane decided, and by which rule. */
+export interface LaneDecision extends LaneAnswer {
+  readonly lane: string;
+  readonly rule: string;
+}
+
+/** Asks a lane. A lane whose rules all pass has nothing to do. */
+export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): LaneDecision {
+  for (const rule of rules) {
+    const answer = rule.answer(seen, now);
+    if (answer !== undefined) return { lane: name, rule: rule.name, ...answer };
+  }
+  return { lane: name, rule: "nothingToDo", actions: [], outcome: settled() };
+}
+
+/** Somebody else acts next; events bring us back, and a slow look as a safety net. */
+export function awaits(
+  reason: string,
+  message: string,
+  { actor, actions = [], retryAfterMs = 30_000 }: WaitOptions,
+): LaneAnswer {
+  return { actions, outcome: waiting({ reason, message }, retryAfterMs), actor };
+}
+
+/** How a wait goes on. */
+export interface WaitOptions {
+  readonly actor: Actor;
+  readonly actions?: readonly SearchAction[];
+  readonly retryAfterMs?: number;
+}
+
+/** Only a person can help. */
+export function refuses(reason: string, message: string): LaneAnswer {
+  return { actions: [], outcome: stalled({ reason, message }), actor: "user" };
+}

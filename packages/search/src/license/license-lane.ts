@@ -1,0 +1,261 @@
+import { licenseTypeRank } from "@quartermaster/api/licensing";
+import { type Outcome, settled, unreachable, waiting } from "@quartermaster/runtime";
+
+import type { EngineErrorCode } from "../engine/engine-error.ts";
+import type { EngineLicense, Fact } from "../engine/engine-facts.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import type { SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { reversion } from "./lost-license.ts";
+import { currentLicense, rejections, type RunningLicense, runningLicense } from "./running-license.ts";
+
+/** One failed attempt a minute. */
+const pauseMs = 60_000;
+/** So long before its end a licence may be followed by a lower one. */
+const handoverMs = 24 * 3_600_000;
+/** Timers of Node fire at once beyond 24 days. */
+const longestMs = 10 * 3_600_000;
+
+const nothingAsked: LaneRule = {
+  name: "nothingAsked",
+  answer: (seen, now) => {
+    const { wanted, desired, revertsToBasic } = seen.license;
+    if (wanted !== undefined || desired !== undefined) return undefined;
+    return { actions: [], outcome: revertsToBasic ? untilItsEnd(runningLicense(seen, now), now) : settled() };
+  },
+};
+
+const unreadable: LaneRule = {
+  name: "unreadable",
+  answer: ({ license: { fault } }) =>
+    fault === undefined ? undefined : refuses(fault.reason, fault.message),
+};
+
+/** Basic in place of a licence that has ended or whose ClusterLicense is gone. */
+const reverts: LaneRule = {
+  name: "reverts",
+  answer: (seen, now) => {
+    const found = reversion(seen, now);
+    switch (found?.kind) {
+      case undefined:
+        return undefined;
+      case "blocked":
+        return refuses(
+          searchReasons.downgradeNotAllowed,
+          `ClusterLicense ${found.lost.clusterLicense} is gone, and licence ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+        );
+      case "wait":
+        return awaits(
+          searchReasons.licenseLost,
+          `ClusterLicense ${found.lost.clusterLicense} is gone. The cluster goes on under basic 15 minutes later, unless it comes back.`,
+          { actor: "user", retryAfterMs: found.leftMs },
+        );
+      case "startBasic":
+        return (
+          unknownLicense.answer(seen, now) ??
+          failedLately.answer(seen, now) ??
+          applying("A basic licence is started.", {
+            do: "startLicense",
+            type: "basic",
+            digest: "start basic",
+            from: found.from,
+          })
+        );
+      default:
+        return unreachable(found);
+    }
+  },
+};
+
+/** With the label only that type counts; without such a licence the present one stays. */
+const wrongType: LaneRule = {
+  name: "wrongType",
+  answer: ({ license: { wanted, desired } }) => {
+    const canBeStarted = wanted === undefined && (desired === "basic" || desired === "trial");
+    if (desired === undefined || canBeStarted || wanted?.type === desired) return undefined;
+    return refuses(
+      searchReasons.noMatchingLicense,
+      `The label of the cluster asks for a licence of type ${desired}, and ${wanted === undefined ? "there is none" : `ClusterLicense ${wanted.name} is of type ${wanted.type}`}. The present licence stays.`,
+    );
+  },
+};
+
+const alreadyRuns: LaneRule = {
+  name: "alreadyRuns",
+  answer: (seen, now) => {
+    const { wanted, desired } = seen.license;
+    const running = runningLicense(seen, now);
+    if (running === undefined) return undefined;
+    const isIt = wanted === undefined ? running.type === desired : running.uid === wanted.uid;
+    if (!isIt) return undefined;
+    if (running.isExpired)
+      return refuses(
+        searchReasons.licenseExpired,
+        `Licence ${running.uid} of type ${running.type} has expired. Supply another one.`,
+      );
+    return { actions: [], outcome: untilItsEnd(running, now) };
+  },
+};
+
+/** Nothing to do before a licence ends. */
+function untilItsEnd(running: RunningLicense | undefined, now: Date): Outcome {
+  const leftMs = running?.expiryMs === undefined ? undefined : running.expiryMs - now.getTime();
+  return leftMs === undefined ? settled() : settled(Math.min(leftMs, longestMs));
+}
+
+const rejected: LaneRule = {
+  name: "rejected",
+  answer: (seen) => {
+    const digest = seen.license.wanted?.digest ?? startDigest(seen);
+    const found = rejections(seen).find((each) => each.digest === digest);
+    if (found === undefined) return undefined;
+    return refuses(
+      found.reason ?? searchReasons.rejectedByCluster,
+      `The engine refused licence ${found.uid}${found.message === undefined || found.message === "" ? "" : `: ${found.message}`}. It is tried again when the licence or the version changes.`,
+    );
+  },
+};
+
+/** A trial or basic licence has no file. */
+function startDigest({ license: { desired } }: Seen): string {
+  return `start ${desired ?? ""}`;
+}
+
+/** Sent, such a licence would make things worse. */
+const outsideItsTime: LaneRule = {
+  name: "outsideItsTime",
+  answer: ({ license: { wanted } }, now) => {
+    if (wanted === undefined) return undefined;
+    const nowMs = now.getTime();
+    if (wanted.expiryMs <= nowMs)
+      return refuses(
+        searchReasons.licenseExpired,
+        `ClusterLicense ${wanted.name} has expired and is not applied. Supply another one.`,
+      );
+    if (wanted.startMs <= nowMs) return undefined;
+    const why = {
+      reason: searchReasons.licenseNotYetValid,
+      message: `ClusterLicense ${wanted.name} does not hold yet.`,
+    };
+    return { actions: [], outcome: waiting(why, Math.min(wanted.startMs - nowMs, longestMs)) };
+  },
+};
+
+/** Why the engine has not said it. */
+const unknownReasons: ReadonlyMap<string, string> = new Map<EngineErrorCode, string>([
+  ["forbidden", searchReasons.authFailed],
+  ["notFound", searchReasons.notReady],
+  ["unavailable", searchReasons.notReady],
+  ["timeout", searchReasons.unreachable],
+  ["unreachable", searchReasons.unreachable],
+]);
+
+/** Whoever does not know what runs, writes nothing. Health does not matter. */
+const unknownLicense: LaneRule = {
+  name: "unknownLicense",
+  answer: (seen) => {
+    const current = currentLicense(seen);
+    if (current.isKnown) return undefined;
+    return awaits(
+      unknownReasons.get(current.why) ?? searchReasons.licensePending,
+      "The engine has not said which licence it runs under; nothing is written before.",
+      {
+        actor: "engine",
+        retryAfterMs: 5_000,
+      },
+    );
+  },
+};
+
+const downgrade: LaneRule = {
+  name: "downgrade",
+  answer: (seen, now) => {
+    const { license } = seen;
+    const to = license.wanted?.type ?? license.desired;
+    if (to === undefined || !isDowngrade(seen, to, now) || license.allowsDowngrade) return undefined;
+    return refuses(
+      searchReasons.downgradeNotAllowed,
+      `Type ${to} is lower than that of the licence which runs and is valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+    );
+  },
+};
+
+/** Whether features would be lost that nothing else takes away soon. */
+function isDowngrade(seen: Seen, to: string, now: Date): boolean {
+  const current = known(currentLicense(seen));
+  if (current === undefined || current.status !== "active") return false;
+  const isEnding = current.expiryMs !== undefined && current.expiryMs - now.getTime() <= handoverMs;
+  return !isEnding && licenseTypeRank(to) < licenseTypeRank(current.type);
+}
+
+function known(fact: Fact<EngineLicense>): EngineLicense | undefined {
+  return fact.isKnown ? fact.value : undefined;
+}
+
+const failedLately: LaneRule = {
+  name: "failedLately",
+  answer: ({ license: { attempt } }, now) => {
+    if (attempt?.outcome !== "failed") return undefined;
+    const leftMs = attempt.wallMs + pauseMs - now.getTime();
+    if (leftMs <= 0 || leftMs > pauseMs) return undefined;
+    return awaits(attempt.reason, attempt.message, { actor: "engine", retryAfterMs: leftMs });
+  },
+};
+
+const applyFile: LaneRule = {
+  name: "applyFile",
+  answer: (seen, now) => {
+    const { wanted } = seen.license;
+    if (wanted === undefined) return undefined;
+    const { uid, digest, file, startMs } = wanted;
+    return applying(`Licence ${uid} is applied.`, {
+      do: "putLicense",
+      uid,
+      digest,
+      file,
+      startMs,
+      // Else its warnings about lost features would never be seen.
+      asksFirst: isDowngrade(seen, wanted.type, now),
+    });
+  },
+};
+
+const start: LaneRule = {
+  name: "start",
+  answer: ({ license: { desired: type } }) => {
+    if (type !== "basic" && type !== "trial") return undefined;
+    return applying(`A ${type} licence is started.`, {
+      do: "startLicense",
+      type,
+      digest: `start ${type}`,
+    });
+  },
+};
+
+function applying(message: string, action: SearchAction): LaneAnswer {
+  return awaits(searchReasons.licensePending, message, {
+    actor: "operator",
+    actions: [action],
+    retryAfterMs: 1_000,
+  });
+}
+
+/** The licence of an Elasticsearch cluster. Needs one node that answers, never health. */
+export const licenseLane: SearchLane = {
+  name: "license",
+  rules: [
+    unreadable,
+    reverts,
+    nothingAsked,
+    wrongType,
+    alreadyRuns,
+    rejected,
+    outsideItsTime,
+    unknownLicense,
+    downgrade,
+    failedLately,
+    applyFile,
+    start,
+  ],
+};

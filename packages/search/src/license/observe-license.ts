@@ -1,0 +1,113 @@
+import {
+  ALLOW_DOWNGRADE_ANNOTATION,
+  type ClusterLicense,
+  clusterLicense,
+  DESIRED_LICENSE_LABEL,
+  licenseAssociation,
+  licenseNames,
+  licenseParameters,
+  ON_LICENSE_LOSS_ANNOTATION,
+  readDesiredLicense,
+} from "@quartermaster/api/licensing";
+import type { Context, Live } from "@quartermaster/runtime";
+import { secrets } from "@quartermaster/runtime/kinds";
+
+import type { ClusterObject } from "../model/read-cluster.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { ClusterStatus } from "../seen.ts";
+import { chooseLicense } from "./choose-license.ts";
+import type { LicenseAttempts } from "./license-attempts.ts";
+import { type LicenseSeen, NO_LICENSE } from "./license-seen.ts";
+import { wantedLicense } from "./wanted-license.ts";
+
+/** Where a licence is read. */
+export interface LicenseParts {
+  readonly ctx: Context;
+  readonly attempts: LicenseAttempts;
+  readonly nowMs: number;
+}
+
+/** Reads the licence that the cluster is to have: all of it from the cluster's own namespace. */
+export function observeLicense(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  parts: LicenseParts,
+): LicenseSeen {
+  if (cluster.distribution !== "elasticsearch") return NO_LICENSE;
+  const { labels = {}, annotations = {} } = object.metadata;
+  return {
+    ...readLicense(object, cluster, parts),
+    desired: readDesiredLicense(labels[DESIRED_LICENSE_LABEL] ?? ""),
+    allowsDowngrade: annotations[ALLOW_DOWNGRADE_ANNOTATION] === "true",
+    revertsToBasic: annotations[ON_LICENSE_LOSS_ANNOTATION] === "RevertToBasic",
+    attempt: parts.attempts.of(cluster.uid),
+  };
+}
+
+function readLicense(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  parts: LicenseParts,
+): Pick<LicenseSeen, "wanted" | "fault" | "clusterLicense"> {
+  const { license, isStale } = chosenLicense(object, parts);
+  const found = { clusterLicense: license?.metadata.name };
+  // Chosen for another licence under the name: the controller will say anew.
+  if (license === undefined || isStale) return { ...found, wanted: undefined, fault: undefined };
+  const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name });
+  const { version, security } = cluster;
+  const engine = { version, hasTransportTls: security.transport.isEnabled };
+  const read = wantedLicense({ license, secret, engine });
+  return "file" in read
+    ? { ...found, wanted: read, fault: undefined }
+    : { ...found, wanted: undefined, fault: read };
+}
+
+interface ChosenLicense {
+  readonly license: Live<ClusterLicense> | undefined;
+  readonly isStale: boolean;
+}
+
+function chosenLicense(
+  object: Live<ClusterObject>,
+  { ctx, nowMs }: Pick<LicenseParts, "ctx" | "nowMs">,
+): ChosenLicense {
+  const { name } = object.metadata;
+  const names = licenseNames(name);
+  const direct = ctx.follow(clusterLicense.kind, { name: names.direct });
+  const spec = ctx.follow(licenseAssociation.kind, { name: names.association })?.spec;
+  const isForUs = spec?.clusterRef.name === name;
+  const pooled = ctx.follow(clusterLicense.kind, { name: isForUs ? spec.licenseRef.name : names.pool });
+  const isStale = isForUs && spec.licenseRef.uid !== undefined && spec.licenseRef.uid !== pooled?.spec.uid;
+  const associated = isStale ? undefined : pooled;
+  const license = chooseLicense({ direct, associated }, object, nowMs);
+  return license === undefined ? { license: pooled, isStale } : { license, isStale: false };
+}
+
+/**
+ * Whether the engine is to be asked for its licence now: while something is to be applied, when one has run out, and
+ * before one that was lost makes way for basic. A cluster that
+ * runs under the licence it should costs no request.
+ */
+export function isLicenseAsked(
+  cluster: SearchCluster,
+  license: LicenseSeen,
+  { status, nowMs }: { readonly status: Partial<ClusterStatus>; readonly nowMs: number },
+): boolean {
+  if (cluster.distribution !== "elasticsearch") return false;
+  const { wanted, desired } = license;
+  const { uid, type, rejected = [] } = status.license ?? {};
+  if (uid === undefined || isLeaving(license, status.license, nowMs)) return true;
+  if (wanted !== undefined)
+    return wanted.uid !== uid && !rejected.some(({ digest }) => digest === wanted.digest);
+  return desired !== undefined && desired !== type;
+}
+
+/** Whether the licence has run out, or has been lost for so long that basic takes its place. */
+function isLeaving(
+  { revertsToBasic }: LicenseSeen,
+  { expiryTime = "", lostSince = "" }: Partial<NonNullable<ClusterStatus["license"]>> = {},
+  nowMs: number,
+): boolean {
+  if (Date.parse(expiryTime) <= nowMs) return true;
+  return revertsToBasic && Date.parse(lostSince) + licenseParameters.deletionGraceMs <= nowMs;
+}

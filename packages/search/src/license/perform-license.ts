@@ -1,0 +1,201 @@
+import { clusterLicense } from "@quartermaster/api/licensing";
+import { type Context, unreachable } from "@quartermaster/runtime";
+
+import type { EngineClient } from "../engine/engine-client.ts";
+import { EngineError } from "../engine/engine-error.ts";
+import type { EngineLicense, LicenseAnswer, LicenseCause } from "../engine/engine-facts.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import type { SearchAction } from "../search-action.ts";
+import type { Subject } from "../subject.ts";
+import type { LicenseAttempts } from "./license-attempts.ts";
+import type { LicenseResult } from "./license-seen.ts";
+
+/** Writes about the licence. */
+export type LicenseAction = Extract<SearchAction, { readonly do: "putLicense" | "startLicense" }>;
+
+/** Clocks differ: a licence that has just begun may not have begun yet for the engine. */
+const skewMs = 300_000;
+
+/** One attempt. Whatever comes of it is remembered and said by the next look; it never fails the reconcile. */
+export async function performLicense(
+  action: LicenseAction,
+  { cluster, ctx, engine }: Pick<Subject, "cluster" | "ctx" | "engine">,
+  { attempts, nowMs }: { readonly attempts: LicenseAttempts; readonly nowMs: number },
+): Promise<void> {
+  const result = await attempted(action, {
+    engine,
+    nowMs,
+    isBack: async (uid) => await isLicenseBack(uid, cluster, ctx),
+  });
+  attempts.record(cluster.uid, result);
+  if (result.outcome === "failed") return;
+  const isApplied = result.outcome === "applied";
+  ctx.events.record({
+    type: isApplied ? "Normal" : "Warning",
+    reason: isApplied ? "LicenseApplied" : result.reason,
+    action: "ApplyLicense",
+    note: isApplied ? `The engine runs under licence ${result.uid}.` : `Licence ${result.uid} was refused.`,
+  });
+}
+
+/** What one attempt needs. */
+interface AttemptParts {
+  readonly engine: () => EngineClient;
+  readonly nowMs: number;
+  readonly isBack: (uid: string) => Promise<boolean>;
+}
+
+/** Asked of the server itself: a licence is not given up because a watch is late. */
+async function isLicenseBack(uid: string, { namespace }: SearchCluster, ctx: Context): Promise<boolean> {
+  const options = { namespace, signal: ctx.signal };
+  for await (const { spec } of ctx.client.list(clusterLicense.kind, options))
+    if (spec.uid === uid) return true;
+  return false;
+}
+
+async function attempted(
+  action: LicenseAction,
+  { engine, nowMs, isBack }: AttemptParts,
+): Promise<LicenseResult> {
+  try {
+    return action.do === "putLicense"
+      ? await putLicense(action, engine(), nowMs)
+      : await startLicense(action, engine(), isBack);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    const uid = action.do === "putLicense" ? action.uid : action.type;
+    const reason = error.code === "forbidden" ? searchReasons.authFailed : searchReasons.licensePending;
+    const message = `The licence was not applied: the engine did not answer as expected (${error.code}).`;
+    return { uid, digest: action.digest, outcome: "failed", reason, message, current: undefined };
+  }
+}
+
+async function putLicense(
+  { uid, digest, file, startMs, asksFirst }: Extract<LicenseAction, { readonly do: "putLicense" }>,
+  engine: EngineClient,
+  nowMs: number,
+): Promise<LicenseResult> {
+  const before = await engine.license();
+  if (before.uid === uid) return applied({ uid, digest }, before);
+  const answer = await written(sent({ file, asksFirst }, engine));
+  if (answer === undefined) return notPermitted({ uid, digest });
+  const isTooEarly = answer.outcome === "invalid" && nowMs - startMs < skewMs;
+  if (isTooEarly)
+    return failed({ uid, digest }, "The engine does not take the licence yet; clocks may differ.");
+  if (answer.outcome !== "applied" && answer.outcome !== "alreadySo")
+    return refused({ uid, digest }, refusalReason(answer), answer);
+  // HTTP 200 is not success: what counts is what runs.
+  const after = await engine.license();
+  return after.uid === uid
+    ? applied({ uid, digest, messages: answer.messages }, after)
+    : failed({ uid, digest }, "The engine took the licence and runs under another one.");
+}
+
+/** Sends a file. What the engine warned about before it was told to go on is part of its answer. */
+async function sent(
+  { file, asksFirst }: Pick<Extract<LicenseAction, { readonly do: "putLicense" }>, "file" | "asksFirst">,
+  engine: EngineClient,
+): Promise<LicenseAnswer> {
+  const first = await engine.putLicense(file, { acknowledge: !asksFirst });
+  if (!asksFirst || first.outcome !== "acknowledgeRequired") return first;
+  const answer = await engine.putLicense(file, { acknowledge: true });
+  return { ...answer, messages: [...first.messages, ...answer.messages] };
+}
+
+async function startLicense(
+  { type, digest, from }: Extract<LicenseAction, { readonly do: "startLicense" }>,
+  engine: EngineClient,
+  isBack: AttemptParts["isBack"],
+): Promise<LicenseResult> {
+  if (from !== undefined) {
+    const before = await engine.license();
+    if (before.uid !== from.uid)
+      return failed(
+        { uid: type, digest },
+        "The engine runs under another licence by now; nothing is started.",
+      );
+    if (from.isLost && (await isBack(from.uid)))
+      return failed(
+        { uid: type, digest },
+        `A ClusterLicense with licence ${from.uid} is back; nothing is started.`,
+      );
+  }
+  const answer = await written(startOf(type, engine));
+  if (answer === undefined) return notPermitted({ uid: type, digest });
+  if (answer.outcome === "refused")
+    return refused({ uid: type, digest }, searchReasons.trialNotAvailable, answer);
+  const after = await engine.license();
+  return after.type === type
+    ? applied({ uid: after.uid, digest }, after)
+    : failed({ uid: type, digest }, `The engine did not start a ${type} licence.`);
+}
+
+/** The answer to a write; undefined where our account may read the licence and not change it. */
+async function written(answer: Promise<LicenseAnswer>): Promise<LicenseAnswer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "forbidden") return undefined;
+    throw error;
+  }
+}
+
+function notPermitted(attempt: Attempted): LicenseResult {
+  const message = "The engine does not permit the operator's account to change the licence.";
+  return { ...failed(attempt, message), reason: searchReasons.insufficientPrivileges };
+}
+
+const causeReasons: Readonly<Record<LicenseCause, string>> = {
+  typeNotAllowed: searchReasons.uploadTypeNotAllowed,
+  tlsRequired: searchReasons.tlsRequired,
+  fipsMode: searchReasons.fipsRequired,
+};
+
+function refusalReason({ outcome, cause }: LicenseAnswer): string {
+  if (cause !== undefined) return causeReasons[cause];
+  if (outcome === "acknowledgeRequired") return searchReasons.needsAcknowledgement;
+  return outcome === "expired" ? searchReasons.licenseExpired : searchReasons.rejectedByCluster;
+}
+
+async function startOf(type: "trial" | "basic", engine: EngineClient): Promise<LicenseAnswer> {
+  switch (type) {
+    case "trial":
+      return await engine.startTrial({ acknowledge: true });
+    case "basic":
+      return await engine.startBasic({ acknowledge: true });
+    default:
+      return unreachable(type);
+  }
+}
+
+interface Attempted {
+  readonly uid: string;
+  readonly digest: string;
+  readonly messages?: readonly string[];
+}
+
+function applied({ uid, digest, messages = [] }: Attempted, current: EngineLicense): LicenseResult {
+  const message = messages.join(" ");
+  return { uid, digest, outcome: "applied", reason: "Applied", message, current };
+}
+
+function refused(
+  { uid, digest }: Attempted,
+  reason: string,
+  { messages, outcome }: LicenseAnswer,
+): LicenseResult {
+  const message = [outcome, ...messages].join(": ");
+  return { uid, digest, outcome: "rejected", reason, message, current: undefined };
+}
+
+function failed({ uid, digest }: Attempted, message: string): LicenseResult {
+  return {
+    uid,
+    digest,
+    outcome: "failed",
+    reason: searchReasons.licensePending,
+    message,
+    current: undefined,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Index, JsonObject, KubeObject } from "@quartermaster/runtime";
+
+import type { SearchCluster } from "./model/search-cluster.ts";
+
+const prefix = "search.quartermaster.dev/";
+
+/** Labels of everything that belongs to a cluster. */
+export const markLabels = {
+  /** Name of the cluster. */
+  cluster: `${prefix}cluster`,
+  /** Uid of the cluster's object. */
+  uid: `${prefix}cluster-uid`,
+  /** Name of the pool, on pods and claims. */
+  pool: `${prefix}pool`,
+  /** What an object is a part of, besides nodes: `dashboards`. */
+  part: `${prefix}part`,
+} as const;
+
+/** Annotations that say what a volume holds, written once the cluster has formed, and what a pod or a certificate was made for. */
+export const markAnnotations = {
+  /** UUID of the engine's cluster whose data the volume holds. */
+  engineUuid: `${prefix}engine-uuid`,
+  /** `manager`, `data`, or both with a comma; `nothing` once the node was removed. */
+  holds: `${prefix}holds`,
+  /** How many managers the cluster had. */
+  managers: `${prefix}managers`,
+  /** Hash of what a pod was started with; see `poolInputsHash`. */
+  inputsHash: `${prefix}inputs-hash`,
+  /** Value of the author's `renew-certificates` that a certificate was issued for; on its Secret, written with the pair. */
+  renewed: `${prefix}renewed`,
+} as const;
+
+/** The labels for objects of a cluster. */
+export function labelsOf({
+  name,
+  uid,
+}: Pick<SearchCluster, "name" | "uid">): Readonly<Record<string, string>> {
+  return { [markLabels.cluster]: name, [markLabels.uid]: uid };
+}
+
+/**
+ * Whether an object without owner reference belongs to the cluster, or to one of the same name before it: what outlives a cluster on
+ * purpose is taken over by the next. Only the operator may write these labels; the policy `search-marks` sees to that.
+ */
+export function isKeptFor({ metadata }: KubeObject, { name }: Pick<SearchCluster, "name">): boolean {
+  return metadata.labels?.[markLabels.cluster] === name && metadata.labels[markLabels.uid] !== undefined;
+}
+
+/** Labels that make an object of an earlier cluster this one's. */
+export function takeOver({ uid }: Pick<SearchCluster, "uid">): JsonObject {
+  return { [markLabels.uid]: uid };
+}
+
+/** Finds the objects of a cluster by `namespace/name`. */
+export const byCluster: Index = {
+  name: "search-cluster",
+  valuesOf: ({ metadata: { namespace = "", labels } }) => {
+    const name = labels?.[markLabels.cluster];
+    return name === undefined ? [] : [`${namespace}/${name}`];
+  },
+};

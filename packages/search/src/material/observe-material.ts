@@ -1,0 +1,236 @@
+import { type Context, digestOf, isControlledBy, type Live, textOf } from "@quartermaster/runtime";
+import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
+import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
+
+import { isKeptFor, markLabels } from "../marks.ts";
+import type { ClusterObject } from "../model/read-cluster.ts";
+import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
+import { secretText } from "../secret-text.ts";
+import type { AccountFact, LeafName, Login, Material, SecretFact } from "../seen.ts";
+import { clusterNames } from "../workload/cluster-names.ts";
+import { dashboardsNames } from "../workload/dashboards-names.ts";
+import { dialectOf } from "../workload/dialect.ts";
+
+/** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
+export function observeMaterial(object: Live<ClusterObject>, cluster: SearchCluster, ctx: Context): Material {
+  const names = clusterNames(cluster);
+  const user = new UserSecrets(ctx);
+  const { security } = cluster;
+  const authority = authorityOf(
+    keptSecret(ctx, cluster, names.authoritySecret),
+    security.transport.caSecret,
+    user,
+  );
+  const own = (name: string): SecretFact => ownedSecret(ctx, object, { name, cluster });
+  const leaves = new Map(leafSecrets(cluster).map(([leaf, name]) => [leaf, withPair(own(name), "tls")]));
+  const adminPassword = adminOf(cluster, keptSecret(ctx, cluster, names.adminPassword), user);
+  const fileRealm = hasFileRealm(cluster)
+    ? {
+        operator: accountOf(keptSecret(ctx, cluster, names.operatorPassword)),
+        files: own(isPlainOpenSearch(cluster) ? names.securityFiles : names.fileRealm),
+      }
+    : undefined;
+  const dashboards =
+    security.isEnabled && cluster.dashboards !== undefined
+      ? accountOf(keptSecret(ctx, cluster, dashboardsNames(cluster).password))
+      : undefined;
+  const foreignTrust = [security.transport, security.http].flatMap((layer) =>
+    layer.isEnabled && !layer.isGenerated ? foreignAuthority(layer.secret, user) : [],
+  );
+  const podInputs = {
+    keystore: Object.fromEntries(
+      cluster.keystore.map(({ secretName }) => [secretName, user.digest(secretName)]),
+    ),
+    volumes: volumeInputs(cluster, ctx, user),
+  };
+  return {
+    authority,
+    leaves,
+    adminPassword,
+    fileRealm,
+    dashboards,
+    foreignTrust,
+    podInputs,
+    missing: security.isEnabled
+      ? [...user.missing, ...missingOwn({ authority, leaves, adminPassword, fileRealm })]
+      : user.missing,
+  };
+}
+
+/** Elasticsearch takes no administrator by certificate; Dashboards has one only where the author supplies none. */
+function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, string])[] {
+  const names = clusterNames(cluster);
+  const nodes = [
+    ["transport", names.transportCertificate],
+    ["http", names.httpCertificate],
+  ] as const;
+  const { dashboards } = cluster;
+  const isServed = dashboards?.isTlsEnabled === true && dashboards.tlsSecret === undefined;
+  return [
+    ...nodes,
+    ...(hasFileRealm(cluster) ? [] : [["admin", names.adminCertificate] as const]),
+    ...(isServed ? [["dashboards", dashboardsNames(cluster).certificate] as const] : []),
+  ];
+}
+
+function hasFileRealm(cluster: SearchCluster): boolean {
+  return cluster.security.isEnabled && (dialectOf(cluster).hasFileRealm || isPlainOpenSearch(cluster));
+}
+
+function missingOwn({
+  authority,
+  leaves,
+  adminPassword,
+  fileRealm,
+}: Pick<Material, "authority" | "leaves" | "adminPassword" | "fileRealm">): readonly string[] {
+  return [
+    ...(authority.pair === undefined ? ["own authority"] : []),
+    ...[...leaves].flatMap(([leaf, { pair }]) =>
+      // Nodes need not wait for it.
+      pair === undefined && leaf !== "dashboards" ? [`own ${leaf} certificate`] : [],
+    ),
+    ...(adminPassword.login === undefined ? ["own password of the administrator"] : []),
+    ...(fileRealm === undefined || fileRealm.operator.login !== undefined
+      ? []
+      : ["own password of the operator"]),
+    ...(fileRealm === undefined || fileRealm.files.state === "ours" ? [] : ["own file realm"]),
+  ];
+}
+
+/** The Secrets that the spec names; what they lack is collected. */
+class UserSecrets {
+  readonly #ctx: Context;
+  readonly missing: string[] = [];
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  /** Values of these keys; undefined, and noted as missing, unless all are there. */
+  read(name: string, keys: readonly string[]): readonly string[] | undefined {
+    const live = this.#ctx.follow(secrets, { name });
+    const values = keys.map((key) => secretText(live, key));
+    const lacking = keys.filter((_key, at) => values[at] === undefined);
+    if (lacking.length === 0) return values.map((value) => value ?? "");
+    this.missing.push(live === undefined ? `Secret ${name}` : `key ${lacking.join(", ")} of Secret ${name}`);
+    return undefined;
+  }
+
+  live(name: string): Live<Secret> | undefined {
+    return this.#ctx.follow(secrets, { name });
+  }
+
+  /** A value that need not be there. */
+  optional(name: string, key: string): string | undefined {
+    return secretText(this.#ctx.follow(secrets, { name }), key);
+  }
+
+  digest(name: string): string {
+    const live = this.#ctx.follow(secrets, { name });
+    if (live === undefined) this.missing.push(`Secret ${name}`);
+    return live === undefined ? "" : digestOf(live.data ?? {});
+  }
+}
+
+/** From the store of marked Secrets. One without our marks is not in there: until ours exists, the name is followed. */
+function namedSecret(ctx: Context, cluster: SearchCluster, name: string): Live<Secret> | undefined {
+  return ctx.store(secrets).get({ name, namespace: cluster.namespace }) ?? ctx.follow(secrets, { name });
+}
+
+function ownedSecret(ctx: Context, object: Live<ClusterObject>, at: OwnSecret): SecretFact {
+  const { name } = at;
+  const live = namedSecret(ctx, at.cluster, name);
+  if (live === undefined) return { name, state: "missing", live: undefined };
+  return { name, state: isControlledBy(live, object) ? "ours" : "foreign", live };
+}
+
+interface OwnSecret {
+  readonly name: string;
+  readonly cluster: SearchCluster;
+}
+
+function keptSecret(ctx: Context, cluster: SearchCluster, name: string): SecretFact {
+  const live = namedSecret(ctx, cluster, name);
+  if (live === undefined) return { name, state: "missing", live: undefined };
+  if (!isKeptFor(live, cluster)) return { name, state: "foreign", live };
+  return { name, state: live.metadata.labels?.[markLabels.uid] === cluster.uid ? "ours" : "kept", live };
+}
+
+function withPair(
+  fact: SecretFact,
+  file: "tls" | "ca",
+): SecretFact & { readonly pair: CertifiedKey | undefined } {
+  return { ...fact, pair: fact.state === "foreign" ? undefined : pairIn(fact.live, file) };
+}
+
+function pairIn(live: Live<Secret> | undefined, file: "tls" | "ca"): CertifiedKey | undefined {
+  const certificatePem = secretText(live, `${file}.crt`);
+  const keyPem = secretText(live, `${file}.key`);
+  if (certificatePem === undefined || keyPem === undefined) return undefined;
+  const pair = { certificatePem, keyPem };
+  return isPair(pair) ? pair : undefined;
+}
+
+function authorityOf(own: SecretFact, named: string | undefined, user: UserSecrets): Material["authority"] {
+  if (named === undefined) return withPair(own, "ca");
+  const [certificatePem, keyPem] = user.read(named, ["ca.crt", "ca.key"]) ?? [];
+  const pair = certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem };
+  return { name: named, state: pair === undefined ? "missing" : "ours", live: undefined, pair };
+}
+
+function adminOf(cluster: SearchCluster, own: SecretFact, user: UserSecrets): Material["adminPassword"] {
+  const named = cluster.security.adminCredentialsSecret;
+  if (named === undefined) return accountOf(own);
+  const [username, password] = user.read(named, ["username", "password"]) ?? [];
+  const login = username === undefined || password === undefined ? undefined : { username, password };
+  const live = user.live(named);
+  return {
+    name: named,
+    state: login === undefined ? "missing" : "ours",
+    live,
+    login,
+    version: versionOf(live),
+  };
+}
+
+function accountOf(own: SecretFact): AccountFact {
+  const login = own.state === "foreign" ? undefined : loginIn(own.live);
+  return { ...own, login, version: versionOf(own.live) };
+}
+
+function versionOf(live: Live<Secret> | undefined): string {
+  return live === undefined ? "" : `${live.metadata.uid}/${live.metadata.resourceVersion}`;
+}
+
+function loginIn(live: Live<Secret> | undefined): Login | undefined {
+  const username = secretText(live, "username");
+  const password = secretText(live, "password");
+  return username === undefined || password === undefined ? undefined : { username, password };
+}
+
+/** The author's leaf has to be there before pods start; its authority is trusted besides ours. */
+function foreignAuthority(name: string | undefined, user: UserSecrets): readonly string[] {
+  if (name === undefined) return [];
+  user.read(name, ["tls.crt", "tls.key"]);
+  const authority = user.optional(name, "ca.crt");
+  return authority === undefined ? [] : [authority];
+}
+
+/** Digests of what is behind volumes that restart their pods. */
+function volumeInputs(
+  { pod }: SearchCluster,
+  ctx: Context,
+  user: UserSecrets,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pod.volumes.flatMap((volume) => {
+      if (volume["restartPods"] !== true) return [];
+      const name = textOf(volume, "name") ?? "";
+      const secret = textOf(volume["secret"], "secretName");
+      const config = textOf(volume["configMap"], "name");
+      if (secret !== undefined) return [[name, user.digest(secret)]];
+      if (config === undefined) return [];
+      return [[name, digestOf(ctx.follow(configMaps, { name: config })?.data ?? {})]];
+    }),
+  );
+}

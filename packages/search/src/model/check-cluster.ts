@@ -1,0 +1,77 @@
+import type { ClusterObject } from "./read-cluster.ts";
+import { acceptedRoles, readRole } from "./read-pool.ts";
+import { isManagerPool, type NodePool, type SearchCluster, type SpecIssue } from "./search-cluster.ts";
+
+/** Everything in a declaration that cannot be carried out, each with its place and what to write instead. */
+export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]): readonly SpecIssue[] {
+  return [
+    ...checkVersion(cluster),
+    ...checkRoles(spec),
+    ...checkManagers(cluster),
+    ...checkTls(cluster),
+    ...checkDashboards(cluster),
+    ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
+  ];
+}
+
+const invalid = (path: string, message: string): SpecIssue => ({ path, reason: "InvalidSpec", message });
+
+function checkVersion({ version }: SearchCluster): readonly SpecIssue[] {
+  if (/^\d+\.\d+\.\d+/.test(version)) return [];
+  const path = "spec.general.version";
+  return version === ""
+    ? [invalid(path, "is missing, and the tag of general.image is not a version either: write e.g. 2.19.4")]
+    : [invalid(path, "is not a version: write e.g. 2.19.4")];
+}
+
+function checkRoles({ nodePools }: ClusterObject["spec"]): readonly SpecIssue[] {
+  return nodePools.flatMap(({ roles }, pool) =>
+    roles.flatMap((role, at) =>
+      readRole(role) === undefined
+        ? [
+            invalid(
+              `spec.nodePools[${String(pool)}].roles[${String(at)}]`,
+              `is not a role of a node; there are ${acceptedRoles.join(", ")}`,
+            ),
+          ]
+        : [],
+    ),
+  );
+}
+
+function checkManagers({ pools }: SearchCluster): readonly SpecIssue[] {
+  const managers = pools.filter(isManagerPool).reduce((sum, { replicas }) => sum + replicas, 0);
+  return managers > 0
+    ? []
+    : [invalid("spec.nodePools", "has no node with role cluster_manager: without one no cluster can form")];
+}
+
+function checkTls({ security: { isEnabled, transport, http } }: SearchCluster): readonly SpecIssue[] {
+  if (!isEnabled) return [];
+  return [
+    ...(transport.isGenerated || transport.secret !== undefined
+      ? []
+      : [invalid("spec.security.tls.transport.secret", "is missing although generate is false")]),
+    ...(!http.isEnabled || http.isGenerated || http.secret !== undefined
+      ? []
+      : [invalid("spec.security.tls.http.secret", "is missing although generate is false")]),
+  ];
+}
+
+/** Both would have the same Service and ConfigMap. */
+function checkDashboards({ dashboards, pools }: SearchCluster): readonly SpecIssue[] {
+  const at = pools.findIndex(({ name }) => name === "dashboards");
+  if (dashboards === undefined || at < 0) return [];
+  return [
+    invalid(`spec.nodePools[${String(at)}].component`, "must not be dashboards while Dashboards is enabled"),
+  ];
+}
+
+function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIssue[] {
+  const isSized = storage.kind !== "volume" || /^[0-9.]+([EPTGMk]i?|m)?$/.test(storage.size);
+  const isVotingOnly = roles.includes("voting_only") && !roles.includes("cluster_manager");
+  return [
+    ...(isSized ? [] : [invalid(`${path}.diskSize`, "is not a size: write e.g. 30Gi")]),
+    ...(isVotingOnly ? [invalid(`${path}.roles`, "has voting_only without cluster_manager")] : []),
+  ];
+}

@@ -1,0 +1,219 @@
+import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
+import type { Live } from "@quartermaster/runtime";
+
+import { checkCluster } from "./check-cluster.ts";
+import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
+import { readPool } from "./read-pool.ts";
+import { readSecurity } from "./read-security.ts";
+import type { DashboardsWish, Distribution, PodWish, SearchCluster, SpecIssue } from "./search-cluster.ts";
+
+/** Any kind that declares a search cluster. */
+export type ClusterObject = OpenSearchCluster | ElasticsearchCluster;
+
+/** A declaration as lanes read it, with everything that is wrong with it. */
+export interface ReadCluster {
+  readonly cluster: SearchCluster;
+  /** All at once; while there is one, nothing is made or changed. */
+  readonly issues: readonly SpecIssue[];
+  /** Fields that are accepted and have no effect, e.g. `spec.bootstrap`. */
+  readonly ignored: readonly string[];
+}
+
+/** How `status.restarted` names all pools. */
+export const allPools = "*";
+
+/** Annotations that ask for something begin so. */
+const REQUEST_PREFIX = "search.quartermaster.dev/";
+
+/** The annotation that asks for a restart of all pools, or of one. */
+export function restartAnnotation(pool: string | undefined): string {
+  return pool === undefined ? `${REQUEST_PREFIX}restart` : `${REQUEST_PREFIX}restart.${pool}`;
+}
+
+/** Reads a declaration of either group or distribution. Never throws: what is wrong is in `issues`. */
+export function readCluster(object: Live<ClusterObject>): ReadCluster {
+  const cluster = clusterOf(object);
+  return { cluster, issues: checkCluster(cluster, object.spec), ignored: ignoredIn(object) };
+}
+
+function clusterOf(object: Live<ClusterObject>): SearchCluster {
+  const { spec } = object;
+  const { general, operations } = spec;
+  const { additionalConfig = {}, pluginsList = [] } = general;
+  return {
+    ...identityOf(object),
+    serviceName: general.serviceName,
+    httpPort: general.httpPort,
+    serverName: present(general.operatorClusterURL),
+    pools: spec.nodePools.map((pool) => readPool(pool, general)),
+    config: additionalConfig,
+    plugins: pluginsList,
+    keystore: keystoreOf(general),
+    security: readSecurity(spec.security),
+    pod: generalPod(general),
+    dashboards: readDashboards(object),
+    networkPolicy: networkPolicyOf(general),
+    ...retentionOf(general),
+    drainsBeforeRestart: general.drainDataNodes === true,
+    drainsBeforeRemoval: !("confMgmt" in spec) || spec.confMgmt?.smartScaler !== false,
+    isPaused: operations?.paused === true,
+    isDeletionProtected: operations?.deletionProtection === true,
+    requests: {
+      acceptNewCluster: request(object, "accept-new-cluster"),
+      renewCertificates: request(object, "renew-certificates"),
+      ...restartRequests(object),
+      skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
+    },
+  };
+}
+
+function retentionOf({
+  persistentVolumeClaimRetentionPolicy: policy,
+}: General): Pick<SearchCluster, "whenDeleted" | "whenPoolRemoved"> {
+  return { whenDeleted: policy?.whenDeleted ?? "Retain", whenPoolRemoved: policy?.whenScaled ?? "Retain" };
+}
+
+type General = ClusterObject["spec"]["general"];
+type Identity = "distribution" | "name" | "namespace" | "uid" | "version" | "image" | "home";
+
+function identityOf({
+  metadata,
+  spec: { general },
+  kind,
+}: Live<ClusterObject>): Pick<SearchCluster, Identity> {
+  const distribution = distributionOf(kind);
+  const { repository, image, home } = engineDefaults[distribution];
+  const version = versionIn(general);
+  const { name, namespace, uid } = metadata;
+  return {
+    distribution,
+    name,
+    namespace,
+    uid,
+    version,
+    image: imageOf(general, `${general.defaultRepo ?? repository}/${image}:${version}`),
+    home: general.opensearchHome ?? home,
+  };
+}
+
+function distributionOf(kind: string): Distribution {
+  return kind === "ElasticsearchCluster" ? "elasticsearch" : "opensearch";
+}
+
+/** The version, or that in the tag of the image: `registry/opensearch:2.19.4`. */
+function versionIn({ version, image = "" }: General): string {
+  return present(version) ?? /:(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? "";
+}
+
+function keystoreOf({ keystore = [] }: General): SearchCluster["keystore"] {
+  return keystore.flatMap(({ secret, keyMappings = {} }) => {
+    const secretName = nameIn(secret);
+    return secretName === undefined ? [] : [{ secretName, keys: keyMappings }];
+  });
+}
+
+function generalPod(general: General): PodWish {
+  const wish = podWishOf(general);
+  const serviceAccountName = present(general.serviceAccount);
+  return {
+    ...wish,
+    spec: { ...wish.spec, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
+    ...(general.command === undefined ? {} : { command: general.command }),
+    setsMaxMapCount: general.setVMMaxMapCount === true,
+  };
+}
+
+function networkPolicyOf({ networkPolicy = {} }: General): SearchCluster["networkPolicy"] {
+  const { enable = true, from = [] } = networkPolicy;
+  return { isEnabled: enable, from };
+}
+
+const engineDefaults = {
+  opensearch: {
+    repository: "docker.io/opensearchproject",
+    image: "opensearch",
+    dashboards: "opensearch-dashboards",
+    dashboardsRepository: "docker.io/opensearchproject",
+    dashboardsHome: "/usr/share/opensearch-dashboards",
+    home: "/usr/share/opensearch",
+  },
+  elasticsearch: {
+    repository: "docker.elastic.co/elasticsearch",
+    image: "elasticsearch",
+    dashboards: "kibana",
+    dashboardsRepository: "docker.elastic.co/kibana",
+    dashboardsHome: "/usr/share/kibana",
+    home: "/usr/share/elasticsearch",
+  },
+} as const;
+
+function request({ metadata }: Live<ClusterObject>, name: string): string | undefined {
+  return present(metadata.annotations?.[`${REQUEST_PREFIX}${name}`]);
+}
+
+/** The newest values: those of the annotations, or those that were acted on before the annotations went away. */
+function restartRequests(
+  object: Live<ClusterObject>,
+): Pick<SearchCluster["requests"], "restart" | "restartPools"> {
+  const before = new Map((object.status?.restarted ?? []).map(({ scope, value }) => [scope, value]));
+  const perPool = object.spec.nodePools.flatMap(({ component }) => {
+    const value = request(object, `restart.${component}`) ?? before.get(component);
+    return value === undefined ? [] : [[component, value] as const];
+  });
+  return {
+    restart: request(object, "restart") ?? before.get(allPools),
+    restartPools: Object.fromEntries(perPool),
+  };
+}
+
+type DashboardsSpec = NonNullable<OpenSearchCluster["spec"]["dashboards"]>;
+
+function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsWish | undefined {
+  const wish = "dashboards" in spec ? spec.dashboards : kibanaOf(spec);
+  if (wish?.enable !== true) return undefined;
+  const { general } = spec;
+  const { additionalConfig = {}, replicas, resources } = wish;
+  const version = present(wish.version) ?? versionIn(general);
+  const { dashboardsRepository, dashboardsHome, dashboards } = engineDefaults[distributionOf(kind)];
+  return {
+    version,
+    home: present(wish.opensearchDashboardsHome) ?? dashboardsHome,
+    image: imageOf(wish, `${general.defaultRepo ?? dashboardsRepository}/${dashboards}:${version}`),
+    replicas,
+    ...dashboardsTls(wish),
+    basePath: present(wish.basePath),
+    config: additionalConfig,
+    credentialsSecret: nameIn(wish.opensearchCredentialsSecret),
+    resources,
+    service: dashboardsService(wish),
+    pod: podWishOf(wish),
+  };
+}
+
+function kibanaOf(spec: ClusterObject["spec"]): DashboardsSpec | undefined {
+  return "kibana" in spec ? spec.kibana : undefined;
+}
+
+function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsWish, "isTlsEnabled" | "tlsSecret"> {
+  return {
+    isTlsEnabled: tls?.enable === true,
+    tlsSecret: tls?.generate === true ? undefined : nameIn(tls?.secret),
+  };
+}
+
+function dashboardsService({ service }: DashboardsSpec): DashboardsWish["service"] {
+  const { type = "ClusterIP", labels = {}, loadBalancerSourceRanges = [] } = service ?? {};
+  return { type, labels, sourceRanges: loadBalancerSourceRanges };
+}
+
+/** Fields that other operators use and this one does not need, or does not act on yet. */
+function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
+  const fields = {
+    "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
+    "spec.general.snapshotRepositories": spec.general.snapshotRepositories,
+    "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
+    "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
+    "spec.security.config.updateJob": spec.security?.config?.updateJob,
+  };
+  return Object.entries(fields).flatMap(([path, value]) => (value === undefined ? [] : [path]));
+}

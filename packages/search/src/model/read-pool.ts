@@ -1,0 +1,100 @@
+import { podWishOf, present } from "./pod-wish.ts";
+import type { ClusterObject } from "./read-cluster.ts";
+import type { NodePool, NodeRole, PodWish, PoolDisruptionBudget, PoolStorage } from "./search-cluster.ts";
+
+type General = ClusterObject["spec"]["general"];
+type PoolSpec = ClusterObject["spec"]["nodePools"][number];
+
+/** A pool of the spec. Roles that nobody knows are left out; the check names them. */
+export function readPool(pool: PoolSpec, general: General): NodePool {
+  const { component, replicas, additionalConfig = {}, resources } = pool;
+  return {
+    name: component,
+    replicas,
+    roles: [...new Set(pool.roles.flatMap((role) => readRole(role) ?? []))],
+    storage: storageOf(pool),
+    whenScaled: whenScaled(pool) ?? whenScaled(general) ?? "Retain",
+    image: present(pool.image),
+    jvm: present(pool.jvm),
+    config: additionalConfig,
+    resources,
+    pdb: budgetOf(pool.pdb),
+    pod: poolPod(pool),
+  };
+}
+
+function whenScaled({
+  persistentVolumeClaimRetentionPolicy: policy,
+}: PoolSpec | General): NodePool["whenScaled"] | undefined {
+  return policy?.whenScaled;
+}
+
+function poolPod(pool: PoolSpec): PodWish {
+  const { probes, sidecarContainers = [], initContainers = [] } = pool;
+  const wish = podWishOf(pool);
+  return {
+    ...wish,
+    container: { ...wish.container, ...(probes === undefined ? {} : { probes }) },
+    sidecars: sidecarContainers,
+    initContainers,
+  };
+}
+
+function budgetOf(pdb: PoolSpec["pdb"]): PoolDisruptionBudget | undefined {
+  if (pdb?.enable !== true) return undefined;
+  const { minAvailable, maxUnavailable } = pdb;
+  return {
+    ...(minAvailable === undefined ? {} : { minAvailable }),
+    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+  };
+}
+
+const accepted: readonly NodeRole[] = [
+  "cluster_manager",
+  "data",
+  "data_content",
+  "data_hot",
+  "data_warm",
+  "data_cold",
+  "data_frozen",
+  "ingest",
+  "ml",
+  "remote_cluster_client",
+  "search",
+  "transform",
+  "voting_only",
+  "coordinating_only",
+];
+
+/** A role by any name that it has had; undefined when it is not one. */
+export function readRole(role: string): NodeRole | undefined {
+  const known = role === "master" ? "cluster_manager" : role;
+  return accepted.find((each) => each === known);
+}
+
+/** For messages. */
+export const acceptedRoles: readonly string[] = [...accepted, "master"];
+
+function storageOf({ persistence = {}, diskSize = "30Gi" }: PoolSpec): PoolStorage {
+  const { emptyDir, hostPath, pvc = {} } = persistence;
+  if (emptyDir !== undefined) return { kind: "emptyDir", source: emptyDir };
+  if (hostPath !== undefined) return { kind: "hostPath", source: hostPath };
+  return volumeOf(pvc, String(diskSize));
+}
+
+type ClaimSpec = NonNullable<NonNullable<PoolSpec["persistence"]>["pvc"]>;
+
+function volumeOf(
+  { accessModes = [], labels = {}, annotations = {}, ...rest }: ClaimSpec,
+  size: string,
+): PoolStorage {
+  const storageClass = present(rest.storageClass);
+  return {
+    kind: "volume",
+    size,
+    ...(storageClass === undefined ? {} : { storageClass }),
+    accessModes: accessModes.length === 0 ? ["ReadWriteOnce"] : accessModes,
+    labels,
+    annotations,
+  };
+}

@@ -1,0 +1,242 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
+/** Two distributions of one engine. */
+export type Distribution = "opensearch" | "elasticsearch";
+
+/** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
+export type NodeRole =
+  | "cluster_manager"
+  | "data"
+  | "data_content"
+  | "data_hot"
+  | "data_warm"
+  | "data_cold"
+  | "data_frozen"
+  | "ingest"
+  | "ml"
+  | "remote_cluster_client"
+  | "search"
+  | "transform"
+  | "voting_only"
+  | "coordinating_only";
+
+/**
+ * A search cluster as its author declared it, whichever kind and group the object has: names resolved, defaults filled in, checked.
+ * Lanes read nothing else of the spec.
+ */
+export interface SearchCluster {
+  readonly distribution: Distribution;
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly version: string;
+  readonly image: ImageWish;
+  /** Name of the Service for clients. */
+  readonly serviceName: string;
+  readonly httpPort: number;
+  /** Name that the operator verifies in the nodes' certificates (default: that of the Service). */
+  readonly serverName: string | undefined;
+  /** Where the engine is in its image, e.g. `/usr/share/opensearch`. */
+  readonly home: string;
+  readonly pools: readonly NodePool[];
+  /** Lines of the engine's configuration for all pools, as text. */
+  readonly config: Readonly<Record<string, string>>;
+  readonly plugins: readonly string[];
+  readonly keystore: readonly KeystoreEntry[];
+  readonly security: SecurityWish;
+  readonly pod: PodWish;
+  readonly dashboards: DashboardsWish | undefined;
+  readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
+  /** What becomes of volumes, authority and passwords when the cluster is deleted. */
+  readonly whenDeleted: "Retain" | "Delete";
+  /** What becomes of the claims of a pool that is dropped. */
+  readonly whenPoolRemoved: "Retain" | "Delete";
+  /** Shards leave a node before it restarts. */
+  readonly drainsBeforeRestart: boolean;
+  /** Shards leave a node before it is removed; otherwise a started copy of each elsewhere is enough. */
+  readonly drainsBeforeRemoval: boolean;
+  readonly isPaused: boolean;
+  readonly isDeletionProtected: boolean;
+  /** What the annotations ask for; a new value acts once. */
+  readonly requests: ClusterRequests;
+}
+
+/** Image of the engine. */
+export interface ImageWish {
+  readonly name: string;
+  readonly pullPolicy?: string;
+  readonly pullSecrets: readonly string[];
+}
+
+/** Nodes that are alike: one StatefulSet. */
+export interface NodePool {
+  /** `component` in the spec. */
+  readonly name: string;
+  readonly replicas: number;
+  readonly roles: readonly NodeRole[];
+  readonly storage: PoolStorage;
+  /** What becomes of a claim whose node was removed for good. */
+  readonly whenScaled: "Retain" | "Delete";
+  /** Another image than the cluster's. */
+  readonly image: string | undefined;
+  /** Options of the JVM, e.g. `-Xmx1g -Xms1g`. */
+  readonly jvm: string | undefined;
+  readonly config: Readonly<Record<string, string>>;
+  /** `resources` of the container. */
+  readonly resources: JsonObject | undefined;
+  readonly pdb: PoolDisruptionBudget | undefined;
+  readonly pod: PodWish;
+}
+
+/** A disruption budget that the author asked for. */
+export interface PoolDisruptionBudget {
+  readonly minAvailable?: number | string;
+  readonly maxUnavailable?: number | string;
+}
+
+/** Where a node keeps its data. */
+export type PoolStorage =
+  | {
+      readonly kind: "volume";
+      readonly size: string;
+      readonly storageClass?: string;
+      readonly accessModes: readonly string[];
+      readonly labels: Readonly<Record<string, string>>;
+      readonly annotations: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "emptyDir"; readonly source: JsonObject }
+  | { readonly kind: "hostPath"; readonly source: JsonObject };
+
+/**
+ * What an author may say of pods, as JSON of a pod template: it is not understood but merged, and checked by a dry run. A pool's
+ * fields win over the cluster's.
+ */
+export interface PodWish {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Fields of the pod's spec: affinity, nodeSelector, tolerations, topologySpreadConstraints, hostAliases, securityContext, … */
+  readonly spec: JsonObject;
+  /** Fields of the engine's container: env, securityContext; and `probes` as the spec has them. */
+  readonly container: JsonObject;
+  readonly sidecars: readonly JsonObject[];
+  readonly initContainers: readonly JsonObject[];
+  /** `additionalVolumes` of the spec. */
+  readonly volumes: readonly JsonObject[];
+  /** Shell command that the author starts the engine with; left out, the image's own. */
+  readonly command?: string;
+  /** A privileged init container sets `vm.max_map_count`. */
+  readonly setsMaxMapCount: boolean;
+}
+
+/** Entries of the engine's keystore from a Secret. */
+export interface KeystoreEntry {
+  readonly secretName: string;
+  /** Key in the Secret → name in the keystore; empty means all keys under their own names. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** How the cluster is secured. */
+export interface SecurityWish {
+  /** False only where the author switched both layers off. */
+  readonly isEnabled: boolean;
+  readonly transport: TlsWish;
+  readonly http: TlsWish;
+  /** Secret with `username` and `password` of the administrator (default: generated). */
+  readonly adminCredentialsSecret: string | undefined;
+  /** Secret with files of the security plugin: users, roles, mappings, … */
+  readonly securityConfigSecret: string | undefined;
+  /** Secret with the administrator's client certificate (default: issued by us). */
+  readonly adminSecret: string | undefined;
+  /** Subjects that count as administrators besides ours. */
+  readonly adminDns: readonly string[];
+  /** Subjects that count as nodes besides ours. */
+  readonly nodeDns: readonly string[];
+}
+
+/** TLS of one layer. */
+export interface TlsWish {
+  readonly isEnabled: boolean;
+  /** True: certificates are ours. False: they come from `secret`. */
+  readonly isGenerated: boolean;
+  readonly secret: string | undefined;
+  readonly caSecret: string | undefined;
+  readonly extraNames: readonly string[];
+  readonly durationMs: number;
+  /** How long before its end a certificate is renewed (default: 30 days or a third of its life, the shorter). */
+  readonly renewBeforeMs: number | undefined;
+}
+
+/** OpenSearch Dashboards or Kibana. */
+export interface DashboardsWish {
+  readonly version: string;
+  /** Where it is in its image. */
+  readonly home: string;
+  readonly image: ImageWish;
+  readonly replicas: number;
+  readonly isTlsEnabled: boolean;
+  readonly tlsSecret: string | undefined;
+  readonly basePath: string | undefined;
+  readonly config: Readonly<Record<string, string>>;
+  readonly credentialsSecret: string | undefined;
+  readonly resources: JsonObject | undefined;
+  readonly service: {
+    readonly type: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly sourceRanges: readonly string[];
+  };
+  readonly pod: PodWish;
+}
+
+/** Values of the annotations that ask for something. */
+export interface ClusterRequests {
+  /** UUID that the author is ready to give up. */
+  readonly acceptNewCluster: string | undefined;
+  readonly renewCertificates: string | undefined;
+  /** Of all pools. An annotation that is gone keeps its last value: taking it away restarts nobody. */
+  readonly restart: string | undefined;
+  /** Of single pools, by name. */
+  readonly restartPools: Readonly<Record<string, string>>;
+  /** Names of checks that the author does without. */
+  readonly skipChecks: readonly string[];
+}
+
+/** Something in the spec that cannot be carried out; all of them are reported at once. */
+export interface SpecIssue {
+  /** E.g. `spec.nodePools[0].roles[1]`. */
+  readonly path: string;
+  readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed";
+  /** What is wrong, and what to write instead. */
+  readonly message: string;
+}
+
+/**
+ * Whether users are on but clients talk to OpenSearch without TLS. No certificate can prove who the operator is then: it logs in with an
+ * account of its own, and nodes make their first users from files.
+ */
+export function isPlainOpenSearch({
+  distribution,
+  security,
+}: Pick<SearchCluster, "distribution" | "security">): boolean {
+  return distribution === "opensearch" && security.isEnabled && !security.http.isEnabled;
+}
+
+/** Whether nodes of the pool elect the manager of the cluster. */
+export function isManagerPool({ roles }: { readonly roles: readonly string[] }): boolean {
+  return roles.includes("cluster_manager");
+}
+
+/** Whether nodes of the pool hold data, of whichever tier. */
+export function isDataPool({ roles }: { readonly roles: readonly string[] }): boolean {
+  return roles.some((role) => role === "data" || role.startsWith("data_") || role === "search");
+}
+
+/** Names of the pool's pods, which are the names of its nodes. */
+export function podNames(
+  cluster: Pick<SearchCluster, "name">,
+  pool: Pick<NodePool, "name" | "replicas">,
+): readonly string[] {
+  return Array.from(
+    { length: pool.replicas },
+    (_, ordinal) => `${cluster.name}-${pool.name}-${String(ordinal)}`,
+  );
+}

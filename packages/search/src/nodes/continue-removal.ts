@@ -1,0 +1,168 @@
+import { timestampOf, waiting } from "@quartermaster/runtime";
+
+import { emptyMarks } from "../formation/volume-marks.ts";
+import type { LaneAnswer } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { claimToDelete } from "./claim-to-delete.ts";
+import { type DisruptionWorld, disruptionWorld, upBesides } from "./disruption-world.ts";
+import { drainStep, isDrainStalled, shardsOn } from "./drain-step.ts";
+import { type NodeFacts, nodeNamed } from "./node-facts.ts";
+import { awaitsStep, finishes, intends, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
+import { removalPrecheck } from "./removal-precheck.ts";
+import { isUnknown, refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
+import { shardName } from "./shard-copies.ts";
+
+/** A drain that was given up is tried again after so long, and then after twice as long. */
+const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];
+
+/** Goes on with a removal that is in the status. */
+export function continueRemoval(operation: Operation, seen: Seen, now: Date): LaneAnswer {
+  const world = disruptionWorld(seen);
+  const node = nodeNamed(world.nodes, operation.node);
+  if (node?.hasPlace === true) return beforeShrink(operation, { seen, world, node }, now);
+  return afterShrink(operation, { seen, node });
+}
+
+interface Subject {
+  readonly seen: Seen;
+  readonly world: DisruptionWorld;
+  readonly node: NodeFacts;
+}
+
+function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneAnswer {
+  const { seen, world, node } = subject;
+  // Declared again, or another pod than the one that was looked at: from the beginning.
+  const isAnother = node.pod !== undefined && node.pod.uid !== operation.podUid;
+  if (node.isWanted || isAnother || operation.step === "Release") return withdraws(seen, operation);
+  // What others did since may have made it impossible.
+  if (removalPrecheck(node, subject).kind === "refused") return withdraws(seen, operation);
+  if (isDrainStalled(operation, now)) return givesUp(operation, subject, now);
+  const draining =
+    operation.drains === true ? drainStep(operation, { engine: seen.engine, world, node }, now) : undefined;
+  if (draining !== undefined) return draining;
+  return leaveVote(operation, subject) ?? shrink(operation, subject);
+}
+
+/** The exclusion goes and the place in the queue is free, so that a restart which may help can run. */
+function givesUp(operation: Operation, { seen, world }: Subject, now: Date): LaneAnswer {
+  const attempts = (seen.status.stalledDrain?.attempts ?? 0) + 1;
+  const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempts - 1));
+  const left = world.copies.filter(({ heldBy }) => heldBy.has(operation.node));
+  const stalledDrain = {
+    node: operation.node,
+    attempts,
+    retryAt: timestampOf(new Date(now.getTime() + retryMs)),
+    message: `${operation.node} does not become empty: ${String(operation.shardsLeft ?? left.length)} copies stay on it, among them ${left.slice(0, 3).map(shardName).join(", ")}. See GET _cluster/allocation/explain. It is tried again later.`,
+  };
+  const answer = withdraws(seen, { ...operation, step: "Release" });
+  return { ...answer, intent: { ...answer.intent, stalledDrain } };
+}
+
+function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | undefined {
+  if (!node.isManager) return undefined;
+  const { coordination } = seen.engine;
+  if (!coordination.isKnown) return awaitsStep(operation, operation.step, { actor: "engine" });
+  const { voters, exclusions } = coordination.value;
+  if (exclusions.includes(node.name) && !voters.includes(node.name)) return undefined;
+  return awaitsStep(operation, "Vote", {
+    actor: "engine",
+    actions: [{ do: "excludeVote", node: node.name }],
+  });
+}
+
+function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswer {
+  const set = seen.statefulSets.get(operation.pool);
+  const refusals = [
+    ...removalRefusals(node, world),
+    ...(mayHoldShards(operation, { seen, world, node }) ? [notEmpty(node)] : []),
+  ];
+  if (refusals.length > 0 || set === undefined)
+    return {
+      ...awaitsStep(operation, operation.step, { actor: isUnknown(refusals) ? "engine" : "kubelet" }),
+      ...(refusals.length === 0
+        ? {}
+        : {
+            outcome: waiting(
+              {
+                reason: searchReasons.removing,
+                message: `${operation.node} is not removed yet. ${refusalText(refusals)}.`,
+              },
+              5_000,
+            ),
+          }),
+    };
+  if (operation.step !== "Shrink") return intends({ ...operation, step: "Shrink" });
+  return awaitsStep(operation, "Shrink", {
+    actor: "kubelet",
+    actions: [
+      {
+        do: "shrinkPool",
+        operation: operation.id,
+        pool: operation.pool,
+        uid: set.metadata.uid,
+        to: node.ordinal,
+        podUid: operation.podUid,
+      },
+    ],
+  });
+}
+
+function notEmpty({ name }: NodeFacts): { readonly check: "copiesElsewhere"; readonly message: string } {
+  return { check: "copiesElsewhere", message: `${name} may hold shards that are nowhere else` };
+}
+
+/** Unknown means that it may. Without a drain each of its shards needs a started copy on another node that is up. */
+function mayHoldShards(operation: Operation, { seen, world, node }: Subject): boolean {
+  if (!node.isData) return false;
+  const left = shardsOn({ engine: seen.engine, world, node });
+  if (operation.drains === true) return left !== 0;
+  if (!seen.engine.shards.isKnown) return true;
+  const up = upBesides(node, world.nodes);
+  return world.copies.some(
+    ({ heldBy, startedOn }) => heldBy.has(node.name) && ![...startedOn].some((name) => up.has(name)),
+  );
+}
+
+interface Gone {
+  readonly seen: Seen;
+  readonly node: NodeFacts | undefined;
+}
+
+function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
+  if (node?.pod !== undefined) return awaitsStep(operation, "Await", { actor: "kubelet" });
+  const unknown = unknownFacts(seen.engine);
+  if (unknown !== undefined || node?.isMember === true || isMember(seen, operation.node))
+    return awaitsStep(operation, "Await", { actor: "engine" });
+  if (!isUndone(seen, operation))
+    return awaitsStep(operation, "Release", { actor: "engine", actions: undoing(seen, operation) });
+  const claim = claimToDelete(operation, seen);
+  if (claim !== undefined)
+    return awaitsStep(operation, "Release", {
+      actor: "operator",
+      actions: [
+        {
+          do: "deleteClaim",
+          operation: operation.id,
+          node: operation.node,
+          name: claim.name,
+          uid: claim.uid,
+        },
+      ],
+    });
+  const marks = emptyMarks(operation, seen);
+  if (marks.length > 0) return awaitsStep(operation, "Release", { actor: "operator", actions: marks });
+  return {
+    ...finishes(operation, {
+      type: "Normal",
+      reason: "NodeRemoved",
+      action: "RemoveNode",
+      note: `${operation.node} was removed: ${operation.cause}.`,
+    }),
+    intent: { operation: undefined, stalledDrain: undefined },
+  };
+}
+
+function isMember({ engine }: Seen, name: string): boolean {
+  return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
+}

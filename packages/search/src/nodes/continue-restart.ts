@@ -1,0 +1,136 @@
+import { timestampOf } from "@quartermaster/runtime";
+
+import type { LaneAnswer } from "../lane.ts";
+import type { SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { allocation } from "./allocation.ts";
+import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "./disruption-world.ts";
+import { drainStep, isDrainStalled } from "./drain-step.ts";
+import { type NodeFacts, nodeNamed } from "./node-facts.ts";
+import { awaitsStep, finishes, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
+import { quorumWithout } from "./quorum-without.ts";
+import { isUnknown, restartRefusals } from "./restart-refusals.ts";
+
+/** For so long allocation stays frozen while a pod does not come back; then its copies are rebuilt elsewhere. */
+const backPatienceMs = 5 * 60_000;
+
+/** Goes on with a restart that is in the status. What is next is read from the world, never from what we believe to have done. */
+export function continueRestart(operation: Operation, seen: Seen, now: Date): LaneAnswer {
+  const world = disruptionWorld(seen);
+  const node = nodeNamed(world.nodes, operation.node);
+  if (node?.pod?.uid === operation.podUid)
+    return node.pod.isTerminating
+      ? awaitsStep(operation, "Await", { actor: "kubelet", changes: sinceNow(operation, now) })
+      : beforeRestart(operation, { seen, world, node }, now);
+  return afterRestart(operation, { seen, world, node }, now);
+}
+
+interface Subject {
+  readonly seen: Seen;
+  readonly world: DisruptionWorld;
+  readonly node: NodeFacts;
+}
+
+function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneAnswer {
+  const { seen, world, node } = subject;
+  if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);
+  const refusals = restartRefusals(node, world, operation);
+  if (isUnknown(refusals)) return awaitsStep(operation, operation.step, { actor: "engine" });
+  if (refusals.length > 0) return withdraws(seen, operation);
+  return (
+    protectShards(operation, subject, now) ??
+    moveVote(operation, subject) ??
+    awaitsStep(operation, operation.step, {
+      actor: "kubelet",
+      actions: [
+        ...unreplicated(node, world),
+        { do: "deletePod", operation: operation.id, node: node.name, uid: operation.podUid },
+      ],
+    })
+  );
+}
+
+/** Replicas stay where they are while the node is away, or leave it before. Nodes that hold no data need neither. */
+function protectShards(
+  operation: Operation,
+  { seen, world, node }: Subject,
+  now: Date,
+): LaneAnswer | undefined {
+  if (!node.isData || !node.isMember) return undefined;
+  if (operation.drains === true)
+    return isDrainStalled(operation, now)
+      ? // What does not move stays where it is: the checks of shards decide from now on.
+        awaitsStep(withoutDrain(operation), "Prepare", { actor: "engine", actions: undoing(seen, operation) })
+      : drainStep(operation, { engine: seen.engine, world, node }, now);
+  const { settings } = seen.engine;
+  if (settings.isKnown && allocation.isFrozenBy(settings.value, operation.id)) return undefined;
+  return awaitsStep(operation, "Prepare", {
+    actor: "engine",
+    actions: [{ do: "freezeAllocation", operation: operation.id }],
+  });
+}
+
+function withoutDrain({ drains: _drains, drainedAt: _drainedAt, ...operation }: Operation): Operation {
+  return operation;
+}
+
+function moveVote(operation: Operation, { world, node, seen }: Subject): LaneAnswer | undefined {
+  const outcome = quorumWithout(node, world);
+  if (outcome !== "survivesIfMoved") return undefined;
+  // The record comes first: an exclusion that no record names would be nobody's.
+  if (operation.movesVote !== true) return withdraws(seen, operation);
+  return awaitsStep(operation, "Vote", {
+    actor: "engine",
+    actions: [{ do: "excludeVote", node: node.name }],
+  });
+}
+
+/** Indices without replicas are away while the node is; somebody should know. */
+function unreplicated({ name }: NodeFacts, { copies }: DisruptionWorld): readonly SearchAction[] {
+  const alone = copies.filter(({ count, heldBy }) => count === 1 && heldBy.has(name));
+  if (alone.length === 0) return [];
+  const names = [...new Set(alone.map(({ index }) => index))];
+  return [
+    {
+      do: "record",
+      event: {
+        type: "Warning",
+        reason: "UnreplicatedRestart",
+        action: "RestartNode",
+        note: `Indices without replicas are away while ${name} restarts: ${names.slice(0, 5).join(", ")}${names.length > 5 ? " and more" : ""}.`,
+      },
+    },
+  ];
+}
+
+interface Gone {
+  readonly seen: Seen;
+  readonly world: DisruptionWorld;
+  /** Undefined when the node is not declared any more. */
+  readonly node: NodeFacts | undefined;
+}
+
+function afterRestart(operation: Operation, { seen, world, node }: Gone, now: Date): LaneAnswer {
+  const since = Date.parse(operation.awaitingSince ?? "");
+  if (Number.isNaN(since))
+    return awaitsStep(operation, "Await", { actor: "kubelet", changes: sinceNow(operation, now) });
+  if (node !== undefined && node.isWanted && !node.isUp)
+    return awaitsStep(operation, "Await", {
+      actor: "kubelet",
+      actions: now.getTime() - since < backPatienceMs ? [] : undoing(seen, operation),
+    });
+  if (!isUndone(seen, operation))
+    return awaitsStep(operation, "Await", { actor: "engine", actions: undoing(seen, operation) });
+  if (unsettledBecause(world) !== undefined && !world.skipped.has("settled"))
+    return awaitsStep(operation, "Await", { actor: "engine" });
+  return finishes(operation, {
+    type: "Normal",
+    reason: "NodeRestarted",
+    action: "RestartNode",
+    note: `${operation.node} was restarted: ${operation.cause}.`,
+  });
+}
+
+function sinceNow({ awaitingSince }: Operation, now: Date): Partial<Operation> {
+  return { awaitingSince: awaitingSince ?? timestampOf(now) };
+}

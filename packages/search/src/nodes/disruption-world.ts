@@ -1,0 +1,56 @@
+import type { EngineFacts } from "../engine/engine-facts.ts";
+import { type NodeFacts, nodeFacts, type NodeWorld } from "./node-facts.ts";
+import { shardCopies, type ShardCopies, shardName } from "./shard-copies.ts";
+
+/** What checks read: the same value from the stores when it is decided, and from live reads right before it is done. */
+export interface DisruptionWorld {
+  readonly nodes: readonly NodeFacts[];
+  readonly engine: EngineFacts;
+  readonly copies: readonly ShardCopies[];
+  readonly skipped: ReadonlySet<string>;
+}
+
+/** Several rules ask for the same value, and there may be ten thousand copies to sort. */
+const worlds = new WeakMap<NodeWorld, DisruptionWorld>();
+
+/** Prepares the value. Unknown facts stay unknown: `factsKnown` refuses then, and no other check is asked. */
+export function disruptionWorld(seen: NodeWorld): DisruptionWorld {
+  const known = worlds.get(seen);
+  if (known !== undefined) return known;
+  const world = worldOf(seen);
+  worlds.set(seen, world);
+  return world;
+}
+
+function worldOf(seen: NodeWorld): DisruptionWorld {
+  const { engine, cluster } = seen;
+  return {
+    nodes: nodeFacts(seen),
+    engine,
+    copies: shardCopies(engine.shards.isKnown ? engine.shards.value : []),
+    skipped: new Set(cluster.requests.skipChecks),
+  };
+}
+
+/** Why the shards are not at rest; undefined when they are. Copies for which there are too few nodes count as at rest. */
+export function unsettledBecause({ engine, copies, nodes }: DisruptionWorld): string | undefined {
+  if (!engine.health.isKnown) return "The health is not known";
+  const { status, relocatingShards, initializingShards } = engine.health.value;
+  if (status === "red") return "The health is red";
+  if (relocatingShards + initializingShards > 0)
+    return `${String(relocatingShards + initializingShards)} shards are moving or recovering`;
+  const dataNodes = nodes.filter(({ isData, isUp }) => isData && isUp).length;
+  const placeable = copies.filter(({ unassigned, heldBy }) => unassigned > 0 && heldBy.size < dataNodes);
+  return placeable.length === 0 ? undefined : `Copies of ${listShards(placeable)} are not assigned`;
+}
+
+/** Some of the shards, by name. */
+export function listShards(shards: readonly ShardCopies[]): string {
+  const names = shards.slice(0, 3).map(shardName);
+  return `${names.join(", ")}${shards.length > 3 ? ` and ${String(shards.length - 3)} more` : ""}`;
+}
+
+/** Names of the nodes that are up, without this one. */
+export function upBesides({ name }: NodeFacts, nodes: readonly NodeFacts[]): ReadonlySet<string> {
+  return new Set(nodes.filter((node) => node.isUp && node.name !== name).map((node) => node.name));
+}

@@ -1,0 +1,34 @@
+import { settled, waiting } from "@quartermaster/runtime";
+
+import type { LaneRule, SearchLane } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import { allocation } from "./allocation.ts";
+
+/**
+ * Whatever an operation left in the engine although no operation is recorded any more, as after a restored backup of the API, is taken
+ * out again. It is known by the marks that were written together with it; what has none belongs to others and stays.
+ */
+const leftover: LaneRule = {
+  name: "leftover",
+  answer: ({ engine: { settings }, status }) => {
+    if (status.operation !== undefined || !settings.isKnown || !allocation.holdsOurs(settings.value))
+      return undefined;
+    return {
+      actions: [{ do: "releaseAllocation" }],
+      outcome: waiting(
+        {
+          reason: searchReasons.releasing,
+          message: "Allocation settings of an operation that is over are removed from the engine.",
+        },
+        5_000,
+      ),
+      actor: "engine",
+    };
+  },
+};
+
+/** Settings of the engine that are ours and that nothing needs. */
+export const janitorLane: SearchLane = {
+  name: "janitor",
+  rules: [leftover, { name: "nothingLeft", answer: () => ({ actions: [], outcome: settled() }) }],
+};

@@ -1,0 +1,84 @@
+import { waiting } from "@quartermaster/runtime";
+
+import { markedFor } from "../formation/volume-marks.ts";
+import { type LaneRule, refuses } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { disruptionWorld } from "./disruption-world.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { declareOperation, type OperationWish } from "./operation.ts";
+import { removalPrecheck } from "./removal-precheck.ts";
+
+/** The node that goes next: of all that are not declared any more, one at a time in the whole cluster, the highest ordinal of its pool. */
+function surplusNode(nodes: readonly NodeFacts[]): NodeFacts | undefined {
+  const surplus = nodes.filter(({ isWanted, hasPlace }) => !isWanted && hasPlace);
+  return surplus.toSorted(
+    (one, other) => one.pool.localeCompare(other.pool) || other.ordinal - one.ordinal,
+  )[0];
+}
+
+/** Removes a node that the spec no longer asks for, if the rest can do without it. What cannot be is told by `removalRefused`. */
+export const removeNodes: LaneRule = {
+  name: "removeNodes",
+  answer: (seen, now) => {
+    const world = disruptionWorld(seen);
+    const node = surplusNode(world.nodes);
+    if (node === undefined || isPutOff(seen, now)) return undefined;
+    const precheck = removalPrecheck(node, { seen, world });
+    if (precheck.kind === "unknown")
+      return {
+        actions: [],
+        outcome: waiting({ reason: searchReasons.removing, message: `${precheck.message}.` }, 10_000),
+        actor: "engine",
+      };
+    return precheck.kind === "refused" ? undefined : declareOperation(removalOf(node, seen), now);
+  },
+};
+
+function removalOf(node: NodeFacts, seen: Seen): OperationWish {
+  const claim = seen.volumes.find((volume) => volume.node === node.name);
+  const drains = node.isData && seen.cluster.drainsBeforeRemoval && hasJoined(node, seen);
+  return {
+    type: "Remove",
+    pool: node.pool,
+    node: node.name,
+    podUid: node.pod?.uid ?? "",
+    cause: "the spec does not ask for it any more",
+    ...(claim === undefined ? {} : { claimUid: claim.uid }),
+    ...(drains ? { drains } : {}),
+    ...(node.isManager ? { movesVote: true } : {}),
+  };
+}
+
+/** A node that never was a member holds nothing of the cluster's. */
+function hasJoined({ name, isMember }: NodeFacts, { volumes, status }: Seen): boolean {
+  const volume = volumes.find(({ node }) => node === name);
+  return isMember || (volume !== undefined && markedFor(volume, status.clusterUuid));
+}
+
+function isPutOff({ status: { stalledDrain } }: Seen, now: Date): boolean {
+  return stalledDrain !== undefined && now.getTime() < Date.parse(stalledDrain.retryAt);
+}
+
+/** The last word of the lane: nodes stay although nobody wants them, and why. */
+export const removalRefused: LaneRule = {
+  name: "removalRefused",
+  answer: (seen, now) => {
+    const world = disruptionWorld(seen);
+    const node = surplusNode(world.nodes);
+    if (node === undefined) return undefined;
+    const { stalledDrain } = seen.status;
+    if (stalledDrain !== undefined && isPutOff(seen, now))
+      return {
+        actions: [],
+        outcome: waiting(
+          { reason: searchReasons.drainStalled, message: stalledDrain.message },
+          Math.max(1_000, Date.parse(stalledDrain.retryAt) - now.getTime()),
+        ),
+        actor: "user",
+      };
+    const precheck = removalPrecheck(node, { seen, world });
+    if (precheck.kind !== "refused") return undefined;
+    return refuses(searchReasons.scaleDownRefused, `${node.name} is not removed: ${precheck.message}.`);
+  },
+};

@@ -1,0 +1,78 @@
+import { waiting } from "@quartermaster/runtime";
+
+import type { LaneRule } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+import type { PodFacts, Seen } from "../seen.ts";
+import { disruptionWorld } from "./disruption-world.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { ephemeralOnlyCopy } from "./restart-refusals.ts";
+
+const pendingPatienceMs = 5 * 60_000;
+const unreadyPatienceMs = 10 * 60_000;
+const mostCrashes = 3;
+
+/**
+ * A pod that cannot run with what it was started with is replaced as soon as something else is declared: nobody is a member because of
+ * it, so no health is asked for. Without this a bad configuration would block its own correction.
+ */
+export const repairBroken: LaneRule = {
+  name: "repairBroken",
+  answer: (seen, now) => {
+    const broken = brokenNodes(seen, now)[0];
+    if (broken?.pod === undefined) return undefined;
+    const { name, pod } = broken;
+    return {
+      actions: [
+        { do: "deletePod", node: name, uid: pod.uid },
+        {
+          do: "record",
+          event: {
+            type: "Normal",
+            reason: "NodeRestarted",
+            action: "RepairNode",
+            note: `${name} did not run and takes the declared configuration: ${brokenBecause(pod, now) ?? ""}.`,
+          },
+        },
+      ],
+      outcome: waiting(
+        {
+          reason: searchReasons.restarting,
+          message: `${name} does not run with its old configuration and is replaced.`,
+        },
+        5_000,
+      ),
+      actor: "kubelet",
+    };
+  },
+};
+
+/** Outdated pods that will not run by themselves. One whose emptyDir may hold the only copy of something stays. */
+function brokenNodes(
+  seen: Pick<Seen, "cluster" | "pods" | "statefulSets" | "material" | "engine">,
+  now: Date,
+): readonly NodeFacts[] {
+  const world = disruptionWorld(seen);
+  return world.nodes.filter((node) => {
+    const { pod, isOutdated, isUp, isEphemeral, isData } = node;
+    if (pod === undefined || pod.isTerminating || !isOutdated || isUp) return false;
+    if (isMemberOrUnknown(node, seen) || brokenBecause(pod, now) === undefined) return false;
+    if (!isEphemeral || !isData) return true;
+    return seen.engine.shards.isKnown && ephemeralOnlyCopy(node, world) === undefined;
+  });
+}
+
+/** While the engine does not name its members, a pod that is ready may be one. */
+function isMemberOrUnknown({ isMember, pod }: NodeFacts, { engine }: Pick<Seen, "engine">): boolean {
+  return engine.nodes.isKnown ? isMember : pod?.isReady === true;
+}
+
+/** Why a pod counts as broken; undefined while it may still come up. */
+function brokenBecause(pod: PodFacts, now: Date): string | undefined {
+  const { isReady, unreadySinceMs = now.getTime(), isPending, isImageMissing, restarts } = pod;
+  if (isReady) return undefined;
+  if (isImageMissing) return "its image cannot be pulled";
+  if (restarts >= mostCrashes) return `it crashed ${String(restarts)} times`;
+  const waitedMs = now.getTime() - unreadySinceMs;
+  if (isPending && waitedMs >= pendingPatienceMs) return "it was not started for five minutes";
+  return waitedMs >= unreadyPatienceMs ? "it was not ready for ten minutes" : undefined;
+}

@@ -1,0 +1,145 @@
+import { type Context, isControlledBy, type Live, type ObjectRef } from "@quartermaster/runtime";
+import {
+  configMaps,
+  persistentVolumeClaims,
+  pods,
+  services,
+  statefulSets,
+} from "@quartermaster/runtime/kinds";
+
+import { observeDashboards } from "./dashboards/observe-dashboards.ts";
+import { engineTarget } from "./engine-target.ts";
+import type { EngineClient } from "./engine/engine-client.ts";
+import type { EngineFacts } from "./engine/engine-facts.ts";
+import type { EngineSampler } from "./engine/engine-sampler.ts";
+import type { LicenseAttempts } from "./license/license-attempts.ts";
+import { isLicenseAsked, observeLicense } from "./license/observe-license.ts";
+import { byCluster } from "./marks.ts";
+import { observeMaterial } from "./material/observe-material.ts";
+import type { ClusterObject } from "./model/read-cluster.ts";
+import type { SearchCluster } from "./model/search-cluster.ts";
+import { engineAsks } from "./nodes/engine-asks.ts";
+import { type Children, observeWorkload } from "./observe-workload.ts";
+import { searchMemory } from "./search-memory.ts";
+import { observeSecurity } from "./security-content/observe-security.ts";
+import type { Seen } from "./seen.ts";
+import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
+import { clusterNames, poolNames } from "./workload/cluster-names.ts";
+import { clusterServices } from "./workload/cluster-services.ts";
+import { bootstrapKey } from "./workload/prepare.ts";
+import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
+
+/** What observing needs besides the cluster itself. */
+export interface ObserveParts {
+  readonly sampler: EngineSampler;
+  readonly policy: WorkloadPolicy;
+  readonly attempts: LicenseAttempts;
+  readonly nowMs: () => number;
+  /** Whether an object of the same name in a newer group acts instead. */
+  readonly isSuperseded: (object: Live<ClusterObject>, ctx: Context) => boolean;
+}
+
+/** Reads everything that the decision needs. */
+export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
+  const workload = observeWorkload(object, storedChildren(object, ctx));
+  const { cluster, status, pods: podList } = workload;
+  const issues = [...workload.issues, ...workloadIssues(cluster, parts.policy)];
+  const material = observeMaterial(object, cluster, ctx);
+  const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
+  const known = { ...workload, material, license };
+  const client = keepSampling(object, known, parts);
+  const seen = {
+    ...workload,
+    issues,
+    isSuperseded: parts.isSuperseded(object, ctx),
+    takenNames: takenNames(object, cluster, ctx),
+    material,
+    bootstrapList: bootstrapListOf(object, cluster, ctx),
+    engine: await engineFactsOf(known, parts),
+    license,
+    dashboards: observeDashboards(object, cluster, ctx),
+    security: await observeSecurity({
+      cluster,
+      client,
+      ctx,
+      podList,
+      isFormed: status.clusterUuid !== undefined,
+    }),
+  };
+  const memory = ctx.memory(searchMemory);
+  memory.cluster = cluster;
+  memory.seen = seen;
+  memory.engine = client;
+  return seen;
+}
+
+function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {
+  const key = clusterKey(metadata);
+  return {
+    sets: ctx.store(statefulSets).listBy(byCluster, key),
+    pods: ctx.store(pods).listBy(byCluster, key),
+    claims: ctx.store(persistentVolumeClaims).listBy(byCluster, key),
+  };
+}
+
+type Known = Pick<
+  Seen,
+  "cluster" | "status" | "pods" | "volumes" | "statefulSets" | "material" | "license" | "heldVersion"
+>;
+
+/** Tells the sampler what to ask of the engine from now on; undefined while no node has an address. */
+function keepSampling(
+  { metadata }: Live<ClusterObject>,
+  known: Known,
+  { sampler, nowMs }: ObserveParts,
+): EngineClient | undefined {
+  const { cluster, status, material, pods: podList, license } = known;
+  const target = engineTarget(cluster, material, podList);
+  if (target === undefined) return undefined;
+  const { isOpen, asks } = engineAsks(known);
+  const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
+  const all: typeof asks = isAsked ? new Set([...asks, "license"]) : asks;
+  return sampler.keep(cluster.uid, { ref: metadata, target, isOpen, asks: all });
+}
+
+/** Of a cluster that has formed, after the first word of its engine: a new operator must not take it for one that is silent. */
+async function engineFactsOf({ cluster, status }: Known, { sampler }: ObserveParts): Promise<EngineFacts> {
+  return status.clusterUuid === undefined
+    ? sampler.facts(cluster.uid)
+    : await sampler.firstFacts(cluster.uid);
+}
+
+/** Value of `byCluster` for a cluster. */
+export function clusterKey({ namespace, name }: Pick<SearchCluster, "namespace" | "name">): string {
+  return `${namespace}/${name}`;
+}
+
+function refIn({ namespace }: SearchCluster, name: string): ObjectRef {
+  return { namespace, name };
+}
+
+function bootstrapListOf(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  ctx: Context,
+): Seen["bootstrapList"] {
+  const live = ctx.store(configMaps).get(refIn(cluster, clusterNames(cluster).bootstrap));
+  if (live === undefined || !isControlledBy(live, object)) return "absent";
+  return (live.data?.[bootstrapKey] ?? "").trim() === "" ? "empty" : "filled";
+}
+
+/** Names of ours that marked objects of others have. Unmarked ones are found when we write. */
+function takenNames(object: Live<ClusterObject>, cluster: SearchCluster, ctx: Context): readonly string[] {
+  const wanted = [
+    ...clusterServices(cluster).map(({ metadata }) => ({ kind: services, name: metadata.name })),
+    ...[
+      ...clusterConfigMaps(cluster).map(({ metadata }) => metadata.name),
+      clusterNames(cluster).bootstrap,
+    ].map((name) => ({ kind: configMaps, name })),
+    ...cluster.pools.map((pool) => ({ kind: statefulSets, name: poolNames(cluster, pool).statefulSet })),
+  ];
+  return wanted.flatMap(({ kind, name }) => {
+    const live = ctx.store(kind).get(refIn(cluster, name));
+    return live === undefined || isControlledBy(live, object) ? [] : [`${kind.kind} ${name}`];
+  });
+}

@@ -1,0 +1,161 @@
+import { digestOf, type Live } from "@quartermaster/runtime";
+
+import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
+import { type NodePool, podNames, type SearchCluster, type SpecIssue } from "../model/search-cluster.ts";
+import { restartOrder, upNode } from "../nodes/restart-order.ts";
+import { officialHosts } from "../workload/official-hosts.ts";
+import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { workloadIssues } from "../workload/workload-issues.ts";
+
+/** What an edit means for one pool. */
+export interface PoolEdit {
+  readonly pool: string;
+  readonly change: "created" | "grows" | "unchanged" | "shrinks" | "removed";
+  /** Nodes before and after. */
+  readonly from: number;
+  readonly to: number;
+  /** Nodes that join. */
+  readonly added: readonly string[];
+  /** Nodes that run with an older configuration afterwards. */
+  readonly outdated: readonly string[];
+  /** The volumes of an existing pool would change, which Kubernetes refuses. */
+  readonly isStorageChanged: boolean;
+}
+
+/** What an edit would do. */
+export interface EditPlan {
+  /** While there is one, the operator changes nothing. */
+  readonly issues: readonly SpecIssue[];
+  /** Fields that have no effect. */
+  readonly ignored: readonly string[];
+  readonly pools: readonly PoolEdit[];
+  /** Nodes that are drained and removed, in this order, one at a time. */
+  readonly removals: readonly string[];
+  /** Nodes that restart after that, in this order, one at a time. */
+  readonly restarts: readonly string[];
+  /** Another version than the nodes run, which is not carried out. */
+  readonly heldVersion: string | undefined;
+  /** The author has paused the cluster: nothing of this happens until that ends. */
+  readonly isPaused: boolean;
+}
+
+/** What Secrets hold is the same before and after: an edit of the declaration does not change them. */
+const unchanged: FollowedInputs = { keystore: {}, volumes: {} };
+
+/**
+ * Says what the operator would make of a declaration, by the functions that it decides with: without a cluster, against an earlier
+ * declaration or against nothing. `before` may carry a status, which says how many nodes there really are.
+ */
+export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>): EditPlan {
+  const { cluster: declared, issues, ignored } = readCluster(next);
+  const known = before === undefined ? undefined : readCluster(before).cluster;
+  const heldVersion = isAnotherVersion(declared, known, before?.status) ? declared.version : undefined;
+  const cluster =
+    heldVersion === undefined || known === undefined
+      ? declared
+      : { ...declared, version: known.version, image: known.image };
+  const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
+  const pools = [...names].map((name) => poolEdit(name, { cluster, known, status: before?.status }));
+  return {
+    issues: [...issues, ...workloadIssues(declared, { pluginHosts: officialHosts })],
+    ignored,
+    pools,
+    removals: removalsOf(pools, cluster),
+    restarts: restartsOf(pools, cluster, before?.status),
+    heldVersion,
+    isPaused: cluster.isPaused,
+  };
+}
+
+function isAnotherVersion(
+  { version }: SearchCluster,
+  known: SearchCluster | undefined,
+  status: ClusterObject["status"],
+): boolean {
+  return known !== undefined && version !== (status?.version ?? known.version);
+}
+
+function removalsOf(pools: readonly PoolEdit[], cluster: SearchCluster): readonly string[] {
+  return pools
+    .toSorted((one, other) => one.pool.localeCompare(other.pool))
+    .flatMap(({ pool, from, to }) =>
+      podNames(cluster, { name: pool, replicas: from }).slice(to).toReversed(),
+    );
+}
+
+/** By the order that the operator restarts in, as if every node were up. Who is elected is known from the status only. */
+function restartsOf(
+  pools: readonly PoolEdit[],
+  cluster: SearchCluster,
+  status: ClusterObject["status"],
+): readonly string[] {
+  const nodes = pools.flatMap(({ pool, outdated, to }) => {
+    const declared = cluster.pools.find(({ name }) => name === pool);
+    if (declared === undefined) return [];
+    return podNames(cluster, { name: pool, replicas: to }).map((name, ordinal) => ({
+      name,
+      pool,
+      ordinal,
+      roles: declared.roles,
+      isOutdated: outdated.includes(name),
+      isElected: status?.nodes?.find((node) => node.name === name)?.elected === true,
+    }));
+  });
+  return restartOrder(nodes.map(upNode)).map(({ name }) => name);
+}
+
+interface Sides {
+  readonly cluster: SearchCluster;
+  readonly known: SearchCluster | undefined;
+  readonly status: ClusterObject["status"];
+}
+
+function poolEdit(name: string, { cluster, known, status }: Sides): PoolEdit {
+  const [now, was] = [cluster, known].map((side) => side?.pools.find((pool) => pool.name === name));
+  const from = nodesOf(name, was, status);
+  const to = now?.replicas ?? 0;
+  const own = now ?? was;
+  const all = own === undefined ? [] : podNames(cluster, { ...own, replicas: Math.max(from, to) });
+  const isRestarted =
+    known !== undefined &&
+    now !== undefined &&
+    was !== undefined &&
+    poolInputsHash(cluster, now, unchanged) !== poolInputsHash(known, was, unchanged);
+  return {
+    pool: name,
+    change: changeOf({ now, was, from, to }),
+    from,
+    to,
+    added: all.slice(from, to),
+    outdated: all.slice(0, from).filter((node) => isRestarted || wasOutdated(node, status)),
+    isStorageChanged:
+      now !== undefined && was !== undefined && digestOf(now.storage) !== digestOf(was.storage),
+  };
+}
+
+/** Nodes go one at a time, so there may be more of them than were declared. */
+function nodesOf(name: string, was: NodePool | undefined, status: ClusterObject["status"]): number {
+  const reported = status?.nodePools?.find(({ component }) => component === name)?.target;
+  return reported ?? was?.replicas ?? 0;
+}
+
+function changeOf({
+  now,
+  was,
+  from,
+  to,
+}: {
+  readonly now: NodePool | undefined;
+  readonly was: NodePool | undefined;
+  readonly from: number;
+  readonly to: number;
+}): PoolEdit["change"] {
+  if (now === undefined) return "removed";
+  if (was === undefined && from === 0) return "created";
+  if (to > from) return "grows";
+  return to < from ? "shrinks" : "unchanged";
+}
+
+function wasOutdated(node: string, status: ClusterObject["status"]): boolean {
+  return (status?.nodes?.find(({ name }) => name === node)?.outdatedBecause ?? []).length > 0;
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from "node:crypto";
+
+import {
+  ApiError,
+  classify,
+  type Context,
+  type Desired,
+  ExternalError,
+  type Kind,
+  type KubeObject,
+  type Live,
+  type ReconcileEvent,
+  unreachable,
+} from "@quartermaster/runtime";
+import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
+
+import { issueLeaf, newAuthority } from "./certificates/issue.ts";
+import { EngineError } from "./engine/engine-error.ts";
+import type { LicenseAttempts } from "./license/license-attempts.ts";
+import { performLicense } from "./license/perform-license.ts";
+import { labelsOf, markLabels, takeOver } from "./marks.ts";
+import type { ClusterObject } from "./model/read-cluster.ts";
+import type { SearchCluster } from "./model/search-cluster.ts";
+import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
+import { searchReasons } from "./reasons.ts";
+import type { SearchAction } from "./search-action.ts";
+import { searchMemory } from "./search-memory.ts";
+import { encode } from "./secret-text.ts";
+import { performSecurity } from "./security-content/perform-security.ts";
+import type { Subject } from "./subject.ts";
+
+/** What writing needs besides the action. */
+export interface PerformParts {
+  readonly nowMs: () => number;
+  readonly attempts: LicenseAttempts;
+  /** Reads the cluster's own object, live; undefined when it is gone. */
+  readonly findCluster: (cluster: SearchCluster, ctx: Context) => Promise<Live<ClusterObject> | undefined>;
+  /** Called with every event that is recorded. */
+  readonly onEvent?: (event: ReconcileEvent) => void;
+  /** Asks for a sample of the cluster's engine soon. */
+  readonly lookAgain: (uid: string) => void;
+}
+
+/** One write. */
+export async function perform(action: SearchAction, ctx: Context, parts: PerformParts): Promise<void> {
+  const subject = subjectOf(ctx, parts);
+  const { cluster } = subject;
+  if (isOperationAction(action)) {
+    await performOperation(action, subject);
+    return;
+  }
+  switch (action.do) {
+    case "apply":
+      await applyObject(action.kind, action.object, subject);
+      return;
+    case "keepAuthority":
+      await keepSecret(action.name, await newAuthority(cluster, parts.nowMs()), subject);
+      return;
+    case "keepPassword":
+      await keepSecret(action.name, passwordFields(action), subject);
+      return;
+    case "issueLeaf":
+      await issueLeaf(action, cluster, { ctx, nowMs: parts.nowMs() });
+      return;
+    case "record":
+      ctx.events.record(action.event);
+      parts.onEvent?.(action.event);
+      return;
+    case "takeOverSecret":
+    case "markVolume":
+    case "release":
+      await patchMarks(action, subject);
+      return;
+    case "delete":
+      await deleteChild(action, subject);
+      return;
+    case "prune":
+      await pruneChild(action, subject);
+      return;
+    case "initSecurity":
+    case "recordSecurity":
+    case "hashPassword":
+    case "putEntities":
+    case "deleteEntity":
+      await performSecurity(action, subject);
+      return;
+    case "putLicense":
+    case "startLicense":
+      await performLicense(action, subject, { attempts: parts.attempts, nowMs: parts.nowMs() });
+      return;
+    default:
+      unreachable(action);
+  }
+}
+
+function subjectOf(ctx: Context, parts: PerformParts): Subject {
+  const { cluster, seen, engine } = ctx.memory(searchMemory);
+  if (cluster === undefined) throw new TypeError("an action without a look before it");
+  return {
+    seen,
+    cluster,
+    ctx,
+    engine: () => engine ?? noEngine(),
+    lookAgain: () => {
+      parts.lookAgain(cluster.uid);
+    },
+    nowMs: parts.nowMs,
+    findCluster: async () => await parts.findCluster(cluster, ctx),
+  };
+}
+
+function noEngine(): never {
+  throw new EngineError("No node has an address yet.", { code: "unreachable" });
+}
+
+function passwordFields({
+  username,
+  alsoRandom = [],
+}: Extract<SearchAction, { readonly do: "keepPassword" }>): Readonly<Record<string, string>> {
+  const further = alsoRandom.map((key) => [key, newPassword()] as const);
+  return { ...Object.fromEntries(further), username, password: newPassword() };
+}
+
+/** 192 bits. */
+function newPassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/**
+ * Applies an object that the cluster owns. Our stores hold marked objects only: before the first write of a name the server is asked
+ * whether somebody else has it.
+ */
+async function applyObject(
+  kind: Kind,
+  object: Desired<KubeObject>,
+  { ctx, cluster }: Subject,
+): Promise<void> {
+  const ref = { namespace: cluster.namespace, name: object.metadata.name };
+  if (ctx.store(kind).get(ref) === undefined) {
+    const found = await ctx.client.find(kind, ref, { isMetadataOnly: true });
+    const owner = found?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    if (found !== undefined && owner?.uid !== cluster.uid) throw nameClash(kind, ref.name);
+  }
+  try {
+    await ctx.apply(kind, object);
+  } catch (error) {
+    throw kind.kind === "StatefulSet" ? asTemplateFault(error) : error;
+  }
+}
+
+function nameClash(kind: Kind, name: string): ExternalError {
+  return new ExternalError(
+    `${kind.kind} ${name} exists and does not belong to this cluster. Remove it, or rename the cluster or the pool.`,
+    { class: "invalid", reason: searchReasons.nameClash },
+  );
+}
+
+/** A StatefulSet that the server refuses: the author's pod fields are at fault, and the server says which. */
+function asTemplateFault(error: unknown): unknown {
+  if (!(error instanceof ApiError) || classify(error) !== "invalid") return error;
+  const faults = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  return new ExternalError(`The pods cannot be made: ${faults || error.message}.`, {
+    class: "invalid",
+    reason: searchReasons.invalidPodTemplate,
+    cause: error,
+  });
+}
+
+/** Makes a Secret that outlives the cluster: no owner reference, so no cascade can take it. Never overwrites one. */
+async function keepSecret(
+  name: string,
+  fields: Readonly<Record<string, string>>,
+  { ctx, cluster }: Subject,
+): Promise<void> {
+  try {
+    await ctx.client.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, namespace: cluster.namespace, labels: labelsOf(cluster) },
+      type: "Opaque",
+      data: encode(fields),
+    });
+  } catch (error) {
+    // Somebody was faster: whether it is ours is for the next look to say.
+    if (classify(error) !== "alreadyExists") throw error;
+  }
+}
+
+type MarkAction = Extract<SearchAction, { readonly do: "takeOverSecret" | "markVolume" | "release" }>;
+
+/** Patches carry the uid: an object that was made again under the name is not marked. */
+async function patchMarks(action: MarkAction, { ctx, cluster }: Subject): Promise<void> {
+  const ref = { namespace: cluster.namespace, name: action.name };
+  const patch = (
+    metadata: object,
+  ): { readonly patch: { readonly kind: "merge"; readonly body: object } } => ({
+    patch: { kind: "merge", body: { metadata: { uid: action.uid, ...metadata } } },
+  });
+  switch (action.do) {
+    case "takeOverSecret":
+      await ctx.client.patch(secrets, ref, patch({ labels: takeOver(cluster) }));
+      return;
+    case "markVolume":
+      await ctx.client.patch(
+        persistentVolumeClaims,
+        ref,
+        patch({ labels: takeOver(cluster), annotations: action.annotations }),
+      );
+      return;
+    case "release":
+      await ctx.client.patch(action.kind, ref, patch({ labels: { [markLabels.uid]: null } }));
+      return;
+    default:
+      unreachable(action);
+  }
+}
+
+/** Only while the cluster's object is still the one that is being deleted. */
+async function deleteChild(
+  { kind, name, uid }: Extract<SearchAction, { readonly do: "delete" }>,
+  { ctx, cluster, findCluster }: Subject,
+): Promise<void> {
+  const live = await findCluster();
+  if (live?.metadata.uid !== cluster.uid || live.metadata.deletionTimestamp === undefined)
+    throw new EngineError(`${name} is not deleted: the cluster is not being deleted.`, { code: "conflict" });
+  try {
+    await ctx.client.delete(
+      kind,
+      { namespace: cluster.namespace, name },
+      { preconditions: { uid }, propagation: "Background" },
+    );
+  } catch (error) {
+    if (classify(error) !== "notFound") throw error;
+  }
+}
+
+/** Only as long as the spec is the one that does not ask for it, and the object is as it was seen. */
+async function pruneChild(
+  { kind, name, uid, resourceVersion, generation }: Extract<SearchAction, { readonly do: "prune" }>,
+  { ctx, cluster, findCluster }: Subject,
+): Promise<void> {
+  const live = await findCluster();
+  if (live?.metadata.uid !== cluster.uid || live.metadata.generation !== generation)
+    throw new EngineError(`${name} is not deleted: the cluster was changed meanwhile.`, { code: "conflict" });
+  try {
+    await ctx.client.delete(
+      kind,
+      { namespace: cluster.namespace, name },
+      { preconditions: { uid, resourceVersion }, propagation: "Background" },
+    );
+  } catch (error) {
+    // Changed meanwhile: the next look decides anew.
+    if (!["notFound", "conflict"].includes(classify(error))) throw error;
+  }
+}

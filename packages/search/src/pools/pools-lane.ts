@@ -1,0 +1,135 @@
+import { settled } from "@quartermaster/runtime";
+import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
+
+import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { labelsOf, markLabels } from "../marks.ts";
+import { type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { poolStatefulSet } from "../workload/pool-stateful-set.ts";
+
+/** No pod before its keys are there, and none before it is decided whether it founds a cluster or joins one. */
+const notYet: LaneRule = {
+  name: "notYet",
+  answer: ({ status, bootstrapList, material }) => {
+    const isFormed = status.clusterUuid !== undefined;
+    const isDecided = isFormed || (status.bootstrap?.mode !== undefined && bootstrapList !== "absent");
+    const isArmed = isFormed || material.missing.length === 0;
+    return isDecided && isArmed ? undefined : { actions: [], outcome: settled() };
+  },
+};
+
+/** A node on a volume of another cluster could never join. */
+const foreignVolume: LaneRule = {
+  name: "foreignVolume",
+  answer: (seen) => {
+    const { clusterUuid } = seen.status;
+    if (clusterUuid === undefined) return undefined;
+    const foreign = seen.cluster.pools
+      .flatMap((pool) => newNodes(seen, pool))
+      .flatMap((node) => seen.volumes.filter((volume) => volume.node === node))
+      .filter(({ engineUuid }) => engineUuid !== undefined && engineUuid !== clusterUuid);
+    if (foreign.length === 0) return undefined;
+    const names = foreign.map(({ name, engineUuid = "" }) => `${name} (${engineUuid})`).join(", ");
+    return {
+      ...refuses(
+        searchReasons.foreignVolume,
+        `Nodes are not added: their claims hold data of another cluster: ${names}. Remove the claims, or give the pool another name.`,
+      ),
+      actions: poolActions(seen, (pool) => currentReplicas(seen, pool)),
+    };
+  },
+};
+
+const keepPools: LaneRule = {
+  name: "keepPools",
+  answer: (seen) => {
+    const actions = poolActions(seen, (pool) =>
+      Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool)),
+    );
+    const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
+    if (grown.length === 0) return { actions, outcome: settled() };
+    return awaits(
+      seen.status.clusterUuid === undefined ? searchReasons.bootstrapping : searchReasons.memberMissing,
+      `Nodes are added: ${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}.`,
+      { actor: "kubelet", actions },
+    );
+  },
+};
+
+/** Nodes that are declared and for which there is no place in the StatefulSet yet. */
+function newNodes(seen: Seen, pool: NodePool): readonly string[] {
+  return podNames(seen.cluster, pool).slice(currentReplicas(seen, pool));
+}
+
+function currentReplicas({ statefulSets: sets }: Seen, { name }: NodePool): number {
+  return sets.get(name)?.spec.replicas ?? 0;
+}
+
+/**
+ * Nodes that a cluster had before it was deleted with Retain: all of them come back, whatever is declared now. A shard may have its
+ * only copy on the last one, and leaving it out would be a scale-down without any check.
+ */
+function retainedReplicas(
+  { status, volumes, cluster, statefulSets: sets }: Seen,
+  { name }: NodePool,
+): number {
+  // Once its StatefulSet is there, a volume without a node is that of a node that was removed.
+  if (status.bootstrap?.mode !== "Recover" || sets.has(name)) return 0;
+  const prefix = `${cluster.name}-${name}-`;
+  const ordinals = volumes
+    .filter(({ node, engineUuid }) => node.startsWith(prefix) && isOf(engineUuid, status.clusterUuid))
+    .filter(({ holdsData, holdsManager }) => holdsData || holdsManager)
+    .map(({ node }) => Number(node.slice(prefix.length)))
+    .filter((ordinal) => Number.isInteger(ordinal) && ordinal >= 0);
+  return Math.max(0, ...ordinals.map((ordinal) => ordinal + 1));
+}
+
+/** Whether a volume can be the cluster's: before it has formed again its UUID is that of the volumes. */
+function isOf(engineUuid: string | undefined, clusterUuid: string | undefined): boolean {
+  return engineUuid !== undefined && (clusterUuid === undefined || engineUuid === clusterUuid);
+}
+
+/** The StatefulSet of each pool. It never gets smaller here: removing a node is not a matter of a number. */
+function poolActions(seen: Seen, replicasOf: (pool: NodePool) => number): readonly SearchAction[] {
+  const { cluster, material, status } = seen;
+  // While a place is taken away, its StatefulSet has one writer.
+  const shrinking = status.operation?.step === "Shrink" ? status.operation.pool : undefined;
+  return cluster.pools
+    .filter(({ name }) => name !== shrinking)
+    .map((pool) => {
+      const inputsHash = poolInputsHash(cluster, pool, material.podInputs);
+      const set = poolStatefulSet(cluster, pool, { inputsHash, replicas: replicasOf(pool) });
+      return applyAction(statefulSets, withMarks(set, cluster, pool), cluster);
+    });
+}
+
+/** Our labels on pods and claims too: they are how both are found again. */
+function withMarks(set: StatefulSet, cluster: SearchCluster, { name }: NodePool): StatefulSet {
+  const labels = { ...labelsOf(cluster), [markLabels.pool]: name };
+  const { template, volumeClaimTemplates, ...spec } = set.spec;
+  return {
+    ...set,
+    metadata: { ...set.metadata, labels: { ...set.metadata.labels, [markLabels.pool]: name } },
+    spec: {
+      ...spec,
+      template: {
+        ...template,
+        metadata: { ...template.metadata, labels: { ...template.metadata?.labels, ...labels } },
+      },
+      ...(volumeClaimTemplates === undefined
+        ? {}
+        : {
+            volumeClaimTemplates: volumeClaimTemplates.map((claim) => ({
+              ...claim,
+              metadata: { ...claim.metadata, labels: { ...claim.metadata.labels, ...labels } },
+            })),
+          }),
+    },
+  };
+}
+
+/** One StatefulSet per pool: made, grown, kept as declared. */
+export const poolsLane: SearchLane = { name: "pools", rules: [notYet, foreignVolume, keepPools] };

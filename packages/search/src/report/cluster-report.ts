@@ -1,0 +1,218 @@
+import type { ConditionUpdate, Outcome } from "@quartermaster/runtime";
+import { timestampOf } from "@quartermaster/runtime";
+import { readCertificate } from "@quartermaster/runtime/certificates";
+
+import { renewedValue } from "../certificates/certificates-lane.ts";
+import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { isLicenseExpired } from "../engine/engine-facts.ts";
+import type { LaneDecision, StatusIntent } from "../lane.ts";
+import { licenseReport } from "../license/license-report.ts";
+import { allPools } from "../model/read-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import type { ClusterStatus, Seen } from "../seen.ts";
+import { clusterNames } from "../workload/cluster-names.ts";
+import { memoryBytes } from "./memory-bytes.ts";
+import { nodeReports } from "./node-reports.ts";
+import { poolReports } from "./pool-reports.ts";
+
+/** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */
+export function clusterReport(
+  seen: Seen,
+  decisions: readonly LaneDecision[],
+  now: Date,
+): Partial<ClusterStatus> {
+  const { cluster } = seen;
+  const kept = keptOf(seen, decisions);
+  const isFormed = kept.clusterUuid !== undefined;
+  return defined({
+    ...kept,
+    restarted: restartedOf(seen),
+    ...membersOf(seen),
+    phase: isFormed ? "RUNNING" : "PENDING",
+    initialized: isFormed,
+    componentsStatus: decisions.map(({ lane, outcome }) => ({ component: lane, status: wordFor(outcome) })),
+    blockers: blockersOf(decisions),
+    nodePools: poolReports(seen),
+    nodes: nodeReports(seen),
+    certificates: cluster.security.isEnabled ? certificatesOf(seen) : undefined,
+    access: accessOf(seen),
+    engine: engineOf(seen),
+    capacity: capacityOf(seen),
+    license: licenseReport(
+      seen,
+      decisions.find(({ lane }) => lane === "license"),
+      now,
+    ),
+  });
+}
+
+/** Without the fields that have nothing to say. */
+function defined(status: Partial<Record<keyof ClusterStatus, unknown>>): Partial<ClusterStatus> {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
+}
+
+/** What was decided once and holds until a lane says otherwise. */
+function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusIntent {
+  const { bootstrap, clusterUuid } = decisions.reduce<StatusIntent>(
+    (all, { intent }) => ({ ...all, ...intent }),
+    status,
+  );
+  // While the nodes lane has a say, the record of operations is its own.
+  const isDecided = decisions.some(({ lane }) => lane === "nodes");
+  return { bootstrap, clusterUuid, ...(isDecided ? {} : operationRecord(status)) };
+}
+
+/** The record of the operation that is under way. */
+export function operationRecord({
+  operation,
+  stalledDrain,
+}: StatusIntent): Pick<StatusIntent, "operation" | "stalledDrain"> {
+  return {
+    ...(operation === undefined ? {} : { operation }),
+    ...(stalledDrain === undefined ? {} : { stalledDrain }),
+  };
+}
+
+/** Values that asked for a restart: pods made from now on have them, whether the annotations stay or not. */
+function restartedOf({ cluster: { requests } }: Seen): ClusterStatus["restarted"] {
+  const all = [
+    ...(requests.restart === undefined ? [] : [{ scope: allPools, value: requests.restart }]),
+    ...Object.entries(requests.restartPools).map(([scope, value]) => ({ scope, value })),
+  ];
+  return all.length === 0 ? undefined : all;
+}
+
+function membersOf(seen: Seen): Pick<Partial<ClusterStatus>, "version" | "health" | "availableNodes"> {
+  const { engine, status } = seen;
+  return {
+    version: runningVersion(seen),
+    health: engine.health.isKnown ? engine.health.value.status : "unknown",
+    availableNodes: engine.nodes.isKnown ? engine.nodes.value.length : status.availableNodes,
+  };
+}
+
+function wordFor(outcome: Outcome): string {
+  return outcome.kind === "settled" ? "Ready" : outcome.why.reason;
+}
+
+/** The version, once every member runs the same one. */
+function runningVersion({ engine, status }: Seen): string | undefined {
+  if (!engine.nodes.isKnown) return status.version;
+  const versions = new Set(engine.nodes.value.map(({ version }) => version));
+  return versions.size === 1 ? [...versions][0] : status.version;
+}
+
+function blockersOf(decisions: readonly LaneDecision[]): NonNullable<ClusterStatus["blockers"]> {
+  return decisions.flatMap(({ lane, rule, outcome, actor }) =>
+    outcome.kind === "settled"
+      ? []
+      : [{ lane, rule, ...outcome.why, ...(actor === undefined ? {} : { actor }) }],
+  );
+}
+
+function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> {
+  const { material } = seen;
+  const end = (leaf: "http" | "transport"): string | undefined => {
+    const facts = readCertificate(material.leaves.get(leaf)?.pair?.certificatePem ?? "");
+    return facts === undefined ? undefined : timestampOf(new Date(facts.validity.notAfterMs));
+  };
+  const httpNotAfter = end("http");
+  const transportNotAfter = end("transport");
+  const renewed = renewedValue(seen);
+  return {
+    ...(httpNotAfter === undefined ? {} : { httpNotAfter }),
+    ...(transportNotAfter === undefined ? {} : { transportNotAfter }),
+    ...(renewed === undefined ? {} : { renewed }),
+  };
+}
+
+function accessOf({ cluster }: Seen): NonNullable<ClusterStatus["access"]> {
+  return {
+    service: serverNameOf(cluster),
+    port: cluster.httpPort,
+    ...(cluster.security.isEnabled && cluster.security.http.isEnabled
+      ? { caSecret: clusterNames(cluster).httpCertificate }
+      : {}),
+  };
+}
+
+/** What licensing needs to know: versions and TLS. */
+function engineOf({ cluster, engine, status }: Seen): NonNullable<ClusterStatus["engine"]> {
+  const versions = engine.nodes.isKnown
+    ? engine.nodes.value.map(({ version }) => version).toSorted(byVersion)
+    : [];
+  return {
+    ...status.engine,
+    transportTls: cluster.security.transport.isEnabled,
+    security: cluster.security.isEnabled,
+    fips: false,
+    ...(versions.length === 0 ? {} : { minVersion: versions[0], maxVersion: versions.at(-1) }),
+  };
+}
+
+function capacityOf({ cluster, engine, status }: Seen): NonNullable<ClusterStatus["capacity"]> {
+  const { memoryBytes: _before, ...before } = status.capacity ?? {};
+  const bytes = memoryBytes(cluster);
+  return {
+    ...before,
+    ...(bytes === undefined ? {} : { memoryBytes: bytes }),
+    desiredNodes: cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0),
+    ...(engine.nodes.isKnown ? { presentNodes: engine.nodes.value.length } : {}),
+  };
+}
+
+function byVersion(one: string, other: string): number {
+  return one.localeCompare(other, "en", { numeric: true });
+}
+
+/** Conditions besides Ready, Reconciling and Stalled. */
+export const conditionTypes = [
+  "Available",
+  "CertificatesValid",
+  "SecurityApplied",
+  "LicenseApplied",
+] as const;
+
+/** What the cluster's conditions say. */
+export function clusterConditions(
+  seen: Seen,
+  decisions: readonly LaneDecision[],
+): readonly ConditionUpdate[] {
+  return [
+    availability(seen),
+    laneCondition("CertificatesValid", "certificates", decisions),
+    laneCondition("SecurityApplied", "security", decisions),
+    ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
+  ];
+}
+
+function isLicenseAskedFor({ license: { wanted, fault, desired } }: Seen): boolean {
+  return wanted !== undefined || fault !== undefined || desired !== undefined;
+}
+
+function availability({ engine, status }: Seen): ConditionUpdate {
+  const say = (state: ConditionUpdate["status"], reason: string, message: string): ConditionUpdate => ({
+    type: "Available",
+    status: state,
+    reason,
+    message,
+  });
+  if (status.clusterUuid === undefined)
+    return say("False", "Bootstrapping", "The cluster has not formed yet.");
+  if (isLicenseExpired(engine))
+    return say(
+      "Unknown",
+      searchReasons.licenseExpired,
+      "The engine tells no health: its licence has expired.",
+    );
+  if (!engine.health.isKnown) return say("False", "Unreachable", "No node answers the operator.");
+  if (engine.health.value.status === "red") return say("False", "ClusterRed", "Primary shards are missing.");
+  return say("True", "Serving", "The cluster has a manager and all primary shards.");
+}
+
+function laneCondition(type: string, lane: string, decisions: readonly LaneDecision[]): ConditionUpdate {
+  const outcome = decisions.find((decision) => decision.lane === lane)?.outcome;
+  if (outcome === undefined || outcome.kind === "settled")
+    return { type, status: "True", reason: "AsDeclared", message: "As declared." };
+  return { type, status: "False", ...outcome.why };
+}

@@ -1,0 +1,148 @@
+import { held, type Lane, type Rule, settled, stalled, type Verdict, type Why } from "@quartermaster/runtime";
+
+import { certificatesLane } from "./certificates/certificates-lane.ts";
+import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
+import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
+import { formationLane } from "./formation/formation-lane.ts";
+import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
+import { licenseLane } from "./license/license-lane.ts";
+import type { Distribution } from "./model/search-cluster.ts";
+import { janitorLane } from "./nodes/janitor-lane.ts";
+import { nodesLane } from "./nodes/nodes-lane.ts";
+import { poolsLane } from "./pools/pools-lane.ts";
+import { searchReasons } from "./reasons.ts";
+import { clusterConditions, clusterReport, operationRecord } from "./report/cluster-report.ts";
+import type { SearchAction } from "./search-action.ts";
+import { securityLane } from "./security-content/security-lane.ts";
+import { saysReady, type Seen } from "./seen.ts";
+import { supportingObjectsLane } from "./supporting-objects/supporting-objects-lane.ts";
+
+type ClusterRule = Rule<Seen, SearchAction>;
+
+function stops(seen: Seen, why: Why, now: Date): Verdict<SearchAction> {
+  return { actions: [], outcome: stalled(why), status: clusterReport(seen, [], now) };
+}
+
+const supersededByNewGroup: ClusterRule = {
+  name: "supersededByNewGroup",
+  answer: (seen, now) =>
+    seen.isSuperseded
+      ? stops(
+          seen,
+          {
+            reason: searchReasons.supersededByNewGroup,
+            message:
+              "An OpenSearchCluster of this name exists in group opensearch.org and acts instead. Deleting this one deletes nothing.",
+          },
+          now,
+        )
+      : undefined,
+};
+
+const invalidSpec: ClusterRule = {
+  name: "invalidSpec",
+  answer: (seen, now) => {
+    const [first] = seen.issues;
+    if (first === undefined) return undefined;
+    const all = seen.issues.map(({ path, message }) => `${path} ${message}`).join("; ");
+    return stops(seen, { reason: first.reason, message: `${all}.` }, now);
+  },
+};
+
+const nameClash: ClusterRule = {
+  name: "nameClash",
+  answer: (seen, now) =>
+    seen.takenNames.length === 0
+      ? undefined
+      : stops(
+          seen,
+          {
+            reason: searchReasons.nameClash,
+            message: `These names are needed and belong to others: ${seen.takenNames.slice(0, 10).join(", ")}. Rename the cluster or the pool, or remove them.`,
+          },
+          now,
+        ),
+};
+
+/** Lanes that go on while the author has paused the rest. */
+const lanesWhilePaused: readonly SearchLane[] = [certificatesLane];
+/** In the order in which their outcomes count. */
+const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
+  opensearch: [
+    formationLane,
+    nodesLane,
+    janitorLane,
+    certificatesLane,
+    securityLane,
+    poolsLane,
+    supportingObjectsLane,
+    dashboardsLane,
+  ],
+  elasticsearch: [
+    formationLane,
+    nodesLane,
+    janitorLane,
+    certificatesLane,
+    fileRealmLane,
+    poolsLane,
+    supportingObjectsLane,
+    dashboardsLane,
+    licenseLane,
+  ],
+};
+
+const operateCluster: ClusterRule = {
+  name: "operateCluster",
+  answer: (seen, now) => {
+    const { isPaused, distribution } = seen.cluster;
+    const decisions = (isPaused ? lanesWhilePaused : lanes[distribution]).map((lane) =>
+      decideLane(lane, seen, now),
+    );
+    return {
+      actions: [],
+      outcome: isPaused
+        ? held({
+            reason: searchReasons.paused,
+            message: "spec.operations.paused is true: only certificates are renewed.",
+          })
+        : settled(saysReady(seen.status) ? undefined : afterReadyMs),
+      status: clusterReport(seen, decisions, now),
+      conditions: clusterConditions(seen, decisions),
+      lanes: shown(decisions).map((decision) => ({
+        name: decision.lane,
+        actions: decision.actions,
+        outcome: decision.outcome,
+        ...recordOf(seen, decision),
+      })),
+    };
+  },
+};
+
+/** The record of operations is the nodes lane's: what it intends is only recorded if its writes succeed. */
+function recordOf(
+  { status }: Seen,
+  { lane, intent }: LaneDecision,
+): Pick<Lane<SearchAction>, "status" | "statusIfFailed"> {
+  if (lane !== nodesLane.name) return {};
+  return { status: operationRecord({ ...status, ...intent }), statusIfFailed: operationRecord(status) };
+}
+
+/** Once it is said that the cluster is ready, one more look ends what was asked of the engine only until then. */
+const afterReadyMs = 1_000;
+
+/** While any lane moves, the cluster is reconciling; what is stuck stands in the blockers. Stalled only when nothing else moves. */
+function shown(decisions: readonly LaneDecision[]): readonly LaneDecision[] {
+  const isMoving = decisions.some(({ outcome }) => outcome.kind === "waiting");
+  if (!isMoving) return decisions;
+  return decisions.map((decision) =>
+    decision.outcome.kind === "stalled" ? { ...decision, outcome: { kind: "settled" } } : decision,
+  );
+}
+
+/** First answer wins: the gate, then the lanes. */
+export const searchRules: readonly ClusterRule[] = [
+  supersededByNewGroup,
+  invalidSpec,
+  nameClash,
+  operateCluster,
+];

@@ -1,0 +1,158 @@
+import type { Desired, JsonObject, Kind, KubeObject, ReconcileEvent } from "@quartermaster/runtime";
+import type { CertifiedKey, Subject } from "@quartermaster/runtime/certificates";
+
+import type { SecurityDocuments, SecurityEntityType } from "./engine/engine-client.ts";
+import type { RevertedLicense } from "./license/lost-license.ts";
+import { labelsOf } from "./marks.ts";
+import type { SearchCluster } from "./model/search-cluster.ts";
+import type { WantedEntity } from "./security-content/wanted-content.ts";
+import type { LeafName } from "./seen.ts";
+
+/** One write, as plain data. */
+export type SearchAction =
+  /** An object that the cluster owns: made, or brought back to what is declared. */
+  | { readonly do: "apply"; readonly kind: Kind; readonly object: Desired<KubeObject> }
+  /** A Secret that outlives the cluster; never overwritten. */
+  | {
+      readonly do: "keepPassword";
+      readonly name: string;
+      readonly username: string;
+      /** Further keys with random content. */
+      readonly alsoRandom?: readonly string[];
+    }
+  | { readonly do: "keepAuthority"; readonly name: string }
+  | { readonly do: "takeOverSecret"; readonly name: string; readonly uid: string }
+  | LeafOrder
+  | {
+      readonly do: "markVolume";
+      readonly name: string;
+      readonly uid: string;
+      readonly annotations: JsonObject;
+    }
+  | { readonly do: "initSecurity"; readonly documents: SecurityDocuments }
+  /** Each by itself: one that the engine refuses keeps none of the others back. */
+  | { readonly do: "putEntities"; readonly entities: readonly WantedEntity[] }
+  | {
+      readonly do: "hashPassword";
+      readonly username: string;
+      readonly password: string;
+      readonly from: string;
+    }
+  | { readonly do: "recordSecurity"; readonly entities: Readonly<Record<string, string>> }
+  | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
+  | { readonly do: "delete"; readonly kind: Kind; readonly name: string; readonly uid: string }
+  /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */
+  | {
+      readonly do: "prune";
+      readonly kind: Kind;
+      readonly name: string;
+      readonly uid: string;
+      readonly resourceVersion: string;
+      readonly generation: number;
+    }
+  /** Takes our mark off an object that stays although the cluster goes. */
+  | { readonly do: "release"; readonly kind: Kind; readonly name: string; readonly uid: string }
+  | {
+      readonly do: "putLicense";
+      readonly uid: string;
+      readonly digest: string;
+      readonly file: JsonObject;
+      readonly startMs: number;
+      /** The engine is asked without acknowledgement first, because its warnings are to be seen. */
+      readonly asksFirst: boolean;
+    }
+  | {
+      readonly do: "startLicense";
+      readonly type: "trial" | "basic";
+      readonly digest: string;
+      /** The licence that it takes the place of, where nobody asked for the type itself. */
+      readonly from?: RevertedLicense;
+    }
+  | OperationAction
+  | { readonly do: "record"; readonly event: ReconcileEvent };
+
+/** What an operation does to the engine and to the cluster. Those that take something away are decided again on live reads. */
+export type OperationAction =
+  | { readonly do: "freezeAllocation"; readonly operation: string }
+  | { readonly do: "excludeNode"; readonly node: string }
+  /** Takes everything of ours out of the engine's settings. */
+  | { readonly do: "releaseAllocation" }
+  | { readonly do: "excludeVote"; readonly node: string }
+  /** The engine clears all or none: only if all are ours. */
+  | { readonly do: "clearVotes"; readonly ours: readonly string[] }
+  /** Reads live that nothing of an operation is left in the engine; fails, and removes it, if there is. */
+  | { readonly do: "verifyReleased"; readonly node: string }
+  | DestructiveAction;
+
+/** Never done upon what the stores say alone: `confirm` decides once more, on live reads. */
+export type DestructiveAction =
+  | {
+      readonly do: "deletePod";
+      /** Left out: the pod is broken, and no node goes away with it. */
+      readonly operation?: string;
+      readonly node: string;
+      readonly uid: string;
+    }
+  /** Takes the place of the last node of a pool away. */
+  | {
+      readonly do: "shrinkPool";
+      readonly operation: string;
+      readonly pool: string;
+      readonly uid: string;
+      /** Nodes that are left; the ordinal of the one that goes. */
+      readonly to: number;
+      readonly podUid: string;
+    }
+  | {
+      readonly do: "deleteClaim";
+      readonly operation: string;
+      readonly node: string;
+      readonly name: string;
+      readonly uid: string;
+    }
+  /** A pool without nodes: its StatefulSet, Service and configuration. */
+  | {
+      readonly do: "deletePool";
+      readonly pool: string;
+      readonly uid: string;
+      readonly statefulSet: string;
+      readonly service: string;
+      readonly config: string;
+    };
+
+/** A certificate to be issued into a Secret that the cluster owns. */
+export interface LeafOrder {
+  readonly do: "issueLeaf";
+  readonly leaf: LeafName;
+  readonly secretName: string;
+  readonly authority: CertifiedKey;
+  /** Whom the holder trusts; becomes `ca.crt`. */
+  readonly trustPem: string;
+  readonly subject: Subject;
+  readonly dnsNames: readonly string[];
+  readonly usages: readonly ("server" | "client")[];
+  readonly durationMs: number;
+  /** What the author asked to renew certificates with; undefined if nothing. */
+  readonly asked: string | undefined;
+}
+
+/** Makes an object of the cluster, or brings it back; with our labels besides its own. */
+export function applyAction<O extends KubeObject>(
+  kind: Kind<O>,
+  { apiVersion: _apiVersion, kind: _kind, metadata, ...content }: O,
+  cluster: Pick<SearchCluster, "name" | "uid">,
+): SearchAction {
+  const { name, labels, annotations } = metadata;
+  return {
+    do: "apply",
+    kind,
+    object: {
+      metadata: {
+        name,
+        labels: { ...labels, ...labelsOf(cluster) },
+        ...(annotations === undefined ? {} : { annotations }),
+      },
+      ...content,
+    },
+  };
+}

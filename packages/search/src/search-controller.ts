@@ -1,0 +1,158 @@
+import { elasticsearchCluster, openSearchCluster } from "@quartermaster/api";
+import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
+import {
+  type Context,
+  type Controller,
+  defineController,
+  type InformerRequest,
+  type Kind,
+  type KubeObject,
+  type Live,
+  type Log,
+  mappedFrom,
+  type ReconcileEvent,
+  type System,
+  type WokenRef,
+} from "@quartermaster/runtime";
+import {
+  configMaps,
+  deployments,
+  networkPolicies,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  secrets,
+  services,
+  statefulSets,
+} from "@quartermaster/runtime/kinds";
+
+import { clusterDeletion } from "./deletion/cluster-deletion.ts";
+import type { ConnectEngine } from "./engine/engine-client.ts";
+import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
+import { LicenseAttempts } from "./license/license-attempts.ts";
+import type { LicenseResult } from "./license/license-seen.ts";
+import { markLabels } from "./marks.ts";
+import type { ClusterObject } from "./model/read-cluster.ts";
+import { observe } from "./observe.ts";
+import { perform, type PerformParts } from "./perform.ts";
+import { conditionTypes } from "./report/cluster-report.ts";
+import { searchRules } from "./rules.ts";
+import type { SearchAction } from "./search-action.ts";
+import type { Seen } from "./seen.ts";
+import type { WorkloadPolicy } from "./workload/workload-issues.ts";
+
+/** What a controller of search clusters needs. */
+export interface SearchControllerOptions {
+  readonly kind: Kind<ClusterObject>;
+  readonly connect: ConnectEngine;
+  readonly system: System;
+  readonly policy: WorkloadPolicy;
+  readonly concurrency: number;
+  /** Only clusters of this namespace (default: all). */
+  readonly namespace?: string;
+  readonly log: Log;
+  /** Called with every event that is recorded. */
+  readonly onEvent?: (event: ReconcileEvent) => void;
+  /** Called with the outcome of each attempt to apply a licence. */
+  readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
+  /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
+  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
+}
+
+/** Only what bears our mark is kept in memory. */
+function marked<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
+  return { kind, labelSelector: markLabels.cluster };
+}
+
+/** The cluster that an object names in its labels. */
+function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef[] {
+  const name = labels?.[markLabels.cluster];
+  return name === undefined || namespace === undefined ? [] : [{ namespace, name }];
+}
+
+/** Set on clusters before anything is made for them. */
+const finalizer = "search.quartermaster.dev/cluster";
+
+/** One watch for all licences, not one per cluster. */
+const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
+
+/** User Secrets that are followed by name. */
+const followLimit = 2_000;
+
+/** Runs the search clusters of one kind and group. */
+export function searchController(options: SearchControllerOptions): Controller {
+  const { kind, connect, system, policy, concurrency, namespace, log } = options;
+  const sampler = new EngineSampler({ system, connect, log, ...options.sampling });
+  const attempts = new LicenseAttempts(system, options.onLicense);
+  const nowMs = (): number => system.wallMs();
+  const parts = performParts({ ...options, sampler, attempts, nowMs });
+  const isOlderGroup =
+    kind.kind === openSearchCluster.kind.kind && kind.group !== openSearchCluster.kind.group;
+  return defineController<ClusterObject, Seen, SearchAction>(kind, {
+    name: `search-${kind.group.split(".")[0] ?? ""}-${kind.group.split(".")[1] ?? ""}`,
+    concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    signals: sampler.signals,
+    owns: [statefulSets, deployments, services, configMaps, networkPolicies, podDisruptionBudgets].map(
+      (each) => marked<KubeObject>(each),
+    ),
+    watches: [
+      mappedFrom(marked(pods), clusterOf),
+      mappedFrom(marked(persistentVolumeClaims), clusterOf),
+      mappedFrom(marked(secrets), clusterOf),
+      ...(isOlderGroup ? [mappedFrom({ kind: openSearchCluster.kind }, ({ metadata }) => [metadata])] : []),
+    ],
+    followLimit,
+    retry: { longestMs: 5 * 60_000 },
+    ...(isElasticsearch(kind) ? { follows: licensingKinds } : {}),
+    recipe: {
+      finalizer,
+      conditionTypes,
+      observe: async (object, ctx) =>
+        await observe(object, ctx, {
+          sampler,
+          policy,
+          attempts,
+          nowMs,
+          isSuperseded: isOlderGroup ? isSuperseded : () => false,
+        }),
+      rules: searchRules,
+      perform: async (action, ctx) => {
+        await perform(action, ctx, parts);
+      },
+      deletion: clusterDeletion((uid) => {
+        sampler.forget(uid);
+        attempts.forget(uid);
+      }),
+    },
+  });
+}
+
+function isSuperseded({ metadata }: Live<ClusterObject>, ctx: Context): boolean {
+  return ctx.store(openSearchCluster.kind).get(metadata) !== undefined;
+}
+
+function isElasticsearch(kind: Kind): boolean {
+  return kind.kind === elasticsearchCluster.kind.kind;
+}
+
+function performParts({
+  kind,
+  sampler,
+  attempts,
+  nowMs,
+  onEvent,
+}: Pick<PerformParts, "attempts" | "nowMs" | "onEvent"> & {
+  readonly kind: Kind<ClusterObject>;
+  readonly sampler: EngineSampler;
+}): PerformParts {
+  return {
+    attempts,
+    nowMs,
+    ...(onEvent === undefined ? {} : { onEvent }),
+    findCluster: async (cluster, { client }) => await client.find(kind, cluster),
+    lookAgain: (uid) => {
+      sampler.refresh(uid);
+    },
+  };
+}

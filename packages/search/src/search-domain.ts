@@ -1,0 +1,58 @@
+import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
+import type { Domain } from "@quartermaster/runtime";
+
+import type { ConnectEngine } from "./engine/engine-client.ts";
+import { engineMetrics } from "./engine/engine-metrics.ts";
+import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
+import { restEngine } from "./engine/rest-engine.ts";
+import { licenseMetrics } from "./license/license-metrics.ts";
+import { operationMetrics } from "./nodes/operation-metrics.ts";
+import { searchController } from "./search-controller.ts";
+import { searchPermissions } from "./search-permissions.ts";
+import { officialHosts } from "./workload/official-hosts.ts";
+
+/** What an operator may decide about the domain. */
+export interface SearchDomainOptions {
+  /** How engines are reached (default: by REST, at the addresses of their pods). */
+  readonly connect?: ConnectEngine;
+  /** Proxy through which the default way reaches pods (default: none, they are dialled). */
+  readonly engineProxy?: ProxyPlace;
+  /** Hosts that plugins may come from. */
+  readonly pluginHosts?: readonly string[];
+}
+
+/**
+ * Search clusters as a part of an operator: OpenSearchCluster in both groups and ElasticsearchCluster.
+ *
+ * @example
+ * await run({ name: "quartermaster", domains: [searchDomain()] });
+ */
+export function searchDomain({
+  connect,
+  engineProxy,
+  pluginHosts = officialHosts,
+}: SearchDomainOptions = {}): Domain {
+  return {
+    name: "search",
+    permissions: searchPermissions,
+    controllers: ({ system, concurrency, namespace, log, series }) => {
+      const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
+      const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
+      const onEvent = operationMetrics(series);
+      const onLicense = licenseMetrics(series);
+      return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
+        searchController({
+          kind,
+          connect: reach,
+          onLicense,
+          system,
+          log,
+          concurrency,
+          policy: { pluginHosts },
+          onEvent,
+          ...(namespace === undefined ? {} : { namespace }),
+        }),
+      );
+    },
+  };
+}

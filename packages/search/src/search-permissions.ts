@@ -1,0 +1,102 @@
+import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
+import { LICENSING_GROUP } from "@quartermaster/api/licensing";
+import type { DomainPermission } from "@quartermaster/runtime";
+
+const kinds = [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind];
+const groups = kinds.map(({ group }) => group);
+const plurals = [...new Set(kinds.map(({ plural }) => plural))];
+
+const needed: readonly DomainPermission[] = [
+  {
+    reason: "Search clusters, and their finalizer.",
+    apiGroups: groups,
+    resources: plurals,
+    verbs: ["get", "list", "watch", "patch"],
+  },
+  {
+    reason: "Status of search clusters.",
+    apiGroups: groups,
+    resources: plurals.map((plural) => `${plural}/status`),
+    verbs: ["patch"],
+  },
+  {
+    reason:
+      "By this verb, in the whole cluster, config/policy/search-marks.yaml recognizes who may mark Secrets and volumes.",
+    apiGroups: [openSearchCluster.kind.group],
+    resources: [openSearchCluster.kind.plural],
+    verbs: ["operate"],
+  },
+  {
+    reason: "Some clusters require this to set owner references.",
+    apiGroups: groups,
+    resources: plurals.map((plural) => `${plural}/finalizers`),
+    verbs: ["update"],
+  },
+  {
+    reason: "One StatefulSet per pool of nodes.",
+    apiGroups: ["apps"],
+    resources: ["statefulsets"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "OpenSearch Dashboards or Kibana; deleted when the author switches it off.",
+    apiGroups: ["apps"],
+    resources: ["deployments"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Services and configuration of nodes and of Dashboards; those of Dashboards are deleted with it.",
+    apiGroups: [""],
+    resources: ["services", "configmaps"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason:
+      "Certificates and passwords of clusters, and Secrets that their specs name. Only marked ones are kept in memory.",
+    apiGroups: [""],
+    resources: ["secrets"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Volumes: marked with what they hold, deleted only where the author asked for it.",
+    apiGroups: [""],
+    resources: ["persistentvolumeclaims"],
+    verbs: ["get", "list", "watch", "patch", "delete"],
+  },
+  {
+    reason: "Nodes of the engine are pods: read, and deleted one at a time to restart them.",
+    apiGroups: [""],
+    resources: ["pods"],
+    verbs: ["get", "list", "watch", "delete"],
+  },
+  {
+    reason: "Who may reach the nodes.",
+    apiGroups: ["networking.k8s.io"],
+    resources: ["networkpolicies"],
+    verbs: ["get", "list", "watch", "create", "patch"],
+  },
+  {
+    reason: "How many nodes may be evicted at a time.",
+    apiGroups: ["policy"],
+    resources: ["poddisruptionbudgets"],
+    verbs: ["get", "list", "watch", "create", "patch"],
+  },
+  {
+    reason: "Licences of Elasticsearch clusters: read in the cluster's namespace, and never written.",
+    apiGroups: [LICENSING_GROUP],
+    resources: ["clusterlicenses", "licenseassociations"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    reason: "Whether the namespace of a cluster that is deleted is going as well.",
+    apiGroups: [""],
+    resources: ["namespaces"],
+    verbs: ["get"],
+  },
+];
+
+/** What search clusters need of the operator's identity: in a file of their own, because they run only where somebody asks for them. */
+export const searchPermissions: readonly DomainPermission[] = needed.map((permission) => ({
+  ...permission,
+  isOptional: true,
+}));

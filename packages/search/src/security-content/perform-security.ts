@@ -1,0 +1,140 @@
+import { digestOf, ExternalError, type JsonObject, printable, unreachable } from "@quartermaster/runtime";
+import { secrets } from "@quartermaster/runtime/kinds";
+import { hash } from "bcryptjs";
+
+import { EngineError } from "../engine/engine-error.ts";
+import { labelsOf } from "../marks.ts";
+import { searchReasons } from "../reasons.ts";
+import type { SearchAction } from "../search-action.ts";
+import { encode } from "../secret-text.ts";
+import type { Subject } from "../subject.ts";
+import { appliedName, readApplied } from "./observe-security.ts";
+import type { AppliedContent } from "./security-seen.ts";
+import { digestsOf, entityKey, type WantedEntity } from "./wanted-content.ts";
+
+/** Writes about users and roles. */
+export type SecurityAction = Extract<
+  SearchAction,
+  { readonly do: "initSecurity" | "recordSecurity" | "hashPassword" | "putEntities" | "deleteEntity" }
+>;
+
+/** Work of one hash; what the engine's own tool uses. */
+const rounds = 12;
+
+/** One write. What was applied is recorded after it: a crash between repeats it, which changes nothing. */
+export async function performSecurity(action: SecurityAction, subject: Subject): Promise<void> {
+  switch (action.do) {
+    case "initSecurity":
+      // The second clean read: only what is absent twice is made.
+      if (await subject.engine().hasSecurityIndex())
+        throw new EngineError("Security was initialised by somebody else meanwhile.", { code: "conflict" });
+      await subject.engine().initSecurity(action.documents);
+      return;
+    case "hashPassword":
+      await hashPassword(action, subject);
+      return;
+    case "recordSecurity":
+      await record(subject, (before) => ({
+        ...before,
+        entities: { ...before.entities, ...action.entities },
+      }));
+      return;
+    case "putEntities":
+      await putEntities(action.entities, subject);
+      return;
+    case "deleteEntity":
+      await dropEntity(action, subject);
+      return;
+    default:
+      unreachable(action);
+  }
+}
+
+/**
+ * Writes entities one by one, in an order in which nothing refers to what is not there yet. Those that the engine refuses are named in
+ * the end; what it took is recorded whatever happens to the others.
+ */
+async function putEntities(entities: readonly WantedEntity[], subject: Subject): Promise<void> {
+  const taken: WantedEntity[] = [];
+  const refusals: string[] = [];
+  try {
+    for (const entity of entities) {
+      const refusal = await putEntity(entity, subject);
+      if (refusal === undefined) taken.push(entity);
+      else refusals.push(refusal);
+    }
+  } finally {
+    if (taken.length > 0)
+      await record(subject, (before) => ({
+        ...before,
+        entities: { ...before.entities, ...digestsOf(taken) },
+      }));
+  }
+  if (refusals.length === 0) return;
+  const all = refusals.slice(0, 5).join("; ");
+  throw new ExternalError(`The engine refused ${all}. The others are applied.`, {
+    class: "refused",
+    reason: searchReasons.securityRefused,
+  });
+}
+
+/** What the engine said against it; undefined when it was taken. Failures that may pass throw. */
+async function putEntity(entity: WantedEntity, { engine }: Subject): Promise<string | undefined> {
+  const { type, name, body } = entity;
+  try {
+    await engine().putEntity(type, name, body);
+    return undefined;
+  } catch (error) {
+    const isRefused = error instanceof EngineError && (error.code === "invalid" || error.code === "notFound");
+    if (!isRefused) throw error;
+    return `${entityKey(entity)} (${printable(error.message)})`;
+  }
+}
+
+/** Once per version of the password: a look that lags behind asks again, and a second hash would be another one. */
+async function hashPassword(
+  { username, password, from }: Extract<SearchAction, { readonly do: "hashPassword" }>,
+  subject: Subject,
+): Promise<void> {
+  if ((await currentRecord(subject)).hashes[username]?.from === from) return;
+  const made = { from, hash: await hash(password, rounds) };
+  await record(subject, (before) => ({ ...before, hashes: { ...before.hashes, [username]: made } }));
+}
+
+/** Deletes what is still as we wrote it; what somebody has changed since is theirs and stays. */
+async function dropEntity(
+  { type, name }: Extract<SearchAction, { readonly do: "deleteEntity" }>,
+  subject: Subject,
+): Promise<void> {
+  const { engine } = subject;
+  const live = (await engine().entities(type)).get(name);
+  const before = await currentRecord(subject);
+  const key = entityKey({ type, name });
+  if (live !== undefined && isAsWritten(live, before.entities[key])) await engine().deleteEntity(type, name);
+  await record(subject, (now) => {
+    const { [key]: _dropped, ...entities } = now.entities;
+    return { ...now, entities };
+  });
+}
+
+/** The engine adds fields and hides hashes: users are compared by what it gives back only if nothing but those differs. */
+function isAsWritten(live: JsonObject, digest: string | undefined): boolean {
+  const { static: _static, hidden: _hidden, ...fields } = live;
+  return digest !== undefined && ("hash" in fields || digestOf(fields) === digest);
+}
+
+async function currentRecord({ ctx, cluster }: Subject): Promise<AppliedContent> {
+  const ref = { namespace: cluster.namespace, name: appliedName(cluster) };
+  return readApplied(await ctx.client.find(secrets, ref));
+}
+
+/** Read live: several writes of one reconcile follow each other faster than the watch. */
+async function record(subject: Subject, change: (before: AppliedContent) => AppliedContent): Promise<void> {
+  const { ctx, cluster } = subject;
+  const next = change(await currentRecord(subject));
+  await ctx.apply(secrets, {
+    metadata: { name: appliedName(cluster), labels: labelsOf(cluster) },
+    type: "Opaque",
+    data: encode({ applied: JSON.stringify(next) }),
+  });
+}

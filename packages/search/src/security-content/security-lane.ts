@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { digestOf, settled, withoutFields } from "@quartermaster/runtime";
+import { secrets } from "@quartermaster/runtime/kinds";
+
+import type { SecurityEntityType } from "../engine/engine-client.ts";
+import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { isPlainOpenSearch } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
+import type { AccountFact, Seen } from "../seen.ts";
+import { securityFiles } from "./security-files.ts";
+import {
+  digestsOf,
+  entitiesOf,
+  entityKey,
+  type OwnUser,
+  wantedContent,
+  type WantedEntity,
+} from "./wanted-content.ts";
+
+/** Without security there are no users. */
+const notSecured: LaneRule = {
+  name: "notSecured",
+  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : { actions: [], outcome: settled() }),
+};
+
+/** Users that come from files are needed before the first pod; others only once there is an engine. */
+const notFormed: LaneRule = {
+  name: "notFormed",
+  answer: ({ cluster, status }) =>
+    status.clusterUuid === undefined && !isPlainOpenSearch(cluster)
+      ? { actions: [], outcome: settled() }
+      : undefined,
+};
+
+const writeFiles: LaneRule = {
+  name: "writeFiles",
+  answer: (seen) => {
+    const { cluster, material, status } = seen;
+    if (!isPlainOpenSearch(cluster)) return undefined;
+    const secret = securityFiles(cluster, documentsOf(seen));
+    const files = material.fileRealm?.files;
+    if (isDeepStrictEqual(files?.live?.data, secret.data))
+      return status.clusterUuid === undefined ? { actions: [], outcome: settled() } : undefined;
+    return awaits(searchReasons.awaitingMaterial, "The files with the first users are written.", {
+      actor: "operator",
+      actions: files?.state === "foreign" ? [] : [applyAction(secrets, secret, cluster)],
+    });
+  },
+};
+
+const unreadableFiles: LaneRule = {
+  name: "unreadableFiles",
+  answer: ({ security: { files }, cluster }) =>
+    files === undefined || files.faults.length === 0
+      ? undefined
+      : refuses(
+          searchReasons.securityRefused,
+          `Secret ${cluster.security.securityConfigSecret ?? ""}: ${files.faults.join("; ")}. Nothing of it is applied.`,
+        ),
+};
+
+/** The hash is made once per version of the Secret and written down before it is used: bcrypt gives another one each time. */
+const hashPassword: LaneRule = {
+  name: "hashPassword",
+  answer: (seen) => {
+    if (seen.material.adminPassword.login === undefined)
+      return awaits(searchReasons.awaitingMaterial, "The password of the administrator is not there yet.", {
+        actor: "user",
+      });
+    const actions = accountsOf(seen).flatMap((account): readonly SearchAction[] =>
+      account.login === undefined || hashOf(seen, account) !== undefined
+        ? []
+        : [{ do: "hashPassword", ...account.login, from: account.version }],
+    );
+    if (actions.length === 0) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });
+  },
+};
+
+function accountsOf({ material, cluster }: Seen): readonly AccountFact[] {
+  const { adminPassword, dashboards } = material;
+  const isOwn = dashboards !== undefined && cluster.dashboards?.credentialsSecret === undefined;
+  return [
+    adminPassword,
+    ...(isOwn ? [dashboards] : []),
+    ...(material.fileRealm === undefined ? [] : [material.fileRealm.operator]),
+  ];
+}
+
+function hashOf({ security }: Seen, { login, version }: AccountFact): string | undefined {
+  const made = login === undefined ? undefined : security.applied.hashes[login.username];
+  return made?.from === version ? made.hash : undefined;
+}
+
+/** Only an index that is known to be absent is made; `perform` asks once more before it does. */
+const initialise: LaneRule = {
+  name: "initialise",
+  answer: (seen) => {
+    const { hasIndex } = seen.security;
+    if (!hasIndex.isKnown)
+      return awaits(
+        searchReasons.unreachable,
+        `Whether security is initialised is not known: ${hasIndex.why}.`,
+        {
+          actor: "engine",
+          retryAfterMs: 5_000,
+        },
+      );
+    if (hasIndex.value) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "Security is initialised.", {
+      actor: "operator",
+      retryAfterMs: 2_000,
+      actions: [
+        { do: "initSecurity", documents: documentsOf(seen) },
+        { do: "recordSecurity", entities: digestsOf(entitiesOf(documentsOf(seen))) },
+        {
+          do: "record",
+          event: {
+            type: "Normal",
+            reason: "SecurityInitialised",
+            action: "InitialiseSecurity",
+            note: "Users and roles were written; only the administrator exists.",
+          },
+        },
+      ],
+    });
+  },
+};
+
+function documentsOf(seen: Seen): ReturnType<typeof wantedContent> {
+  const { adminPassword, dashboards, fileRealm } = seen.material;
+  const accounts = accountsOf(seen);
+  const own = (account: AccountFact | undefined): OwnUser | undefined => {
+    const hash = account === undefined || !accounts.includes(account) ? undefined : hashOf(seen, account);
+    return hash === undefined ? undefined : { username: account?.login?.username ?? "", hash };
+  };
+  return wantedContent(seen.security.files, {
+    admin: own(adminPassword) ?? { username: adminPassword.login?.username ?? "admin", hash: "" },
+    dashboards: own(dashboards),
+    operator: own(fileRealm?.operator),
+  });
+}
+
+/** As the API takes them: only an administrator by certificate may say that something is reserved. */
+function wantedEntities(seen: Seen): readonly WantedEntity[] {
+  const entities = entitiesOf(documentsOf(seen));
+  if (!isPlainOpenSearch(seen.cluster)) return entities;
+  return entities.map((entity) => ({ ...entity, body: withoutFields(entity.body, new Set(["reserved"])) }));
+}
+
+/** After the first load, which takes the engine some seconds, entities can be written one by one. */
+const awaitServing: LaneRule = {
+  name: "awaitServing",
+  answer: ({ security, pods }) => {
+    if (security.serving.size > 0 || pods.length === 0) return undefined;
+    return awaits(searchReasons.awaitingMaterial, "The nodes have not loaded users and roles yet.", {
+      actor: "engine",
+      retryAfterMs: 2_000,
+    });
+  },
+};
+
+/** What changed in our set since it was applied; what was never in it belongs to others and stays. */
+const mergeEntities: LaneRule = {
+  name: "mergeEntities",
+  answer: (seen) => {
+    const wanted = wantedEntities(seen);
+    const { applied } = seen.security;
+    const changed = wanted.filter((entity) => applied.entities[entityKey(entity)] !== digestOf(entity.body));
+    const dropped = Object.keys(applied.entities).filter(
+      (key) => !wanted.some((entity) => entityKey(entity) === key),
+    );
+    if (changed.length === 0 && dropped.length === 0) return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `Users and roles are brought up to date: ${[...changed.map(entityKey), ...dropped].slice(0, 10).join(", ")}.`,
+      {
+        actor: "operator",
+        retryAfterMs: 1_000,
+        actions: [
+          ...(changed.length === 0 ? [] : [{ do: "putEntities" as const, entities: changed }]),
+          ...dropped.map(dropEntity),
+        ],
+      },
+    );
+  },
+};
+
+function dropEntity(key: string): SearchAction {
+  const [type = "", ...name] = key.split("/");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `entityKey`
+  return { do: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
+}
+
+/** Users, roles and mappings: initialised without a Job, then merged entity by entity. */
+export const securityLane: SearchLane = {
+  name: "security",
+  rules: [
+    notSecured,
+    notFormed,
+    unreadableFiles,
+    hashPassword,
+    writeFiles,
+    initialise,
+    awaitServing,
+    mergeEntities,
+    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+  ],
+};

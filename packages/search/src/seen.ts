@@ -1,0 +1,112 @@
+import type { Live } from "@quartermaster/runtime";
+import type { CertifiedKey } from "@quartermaster/runtime/certificates";
+import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
+
+import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
+import type { EngineFacts } from "./engine/engine-facts.ts";
+import type { VolumeFacts } from "./formation/volume-facts.ts";
+import type { LicenseSeen } from "./license/license-seen.ts";
+import type { ClusterObject, ReadCluster } from "./model/read-cluster.ts";
+import type { SecuritySeen } from "./security-content/security-seen.ts";
+import type { FollowedInputs } from "./workload/pool-inputs-hash.ts";
+
+/** The status of a cluster, as far as it was written before. */
+export type ClusterStatus = NonNullable<ClusterObject["status"]>;
+
+/** Whether it was said that the cluster is as declared. */
+export function saysReady({ conditions = [] }: Partial<ClusterStatus>): boolean {
+  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+}
+
+/** Everything that a decision about a cluster reads. Lanes pass no messages: they read the same facts. */
+export interface Seen extends ReadCluster {
+  readonly object: Live<ClusterObject>;
+  /** The declared version, where it is not the one that the nodes run: lanes see the running one. */
+  readonly heldVersion: string | undefined;
+  readonly status: Partial<ClusterStatus>;
+  /** An object of the same name in the newer group acts instead. */
+  readonly isSuperseded: boolean;
+  /** Names that the cluster needs and others have, as `Kind name`. */
+  readonly takenNames: readonly string[];
+  readonly material: Material;
+  /** Our StatefulSets by the name of their pool, those of dropped pools too. */
+  readonly statefulSets: ReadonlyMap<string, Live<StatefulSet>>;
+  readonly pods: readonly PodFacts[];
+  readonly volumes: readonly VolumeFacts[];
+  /** Whether the list of nodes that may found the cluster is there, and names anybody. */
+  readonly bootstrapList: "absent" | "empty" | "filled";
+  readonly engine: EngineFacts;
+  readonly security: SecuritySeen;
+  readonly license: LicenseSeen;
+  readonly dashboards: DashboardsSeen;
+}
+
+/** A pod of a pool. */
+export interface PodFacts {
+  readonly name: string;
+  readonly uid: string;
+  readonly pool: string;
+  readonly ip: string | undefined;
+  readonly isReady: boolean;
+  readonly isTerminating: boolean;
+  /** What it was started with. */
+  readonly inputsHash: string | undefined;
+  /** Why it does not run, as the kubelet or the scheduler say. */
+  readonly trouble: string | undefined;
+  /** How often its containers were started again. */
+  readonly restarts: number;
+  /** An image cannot be had. */
+  readonly isImageMissing: boolean;
+  /** It has not been started yet. */
+  readonly isPending: boolean;
+  /** Since when it is not ready, or exists; undefined while it is ready. */
+  readonly unreadySinceMs: number | undefined;
+}
+
+/** A Secret whose name is ours: what it holds, or that it is somebody else's. */
+export interface SecretFact {
+  readonly name: string;
+  readonly state: "missing" | "ours" | "kept" | "foreign";
+  readonly live: Live<Secret> | undefined;
+}
+
+/** Keys, certificates and passwords. */
+export interface Material {
+  readonly authority: SecretFact & { readonly pair: CertifiedKey | undefined };
+  readonly leaves: ReadonlyMap<LeafName, SecretFact & { readonly pair: CertifiedKey | undefined }>;
+  /** Authorities of certificates that the author supplies, PEM. */
+  readonly foreignTrust: readonly string[];
+  readonly adminPassword: AccountFact;
+  /** Files that users come from, at Elasticsearch or at an OpenSearch without TLS for clients; undefined elsewhere. */
+  readonly fileRealm: FileRealmMaterial | undefined;
+  /** The account of Dashboards or Kibana that is ours; undefined where there is none. */
+  readonly dashboards: AccountFact | undefined;
+  /** Secrets that the spec names and that are not there yet, or lack a key: what the user has to do. */
+  readonly missing: readonly string[];
+  /** Inputs of pods that are not in the spec, for `poolInputsHash`. */
+  readonly podInputs: FollowedInputs;
+}
+
+/** A Secret with an account. */
+export interface AccountFact extends SecretFact {
+  readonly login: Login | undefined;
+  /** Changes with the Secret, and says nothing of what it holds. */
+  readonly version: string;
+}
+
+/** Secrets of users that come from files. */
+export interface FileRealmMaterial {
+  /** The account that the operator itself logs in with. */
+  readonly operator: AccountFact;
+  /** The files that nodes mount: users with their hashes, and their roles. */
+  readonly files: SecretFact;
+}
+
+/** Certificates that an authority signs. */
+export type LeafName = "transport" | "http" | "admin" | "dashboards";
+
+/** An account. */
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+}

@@ -1,0 +1,295 @@
+import type { JsonObject } from "@quartermaster/runtime";
+import { type CertificateFacts, readCertificate } from "@quartermaster/runtime/certificates";
+
+import type {
+  EngineCall,
+  EngineClient,
+  EngineTarget,
+  SecurityDocuments,
+  SecurityEntityType,
+  TlsLayer,
+} from "../engine/engine-client.ts";
+import { EngineError } from "../engine/engine-error.ts";
+import type {
+  Coordination,
+  EngineHealth,
+  EngineIdentity,
+  EngineIndex,
+  EngineLicense,
+  EngineNode,
+  EngineSettings,
+  EngineShard,
+  LicenseAnswer,
+  NodeLoad,
+} from "../engine/engine-facts.ts";
+import { mostTelling, noPod } from "../engine/most-telling.ts";
+import type { FakeCluster } from "./fake-cluster.ts";
+import type { FakeEngine } from "./fake-engine.ts";
+import { fakeHandshake } from "./fake-handshake.ts";
+import { type FakeNode, isDataNode } from "./fake-pod.ts";
+import { fakeSecurity } from "./fake-security.ts";
+
+/** Size of a fake disk. */
+const diskBytes = 10 * 1024 ** 3;
+
+/** A client of the fake engine, with the same manners as the real one. */
+export class FakeClient implements EngineClient {
+  readonly #engine: FakeEngine;
+  readonly #target: EngineTarget;
+
+  constructor(engine: FakeEngine, target: EngineTarget) {
+    this.#engine = engine;
+    this.#target = target;
+  }
+
+  async identity(node: string): Promise<EngineIdentity> {
+    return await this.#one("identity", node, (found) => {
+      const cluster = this.#engine.appliedBy(found);
+      const { name, version, clusterName } = found.pod;
+      return {
+        node: name,
+        version,
+        clusterName,
+        clusterUuid: cluster?.uuid,
+        hasVoters: cluster !== undefined,
+      };
+    });
+  }
+
+  async health(): Promise<EngineHealth> {
+    return await this.#any("health", (cluster) => {
+      const members = this.#engine.members(cluster);
+      const dataNodes = members.filter(isDataNode).length;
+      return { ...cluster.shards.health(), nodes: members.length, dataNodes, pendingTasks: 0 };
+    });
+  }
+
+  async nodes(): Promise<readonly EngineNode[]> {
+    return await this.#any("nodes", (cluster) =>
+      this.#engine.members(cluster).map(({ pod }) => ({
+        id: pod.volume,
+        name: pod.name,
+        version: pod.version,
+        roles: pod.roles,
+        isElected: pod.volume === cluster.elected,
+      })),
+    );
+  }
+
+  async shards(): Promise<readonly EngineShard[]> {
+    return await this.#any("shards", (cluster) =>
+      cluster.shards.rows((volume) => this.#engine.nameOf(volume)),
+    );
+  }
+
+  async coordination(): Promise<Coordination> {
+    return await this.#any("coordination", (cluster) => ({
+      clusterUuid: cluster.uuid,
+      voters: cluster.voters.map((volume) => this.#engine.nameOf(volume)),
+      exclusions: [...cluster.exclusions],
+      elected: cluster.elected === undefined ? undefined : this.#engine.nameOf(cluster.elected),
+    }));
+  }
+
+  async settings(): Promise<EngineSettings> {
+    return await this.#any("settings", (cluster) => cluster.settings);
+  }
+
+  async nodeLoad(): Promise<readonly NodeLoad[]> {
+    return await this.#any("nodeLoad", (cluster) =>
+      this.#engine.members(cluster).map(({ pod }) => ({
+        node: pod.name,
+        ...cluster.shards.load(pod.volume),
+        storeBytes: 1_000 * cluster.shards.load(pod.volume).documents,
+        diskTotalBytes: diskBytes,
+        diskFreeBytes: diskBytes / 2,
+        heapPercent: 30,
+        cpuPercent: 5,
+      })),
+    );
+  }
+
+  async indices(): Promise<readonly EngineIndex[]> {
+    return await this.#any("indices", ({ shards }) => shards.indexRows());
+  }
+
+  async putSettings(changes: Partial<EngineSettings>): Promise<void> {
+    await this.#any("putSettings", (cluster) => {
+      cluster.putSettings(changes);
+      this.#engine.step();
+    });
+  }
+
+  async excludeVotes(nodes: readonly string[]): Promise<void> {
+    await this.#any("excludeVotes", (cluster) => {
+      for (const node of nodes) cluster.exclusions.add(node);
+      this.#engine.step();
+      const voters = cluster.voters.map((volume) => this.#engine.nameOf(volume));
+      if (nodes.some((node) => voters.includes(node)))
+        throw new EngineError("excludeVotes: the node is still a voter", { code: "timeout" });
+    });
+  }
+
+  async clearVoteExclusions(): Promise<void> {
+    await this.#any("clearVoteExclusions", (cluster) => {
+      cluster.exclusions.clear();
+      this.#engine.step();
+    });
+  }
+
+  async flush(): Promise<void> {
+    await this.#any("flush", () => undefined);
+  }
+
+  async servedCertificate(node: string): Promise<CertificateFacts> {
+    return await this.#around("servedCertificate", node, () => {
+      const { served } = this.#engine.node(node);
+      const facts = served === undefined ? undefined : readCertificate(served.certificatePem);
+      if (facts !== undefined) return facts;
+      throw new EngineError(`node ${node}: it serves without TLS`, {
+        code: "unsupported",
+        mayHaveActed: false,
+      });
+    });
+  }
+
+  async reloadCertificates(node: string, _layer: TlsLayer): Promise<void> {
+    await this.#one("reloadCertificates", node, (found) => {
+      this.#assertSecurity("reloadCertificates");
+      const { files } = found.pod;
+      const facts = files === undefined ? undefined : readCertificate(files.certificatePem);
+      if (facts === undefined || facts.validity.notAfterMs <= this.#engine.options.system.wallMs())
+        throw new EngineError("reloadCertificates: HTTP 500", { code: "invalid", status: 500 });
+      found.reload();
+    });
+  }
+
+  async isServing(node: string): Promise<boolean> {
+    return await this.#one("isServing", node, (found) => this.#hasSecurity(found));
+  }
+
+  async hasSecurityIndex(): Promise<boolean> {
+    this.#assertSecurity("hasSecurityIndex");
+    return await this.#any("hasSecurityIndex", ({ security }) => security !== undefined);
+  }
+
+  async initSecurity(documents: SecurityDocuments): Promise<void> {
+    this.#assertSecurity("initSecurity");
+    await this.#any("initSecurity", (cluster) => {
+      fakeSecurity.init(cluster, documents, this.#engine.options.system.monotonicMs());
+      this.#engine.step();
+    });
+  }
+
+  async entities(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>> {
+    this.#assertSecurity("entities");
+    return await this.#any("entities", (cluster) => fakeSecurity.entities(cluster, type));
+  }
+
+  async putEntity(type: SecurityEntityType, name: string, body: JsonObject): Promise<void> {
+    this.#assertSecurity("putEntity");
+    await this.#any("putEntity", (cluster) => {
+      fakeSecurity.put(cluster, { type, name }, body);
+    });
+  }
+
+  async deleteEntity(type: SecurityEntityType, name: string): Promise<void> {
+    this.#assertSecurity("deleteEntity");
+    await this.#any("deleteEntity", (cluster) => {
+      fakeSecurity.delete(cluster, type, name);
+    });
+  }
+
+  async license(): Promise<EngineLicense> {
+    this.#assertLicense("license");
+    return await this.#any("license", ({ license }) => license.read(this.#engine.options.system.wallMs()));
+  }
+
+  async putLicense(file: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+    this.#assertLicense("putLicense");
+    return await this.#any("putLicense", ({ license }) =>
+      license.put(file, options.acknowledge, this.#engine.options.system.wallMs()),
+    );
+  }
+
+  async startTrial({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+    this.#assertLicense("startTrial");
+    const { system } = this.#engine.options;
+    return await this.#any("startTrial", ({ license }) =>
+      license.startTrial(acknowledge, { uid: system.uuid(), nowMs: system.wallMs() }),
+    );
+  }
+
+  async startBasic({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+    this.#assertLicense("startBasic");
+    const { system } = this.#engine.options;
+    return await this.#any("startBasic", ({ license }) => license.startBasic(acknowledge, system.uuid()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  /** As the real client: the nodes in turn until one has a cluster with a manager. */
+  async #any<T>(call: EngineCall, work: (cluster: FakeCluster) => T): Promise<T> {
+    return await this.#around(call, undefined, () => {
+      const failures: EngineError[] = [];
+      for (const { node } of this.#target.endpoints) {
+        try {
+          return work(this.#engine.clusterOf(this.#reach(node)));
+        } catch (error) {
+          if (!(error instanceof EngineError) || !nodeFaults.has(error.code)) throw error;
+          failures.push(error);
+        }
+      }
+      throw mostTelling(failures) ?? noPod(call);
+    });
+  }
+
+  async #one<T>(call: EngineCall, node: string, work: (node: FakeNode) => T): Promise<T> {
+    return await this.#around(call, node, () => work(this.#reach(node)));
+  }
+
+  async #around<T>(
+    call: EngineCall | "servedCertificate",
+    node: string | undefined,
+    work: () => T,
+  ): Promise<T> {
+    const { system, onCall } = this.#engine.options;
+    onCall?.(call, node);
+    this.#engine.step();
+    return await this.#engine.faults.around(call, work, system);
+  }
+
+  #reach(name: string): FakeNode {
+    const node = this.#engine.node(name);
+    fakeHandshake(node, this.#target, this.#engine.options.system.wallMs());
+    return node;
+  }
+
+  /** A node serves some time after it could first read the whole security index. */
+  #hasSecurity(node: FakeNode): boolean {
+    if (this.#target.distribution === "elasticsearch" || node.served === undefined) return true;
+    const securedMs = this.#engine.appliedBy(node)?.securedMs;
+    if (securedMs === undefined) return false;
+    const { system, securityPollMs } = this.#engine.options;
+    return system.monotonicMs() >= Math.max(securedMs, node.startedMs) + securityPollMs;
+  }
+
+  #assertSecurity(call: EngineCall): void {
+    if (this.#target.distribution !== "opensearch") throw unsupported(call, this.#target);
+  }
+
+  #assertLicense(call: EngineCall): void {
+    if (this.#target.distribution !== "elasticsearch") throw unsupported(call, this.#target);
+  }
+}
+
+const nodeFaults = new Set(["unreachable", "untrusted", "unavailable"]);
+
+function unsupported(call: EngineCall, { distribution }: EngineTarget): EngineError {
+  return new EngineError(`${call}: ${distribution} has no such API`, {
+    code: "unsupported",
+    mayHaveActed: false,
+  });
+}

@@ -1,0 +1,73 @@
+import { isPair } from "@quartermaster/runtime/certificates";
+
+/** What the fake engine knows of a pod: tests make it from the objects of the API server. */
+export interface FakePod {
+  /** Name of the pod, which is the name of its node. */
+  readonly name: string;
+  readonly uid: string;
+  /** Where its data is: uid of the PersistentVolumeClaim, or of the pod itself with an emptyDir. */
+  readonly volume: string;
+  /** False: the process is not there, and whoever calls it gets no connection. */
+  readonly isRunning: boolean;
+  /** In OpenSearch's words: `cluster_manager`, `data`, … */
+  readonly roles: readonly string[];
+  readonly version: string;
+  readonly clusterName: string;
+  /** The bootstrap list that the pod was born with; empty where there was none. */
+  readonly initialManagers: readonly string[];
+  /** Files for clients as they are mounted now; left out, the node serves without TLS. */
+  readonly files?: FakeFiles;
+  /** Passwords of the file realm by user; left out, any login is accepted. */
+  readonly accounts?: Readonly<Record<string, string>>;
+}
+
+/** Certificate, key and trusted authorities of a node. */
+export interface FakeFiles {
+  readonly certificatePem: string;
+  readonly keyPem: string;
+  readonly caPem: string;
+}
+
+/** A running process: one life of a pod. */
+export class FakeNode {
+  /** As the API server has it now. */
+  pod: FakePod;
+  readonly startedMs: number;
+  /** Files as the process read them last. */
+  served: FakeFiles | undefined;
+  /** A reload with a key of another certificate: every handshake fails until a restart. */
+  isBricked = false;
+  /** UUID of the cluster whose state it has applied in this life. What its disk knows is not shown by real engines either. */
+  appliedUuid: string | undefined;
+
+  constructor(pod: FakePod, startedMs: number) {
+    this.pod = pod;
+    this.startedMs = startedMs;
+    this.served = pod.files;
+  }
+
+  see(pod: FakePod): void {
+    this.pod = pod;
+  }
+
+  apply(uuid: string): void {
+    this.appliedUuid = uuid;
+  }
+
+  /** Reads its files again, as a real node does: a key of another certificate is taken, and is the end of it. */
+  reload(): void {
+    const { files } = this.pod;
+    this.served = files;
+    this.isBricked = files !== undefined && !isPair(files);
+  }
+}
+
+/** Whether the node elects the manager. */
+export function isManager({ pod }: FakeNode): boolean {
+  return pod.roles.includes("cluster_manager");
+}
+
+/** Whether the node holds shards. */
+export function isDataNode({ pod }: FakeNode): boolean {
+  return pod.roles.some((role) => role === "data" || role.startsWith("data_"));
+}

@@ -1,0 +1,7 @@
+export { FakeEngine } from "./fake-engine.ts";
+export type { FakeEngineOptions } from "./fake-engine.ts";
+export type { FakeFault, FaultPlan } from "./fake-faults.ts";
+export type { FakeFiles, FakePod } from "./fake-pod.ts";
+export type { FakeIndex } from "./fake-shard-table.ts";
+export { largeCluster } from "./large-cluster.ts";
+export type { LargeCluster, LargeClusterSize } from "./large-cluster.ts";

@@ -1,0 +1,257 @@
+import type { Live } from "@quartermaster/runtime";
+import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
+
+import { wantedLeaves } from "../certificates/wanted-leaves.ts";
+import { NO_DASHBOARDS } from "../dashboards/dashboards-seen.ts";
+import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
+import { noFacts } from "../engine/engine-sample.ts";
+import { readFacts } from "../engine/read-facts.ts";
+import { NO_LICENSE } from "../license/license-seen.ts";
+import { markAnnotations, markLabels } from "../marks.ts";
+import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
+import { podNames } from "../model/search-cluster.ts";
+import { type Children, observeWorkload } from "../observe-workload.ts";
+import { searchRules } from "../rules.ts";
+import { NOTHING_APPLIED } from "../security-content/security-seen.ts";
+import type { Material, Seen } from "../seen.ts";
+import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
+
+/** How large. */
+export interface LargeClusterSize {
+  /** Data nodes, besides three managers. */
+  readonly dataNodes: number;
+  /** Copies of shards in all; each shard has two. */
+  readonly copies: number;
+}
+
+/** A cluster in the middle of a rolling restart, to measure how long a look at it and a decision take. */
+export interface LargeCluster {
+  /** Builds the value that a decision reads, from objects as stores hold them and from the engine's own answer. */
+  look(): Seen;
+  /** All lanes and the status; says which actions follow. */
+  decide(seen: Seen): readonly string[];
+}
+
+const dayMs = 86_400_000;
+const now = new Date("2026-11-17T00:00:00Z");
+const noInputs = { keystore: {}, volumes: {} };
+
+/** Makes one: everything is well, but for one data node that was started with an older configuration. */
+export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Promise<LargeCluster> {
+  const object = declaration(dataNodes);
+  const { cluster } = readCluster(object);
+  const nodes = cluster.pools.flatMap((pool) =>
+    podNames(cluster, pool).map((name) => ({ name, pool: pool.name, roles: pool.roles })),
+  );
+  const material = await materialOf(cluster);
+  const children = childrenOf(object, nodes, (pool) =>
+    poolInputsHash(cluster, cluster.pools.find(({ name }) => name === pool) ?? missing(pool), noInputs),
+  );
+  const data = nodes.flatMap(({ name, pool }) => (pool === "data" ? [name] : []));
+  const answer = JSON.stringify(routingTable(nodes, data, copies));
+  const facts = engineOf(nodes, data, copies);
+  return {
+    look: () => ({
+      ...observeWorkload(object, children),
+      isSuperseded: false,
+      takenNames: [],
+      material,
+      bootstrapList: "empty",
+      engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },
+      license: NO_LICENSE,
+      dashboards: NO_DASHBOARDS,
+      security: {
+        hasIndex: known(true),
+        serving: new Set(nodes.map(({ name }) => name)),
+        files: undefined,
+        applied: NOTHING_APPLIED,
+      },
+    }),
+    decide: (seen) => {
+      for (const { answer: ask } of searchRules) {
+        const verdict = ask(seen, now);
+        if (verdict !== undefined)
+          return (verdict.lanes ?? []).flatMap(({ actions }) => actions.map((action) => action.do));
+      }
+      return [];
+    },
+  };
+}
+
+interface Node {
+  readonly name: string;
+  readonly pool: string;
+  readonly roles: readonly string[];
+}
+
+function missing(pool: string): never {
+  throw new TypeError(`no pool ${pool}`);
+}
+
+function known<T>(value: T): Fact<T> {
+  return { isKnown: true, value, atMs: now.getTime() };
+}
+
+function declaration(dataNodes: number): Live<ClusterObject> {
+  const object: unknown = {
+    apiVersion: "opensearch.org/v1",
+    kind: "OpenSearchCluster",
+    metadata: { name: "logs", namespace: "team", uid: "cluster", resourceVersion: "1", generation: 1 },
+    spec: {
+      general: { serviceName: "logs", version: "2.19.4" },
+      nodePools: [
+        { component: "managers", replicas: 3, diskSize: "1Gi", roles: ["cluster_manager"] },
+        { component: "data", replicas: dataNodes, diskSize: "1Gi", roles: ["data"] },
+      ],
+    },
+    status: { clusterUuid: "U", version: "2.19.4" },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a cluster as a look reads
+  return object as Live<ClusterObject>;
+}
+
+/** Real certificates: reading them is a part of every decision. */
+async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
+  const validity = { notBeforeMs: now.getTime() - dayMs, notAfterMs: now.getTime() + 300 * dayMs };
+  const subject = { commonName: "ca", organizationalUnits: ["logs"], organizations: ["team"] };
+  const authority = await issueAuthority({ subject, serial: "01", validity });
+  const ours = { state: "ours", live: undefined } as const;
+  const material: Material = {
+    authority: { ...ours, name: "logs-ca", pair: authority },
+    leaves: new Map([["admin", { ...ours, name: "logs-admin-cert", pair: undefined }]]),
+    foreignTrust: [],
+    adminPassword: {
+      ...ours,
+      name: "logs-admin-password",
+      login: { username: "admin", password: "secret" },
+      version: "1/1",
+    },
+    fileRealm: undefined,
+    dashboards: undefined,
+    missing: [],
+    podInputs: noInputs,
+  };
+  const leaves = await Promise.all(
+    wantedLeaves({ cluster, material }).map(async (order) => {
+      const pair = await issueCertificate(authority, { ...order, serial: "02", validity });
+      const live: unknown = { data: { "ca.crt": Buffer.from(order.trustPem).toString("base64") } };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a Secret as a decision reads
+      return [order.leaf, { name: order.secretName, state: ours.state, live: live as never, pair }] as const;
+    }),
+  );
+  return { ...material, leaves: new Map(leaves) };
+}
+
+function childrenOf(
+  { metadata }: Live<ClusterObject>,
+  nodes: readonly Node[],
+  hashOf: (pool: string) => string,
+): Children {
+  const pools = [...new Set(nodes.map(({ pool }) => pool))];
+  const hashes = new Map(pools.map((pool) => [pool, hashOf(pool)]));
+  const sets = pools.map((pool) => ({
+    metadata: {
+      name: `logs-${pool}`,
+      uid: `set-${pool}`,
+      labels: { [markLabels.pool]: pool },
+      ownerReferences: [{ uid: metadata.uid, controller: true }],
+    },
+    spec: { replicas: nodes.filter((node) => node.pool === pool).length, volumeClaimTemplates: [{}] },
+  }));
+  const pods = nodes.map(({ name, pool }) => ({
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      labels: { [markLabels.pool]: pool },
+      annotations: { [markAnnotations.inputsHash]: name === "logs-data-0" ? "older" : hashes.get(pool) },
+      ownerReferences: [{ uid: `set-${pool}`, controller: true }],
+    },
+    status: { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] },
+  }));
+  const claims = nodes.map(({ name, pool }) => ({
+    metadata: {
+      name: `data-${name}`,
+      uid: `pvc-${name}`,
+      labels: { [markLabels.pool]: pool },
+      annotations: { [markAnnotations.engineUuid]: "U", [markAnnotations.managers]: "3" },
+    },
+  }));
+  // oxlint-disable typescript/no-unsafe-type-assertion -- as much of each object as a look reads
+  return {
+    sets: sets as unknown as readonly Live<StatefulSet>[],
+    pods: pods as unknown as readonly Live<Pod>[],
+    claims: claims as unknown as readonly Live<PersistentVolumeClaim>[],
+  };
+  // oxlint-enable typescript/no-unsafe-type-assertion
+}
+
+/** As `_cluster/state/routing_table,nodes` answers: two copies of each shard, ten shards to an index. */
+function routingTable(nodes: readonly Node[], data: readonly string[], copies: number): object {
+  const copyOn = (at: number, isPrimary: boolean): object => ({
+    primary: isPrimary,
+    state: "STARTED",
+    node: `id-${data[at % data.length] ?? ""}`,
+    relocating_node: null,
+  });
+  const indices = Array.from({ length: Math.ceil(copies / 20) }, (_, at): readonly [string, object] => {
+    const index = `orders-${String(at)}`;
+    const shards = Array.from({ length: 10 }, (_each, shard): readonly [string, object] => {
+      const first = at * 10 + shard;
+      const rows = [copyOn(first, true), copyOn(first + 1, false)];
+      return [String(shard), rows.map((row) => ({ index, shard, ...row }))];
+    });
+    return [index, { shards: Object.fromEntries(shards) }];
+  });
+  return {
+    nodes: Object.fromEntries(nodes.map(({ name }) => [`id-${name}`, { name }])),
+    routing_table: { indices: Object.fromEntries(indices) },
+  };
+}
+
+function engineOf(nodes: readonly Node[], data: readonly string[], copies: number): EngineFacts {
+  const voters = nodes.flatMap(({ name, pool }) => (pool === "managers" ? [name] : []));
+  return {
+    ...noFacts,
+    health: known({
+      status: "green",
+      nodes: nodes.length,
+      dataNodes: data.length,
+      activeShards: copies,
+      relocatingShards: 0,
+      initializingShards: 0,
+      unassignedShards: 0,
+      pendingTasks: 0,
+    }),
+    nodes: known(
+      nodes.map(({ name, roles }) => ({
+        id: `id-${name}`,
+        name,
+        version: "2.19.4",
+        roles,
+        isElected: name === voters[0],
+      })),
+    ),
+    coordination: known({ clusterUuid: "U", voters, exclusions: [], elected: voters[0] }),
+    settings: known({ persistent: {}, transient: {} }),
+    nodeLoad: known(
+      data.map((node) => ({
+        node,
+        shards: copies / data.length,
+        documents: copies,
+        storeBytes: 0,
+        diskTotalBytes: 1000,
+        diskFreeBytes: 800,
+        heapPercent: 10,
+        cpuPercent: 1,
+      })),
+    ),
+    indices: known(
+      Array.from({ length: Math.ceil(copies / 20) }, (_, at) => ({
+        name: `orders-${String(at)}`,
+        replicas: 1,
+        isAutoExpanded: false,
+      })),
+    ),
+  };
+}

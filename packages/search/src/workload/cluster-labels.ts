@@ -1,0 +1,29 @@
+import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
+import { dialectOf } from "./dialect.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What selects all pods of a cluster. */
+export function clusterLabels(cluster: SearchCluster): Labels {
+  const { engine, labelPrefix } = dialectOf(cluster);
+  return { [`${labelPrefix}/${engine}-cluster`]: cluster.name };
+}
+
+/** What selects the pods of a pool. A StatefulSet's selector cannot be changed: neither can this. */
+export function poolLabels(cluster: SearchCluster, pool: Pick<NodePool, "name">): Labels {
+  const { engine, labelPrefix } = dialectOf(cluster);
+  return { ...clusterLabels(cluster), [`${labelPrefix}/${engine}-nodepool`]: pool.name };
+}
+
+/** What selects the pods that may become manager, of whichever pool. */
+export function managerLabels(cluster: SearchCluster): Labels {
+  return { ...clusterLabels(cluster), [managerLabel]: "true" };
+}
+
+/** All labels of a pool's pods that are ours. */
+export function podLabels(cluster: SearchCluster, pool: NodePool): Labels {
+  // Never absent: an author's label of this name would lead nodes to pods that cannot be manager.
+  return { ...poolLabels(cluster, pool), [managerLabel]: String(isManagerPool(pool)) };
+}
+
+const managerLabel = "search.quartermaster.dev/manager";

@@ -1,0 +1,171 @@
+import { type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
+import type { EnvVar, PodTemplate } from "@quartermaster/runtime/kinds";
+
+import { markAnnotations } from "../marks.ts";
+import type { NodePool, PodWish, SearchCluster } from "../model/search-cluster.ts";
+import { podLabels } from "./cluster-labels.ts";
+import { dialectOf } from "./dialect.ts";
+import { jvmOptions } from "./jvm-options.ts";
+import { mergeFields, mergeWishes } from "./merge-wishes.ts";
+import { nodeSettings, transportPort } from "./node-settings.ts";
+import { poolVolumes, type PoolVolumes } from "./pool-volumes.ts";
+import { prepareCommand, prepareContainer } from "./prepare.ts";
+
+/**
+ * The pods of a pool. They meet the restricted profile with a read-only root, unless the author asks for more; what the author says of
+ * pods is laid over ours, except for volumes and containers of ours.
+ */
+export function poolPod(cluster: SearchCluster, pool: NodePool, inputsHash: string): PodTemplate {
+  const wish = mergeWishes(cluster.pod, pool.pod);
+  const mounted = poolVolumes(cluster, pool, wish.volumes);
+  const spec = {
+    ...mergeFields(podDefaults(cluster), withoutFields(wish.spec, fieldsOfOurs)),
+    initContainers: [
+      ...(wish.setsMaxMapCount ? [maxMapCountContainer(cluster)] : []),
+      prepare(cluster, pool, mounted),
+      ...wish.initContainers,
+    ],
+    containers: [engineContainer(cluster, pool, { wish, mounted }), ...wish.sidecars],
+    volumes: mounted.volumes,
+  };
+  return {
+    metadata: {
+      labels: { ...wish.labels, ...podLabels(cluster, pool) },
+      annotations: { ...wish.annotations, [markAnnotations.inputsHash]: inputsHash },
+    },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ours is typed above; what authors add passes through unread
+    spec: spec as unknown as PodTemplate["spec"],
+  };
+}
+
+const fieldsOfOurs: ReadonlySet<string> = new Set([
+  "containers",
+  "initContainers",
+  "volumes",
+  "restartPolicy",
+]);
+
+/** The user that the official images have. */
+const engineUser = 1000;
+
+function podDefaults({ image }: SearchCluster): JsonObject {
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: engineUser,
+      runAsGroup: engineUser,
+      fsGroup: engineUser,
+      fsGroupChangePolicy: "OnRootMismatch",
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    // Time to hand over its shards and to write what is in memory.
+    terminationGracePeriodSeconds: 120,
+    ...(image.pullSecrets.length === 0
+      ? {}
+      : { imagePullSecrets: image.pullSecrets.map((name) => ({ name })) }),
+  };
+}
+
+const containerSecurity: JsonObject = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  readOnlyRootFilesystem: true,
+};
+
+function imageOf({ image }: SearchCluster): JsonObject {
+  return {
+    image: image.name,
+    ...(image.pullPolicy === undefined ? {} : { imagePullPolicy: image.pullPolicy }),
+  };
+}
+
+function prepare(cluster: SearchCluster, pool: NodePool, { prepareMounts }: PoolVolumes): JsonObject {
+  const allowsMmap = "node.store.allow_mmap" in nodeSettings(cluster, pool);
+  return {
+    name: prepareContainer,
+    ...imageOf(cluster),
+    command: prepareCommand(cluster, { allowsMmap }),
+    securityContext: containerSecurity,
+    volumeMounts: prepareMounts,
+    // The same as the engine's, which runs later: the pod asks for no more, and a quota finds them in every container.
+    ...(pool.resources === undefined ? {} : { resources: pool.resources }),
+  };
+}
+
+interface EngineParts {
+  readonly wish: PodWish;
+  readonly mounted: PoolVolumes;
+}
+
+function engineContainer(cluster: SearchCluster, pool: NodePool, { wish, mounted }: EngineParts): JsonObject {
+  const { engine } = dialectOf(cluster);
+  const ours: JsonObject = {
+    name: engine,
+    ...imageOf(cluster),
+    ...(wish.command === undefined ? {} : { command: ["/bin/bash", "-c", wish.command] }),
+    env: engineEnvironment(cluster, pool),
+    ports: [
+      { name: "http", containerPort: cluster.httpPort, protocol: "TCP" },
+      { name: "transport", containerPort: transportPort, protocol: "TCP" },
+    ],
+    securityContext: containerSecurity,
+    volumeMounts: mounted.engineMounts,
+    ...(pool.resources === undefined ? {} : { resources: pool.resources }),
+    ...probes(cluster),
+  };
+  const merged = mergeFields(ours, withoutFields(wish.container, containerFieldsOfOurs));
+  return { ...merged, env: withIdentity(merged["env"]) };
+}
+
+const containerFieldsOfOurs: ReadonlySet<string> = new Set(["name", "image", "command", "args", "ports"]);
+
+const identity: readonly EnvVar[] = [
+  { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+  { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+];
+
+/** Who a node is, no author decides. */
+function withIdentity(env: unknown): readonly unknown[] {
+  const names = new Set(identity.map(({ name }) => name));
+  const others: readonly unknown[] = Array.isArray(env) ? env : [];
+  return [...identity, ...others.filter((each) => !names.has(textOf(each, "name") ?? ""))];
+}
+
+function engineEnvironment(cluster: SearchCluster, pool: NodePool): readonly EnvVar[] {
+  const { javaOptions, environment } = dialectOf(cluster);
+  return Object.entries({ ...environment, [javaOptions]: jvmOptions(pool) })
+    .map(([name, value]) => ({ name, value }))
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** None of them needs a login or a quorum: a probe that does turns a lost quorum into restarts, and a lost password into an outage. */
+function probes(cluster: SearchCluster): JsonObject {
+  const tcp = { tcpSocket: { port: cluster.httpPort } };
+  return {
+    // Ten minutes for the first start: shards are opened before the port is.
+    startupProbe: { ...tcp, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 120 },
+    livenessProbe: { ...tcp, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 10 },
+    readinessProbe: { ...readinessOf(cluster), periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+  };
+}
+
+function readinessOf(cluster: SearchCluster): JsonObject {
+  const { engine, readinessPort } = dialectOf(cluster);
+  if (readinessPort !== undefined) return { tcpSocket: { port: readinessPort } };
+  if (engine !== "opensearch" || !cluster.security.isEnabled)
+    return { tcpSocket: { port: cluster.httpPort } };
+  const scheme = cluster.security.http.isEnabled ? "HTTPS" : "HTTP";
+  return { httpGet: { path: "/_plugins/_security/health", port: cluster.httpPort, scheme } };
+}
+
+/** Only where the author asks for it: it breaks the restricted profile. */
+function maxMapCountContainer(cluster: SearchCluster): JsonObject {
+  return {
+    name: "set-max-map-count",
+    ...imageOf(cluster),
+    command: ["/bin/bash", "-c", "echo 262144 > /proc/sys/vm/max_map_count"],
+    securityContext: { privileged: true, runAsUser: 0, runAsNonRoot: false },
+  };
+}

@@ -1,0 +1,177 @@
+import type { JsonObject } from "@quartermaster/runtime";
+import type { Volume, VolumeMount } from "@quartermaster/runtime/kinds";
+
+import {
+  isManagerPool,
+  isPlainOpenSearch,
+  type NodePool,
+  type SearchCluster,
+} from "../model/search-cluster.ts";
+import { clusterNames, poolNames } from "./cluster-names.ts";
+import { certificateFolder, dialectOf, fileRealmFolder, securityFilesFolder } from "./dialect.ts";
+import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
+
+/** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */
+export const dataVolume = "data";
+
+/** The volumes of a pool's pods, and who sees them where. */
+export interface PoolVolumes {
+  readonly volumes: readonly (Volume | JsonObject)[];
+  readonly engineMounts: readonly VolumeMount[];
+  readonly prepareMounts: readonly VolumeMount[];
+}
+
+/** Everything that pods of the pool mount. The author's volumes are the engine's alone. */
+export function poolVolumes(
+  cluster: SearchCluster,
+  pool: NodePool,
+  extra: readonly JsonObject[],
+): PoolVolumes {
+  const secured = [
+    ...certificateVolumes(cluster),
+    ...fileRealmVolumes(cluster),
+    ...securityFileVolumes(cluster),
+  ];
+  return {
+    volumes: [
+      { name: "prepared", emptyDir: {} },
+      { name: "logs", emptyDir: {} },
+      { name: "tmp", emptyDir: {} },
+      { name: "wanted", configMap: { name: poolNames(cluster, pool).config } },
+      ...(isManagerPool(pool)
+        ? [{ name: "bootstrap", configMap: { name: clusterNames(cluster).bootstrap } }]
+        : []),
+      ...cluster.keystore.map(({ secretName }, index) => ({
+        name: keystoreVolume(index),
+        secret: { secretName },
+      })),
+      ...secured.map(({ volume }) => volume),
+      ...storageVolumes(pool),
+      ...extra.map(volumeOf),
+    ],
+    engineMounts: [...engineMounts(cluster), ...secured.map(({ mount }) => mount), ...extra.map(mountOf)],
+    prepareMounts: [
+      { name: "prepared", mountPath: preparedPath },
+      { name: "tmp", mountPath: "/tmp" },
+      { name: "wanted", mountPath: wantedPath, readOnly: true },
+      ...(isManagerPool(pool) ? [{ name: "bootstrap", mountPath: bootstrapPath, readOnly: true }] : []),
+      ...cluster.keystore.map((_, index) => ({
+        name: keystoreVolume(index),
+        mountPath: keystorePath(index),
+        readOnly: true,
+      })),
+    ],
+  };
+}
+
+function engineMounts({ home, plugins }: SearchCluster): readonly VolumeMount[] {
+  const installed = plugins.length === 0 ? [] : ["bin", "plugins"];
+  return [
+    { name: dataVolume, mountPath: `${home}/data` },
+    { name: "logs", mountPath: `${home}/logs` },
+    { name: "tmp", mountPath: "/tmp" },
+    // The engine writes its keystore here.
+    { name: "prepared", mountPath: `${home}/config`, subPath: "config" },
+    ...installed.map((part) => ({
+      name: "prepared",
+      mountPath: `${home}/${part}`,
+      subPath: part,
+      readOnly: true,
+    })),
+  ];
+}
+
+interface MountedVolume {
+  readonly volume: Volume;
+  readonly mount: VolumeMount;
+}
+
+/**
+ * Certificates of both layers in one volume: kubelet swaps its whole content at once, so what one file proves holds for all of them. A
+ * leaf may be the author's; whom nodes trust is always in our own Secret, because the operator's authority is part of it.
+ */
+function certificateVolumes(cluster: SearchCluster): readonly MountedVolume[] {
+  const { security, home } = cluster;
+  const names = clusterNames(cluster);
+  if (!security.isEnabled) return [];
+  const layers = [
+    { layer: "transport", wish: security.transport, own: names.transportCertificate },
+    { layer: "http", wish: security.http, own: names.httpCertificate },
+  ].filter(({ wish }) => wish.isEnabled);
+  const sources = layers.flatMap(({ layer, wish, own }) => [
+    secretSource(wish.isGenerated ? own : (wish.secret ?? own), [
+      { key: "tls.crt", path: `${layer}.crt` },
+      { key: "tls.key", path: `${layer}.key` },
+    ]),
+    secretSource(own, [{ key: "ca.crt", path: `${layer}-ca.crt` }]),
+  ]);
+  return [
+    {
+      volume: { name: "certificates", projected: { defaultMode: 0o440, sources } },
+      mount: { name: "certificates", mountPath: `${home}/config/${certificateFolder}`, readOnly: true },
+    },
+  ];
+}
+
+function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
+  return { secret: { name, items } };
+}
+
+/** A folder, not single files: kubelet cannot refresh a file that is mounted by itself. */
+function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
+  if (!dialectOf(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
+  const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));
+  return [
+    {
+      volume: { name: "file-realm", secret: { secretName: clusterNames(cluster).fileRealm, items } },
+      mount: { name: "file-realm", mountPath: `${cluster.home}/config/${fileRealmFolder}`, readOnly: true },
+    },
+  ];
+}
+
+/** In place of the image's own files, which have users for demonstrations. */
+function securityFileVolumes(cluster: SearchCluster): readonly MountedVolume[] {
+  if (!isPlainOpenSearch(cluster)) return [];
+  const name = "security-files";
+  return [
+    {
+      volume: {
+        name,
+        projected: {
+          defaultMode: 0o440,
+          sources: [{ secret: { name: clusterNames(cluster).securityFiles } }],
+        },
+      },
+      mount: { name, mountPath: `${cluster.home}/config/${securityFilesFolder}`, readOnly: true },
+    },
+  ];
+}
+
+/** Claims come from the StatefulSet's templates. */
+function storageVolumes({ storage }: NodePool): readonly (Volume | JsonObject)[] {
+  return storage.kind === "volume" ? [] : [{ name: dataVolume, [storage.kind]: storage.source }];
+}
+
+/** `additionalVolumes`: a name, one source, and where the engine sees it. */
+function volumeOf({
+  path: _path,
+  subPath: _subPath,
+  readOnly: _readOnly,
+  restartPods: _restartPods,
+  ...volume
+}: JsonObject): JsonObject {
+  return volume;
+}
+
+function mountOf({ name, path, subPath, readOnly }: JsonObject): VolumeMount {
+  return {
+    name: String(name),
+    mountPath: String(path),
+    ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
+    ...(readOnly === true ? { readOnly: true } : {}),
+  };
+}
+
+function keystoreVolume(index: number): string {
+  return `keystore-${String(index)}`;
+}

@@ -1,0 +1,62 @@
+import { isJsonObject } from "@quartermaster/runtime";
+import { parse } from "yaml";
+
+import type { Settings, SettingValue } from "./encode-settings.ts";
+
+/** Settings that an author wrote, or why one of them cannot be read. */
+export interface ReadSettings {
+  readonly settings: Settings;
+  /** Keys whose text is no YAML. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Reads `additionalConfig`: each value is text of YAML, so `[a, b]` is a list, and a mapping stands for the keys below it. All keys come
+ * out in full and dotted: there is one way left to name a setting, and a reserved one cannot hide in a mapping.
+ */
+export function readSettings(config: Readonly<Record<string, string>>): ReadSettings {
+  const settings: (readonly [string, SettingValue])[] = [];
+  const unreadable: string[] = [];
+  for (const key of Object.keys(config).toSorted()) {
+    const value = readValue(config[key] ?? "");
+    const flat = value === undefined ? undefined : flatten(key, value.parsed);
+    if (flat === undefined) unreadable.push(key);
+    else settings.push(...flat);
+  }
+  return { settings: Object.fromEntries(settings), unreadable };
+}
+
+/** Scalars stay the text that they are: the engine reads numbers and truth values from text. */
+function readValue(text: string): { readonly parsed: unknown } | undefined {
+  try {
+    const parsed: unknown = parse(text, { schema: "failsafe", maxAliasCount: 0, uniqueKeys: true });
+    return { parsed: parsed ?? "" };
+  } catch {
+    // The author is told which key; the parser's words may quote a secret.
+    return undefined;
+  }
+}
+
+const deepestMapping = 16;
+
+function flatten(
+  key: string,
+  value: unknown,
+  depth = 0,
+): readonly (readonly [string, SettingValue])[] | undefined {
+  if (depth > deepestMapping) return undefined;
+  if (!isJsonObject(value)) {
+    const scalar = settingValue(value);
+    return scalar === undefined ? undefined : [[key, scalar]];
+  }
+  const parts = Object.keys(value).map((name) => flatten(`${key}.${name}`, value[name], depth + 1));
+  return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? []);
+}
+
+function settingValue(value: unknown): SettingValue | undefined {
+  if (typeof value === "string") return value;
+  if (value === null) return "";
+  if (!Array.isArray(value)) return undefined;
+  const items = value.map((item: unknown) => (Array.isArray(item) ? undefined : settingValue(item)));
+  return items.includes(undefined) ? undefined : items.flatMap((item) => item ?? []);
+}

@@ -1,0 +1,115 @@
+import { listOf, printable, textOf } from "@quartermaster/runtime";
+
+import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
+import { clusterNames, poolNames } from "./cluster-names.ts";
+import { refusedJvmOptions } from "./jvm-options.ts";
+import { isReserved } from "./node-settings.ts";
+import { readSettings } from "./read-settings.ts";
+
+/** What the operator's settings allow. */
+export interface WorkloadPolicy {
+  /** Hosts that plugins may be downloaded from, besides the engine's own way to find official ones by name. */
+  readonly pluginHosts: readonly string[];
+}
+
+/** Everything in the spec that cannot become pods; all of it, not the first. Paths are below `spec`. */
+export function workloadIssues(
+  cluster: SearchCluster,
+  { pluginHosts }: WorkloadPolicy,
+): readonly SpecIssue[] {
+  return [
+    ...settingIssues(cluster.config, "spec.general.additionalConfig"),
+    ...environmentIssues(cluster.pod.container, "spec.general.env"),
+    ...cluster.plugins.flatMap((plugin, index) =>
+      pluginIssues(plugin, { path: `spec.general.pluginsList[${String(index)}]`, pluginHosts }),
+    ),
+    ...cluster.pools.flatMap((pool, index) => poolIssues(pool, `spec.nodePools[${String(index)}]`)),
+    ...nameIssues(cluster),
+  ];
+}
+
+/** The Service of a pool must not be the one for clients, for discovery or for the dashboards. */
+function nameIssues(cluster: SearchCluster): readonly SpecIssue[] {
+  const { discoveryService, clientService } = clusterNames(cluster);
+  const taken = new Set([discoveryService, clientService, `${clientService}-dashboards`]);
+  return cluster.pools.flatMap((pool, index) => {
+    const { service } = poolNames(cluster, pool);
+    if (!taken.has(service)) return [];
+    const message = `The pool's Service would be ${printable(service)}, which is another Service of the cluster. Choose another name.`;
+    return [{ path: `spec.nodePools[${String(index)}].component`, reason: "InvalidSpec" as const, message }];
+  });
+}
+
+function poolIssues({ config, pod, jvm }: NodePool, path: string): readonly SpecIssue[] {
+  return [
+    ...settingIssues(config, `${path}.additionalConfig`),
+    ...environmentIssues(pod.container, `${path}.env`),
+    ...refusedJvmOptions(jvm ?? "").map((option) => ({
+      path: `${path}.jvm`,
+      reason: "InvalidSpec" as const,
+      message: `The JVM option ${printable(option)} can run commands, load code or read options from elsewhere. Remove it.`,
+    })),
+  ];
+}
+
+function settingIssues(config: Readonly<Record<string, string>>, path: string): readonly SpecIssue[] {
+  const { settings, unreadable } = readSettings(config);
+  const malformed = Object.keys(settings).filter((key) => !isSettingName(key));
+  return [
+    ...unreadable.map((key) => ({
+      path: `${path}.${printable(key)}`,
+      reason: "InvalidSpec" as const,
+      message: "The value is not YAML of a scalar, a list or a mapping. Quote it if it is meant as text.",
+    })),
+    ...malformed.map((key) => ({
+      path: `${path}.${printable(key)}`,
+      reason: "InvalidSpec" as const,
+      message: "Names of settings consist of letters, digits, dots, dashes and underscores.",
+    })),
+    ...Object.keys(settings)
+      .filter(isReserved)
+      .map((key) => reserved(`${path}.${printable(key)}`, key)),
+  ];
+}
+
+/** The images' entry points turn variables such as `cluster.name` into settings. */
+function environmentIssues(container: SearchCluster["pod"]["container"], path: string): readonly SpecIssue[] {
+  return listOf(container, "env").flatMap((each, index) => {
+    const name = textOf(each, "name") ?? "";
+    return isReserved(name) ? [reserved(`${path}[${String(index)}]`, name)] : [];
+  });
+}
+
+function reserved(path: string, key: string): SpecIssue {
+  return {
+    path,
+    reason: "ReservedSetting",
+    message: `${printable(key)} decides who a node is or whom it trusts, and is set by the operator. Remove it.`,
+  };
+}
+
+function isSettingName(key: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9_.-]*$/.test(key);
+}
+
+interface PluginPlace {
+  readonly path: string;
+  readonly pluginHosts: readonly string[];
+}
+
+/** Plugins are code in the pods. By its name, the engine's tool takes one from its makers and checks the signature. */
+function pluginIssues(plugin: string, { path, pluginHosts }: PluginPlace): readonly SpecIssue[] {
+  if (/^[a-z][a-z0-9-]*$/.test(plugin)) return [];
+  const url = URL.canParse(plugin) ? new URL(plugin) : undefined;
+  const isAllowed = url?.protocol === "https:" && url.username === "" && pluginHosts.includes(url.host);
+  if (isAllowed) return [];
+  const hosts =
+    pluginHosts.length === 0 ? "no host is allowed here" : `allowed are ${pluginHosts.join(", ")}`;
+  return [
+    {
+      path,
+      reason: "PluginSourceNotAllowed",
+      message: `${printable(plugin)} is neither the name of an official plugin nor an https URL of an allowed host (${hosts}).`,
+    },
+  ];
+}

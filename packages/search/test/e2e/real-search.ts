@@ -1,0 +1,198 @@
+import { request, type RequestOptions } from "node:http";
+import { text } from "node:stream/consumers";
+import { connect } from "node:tls";
+
+import {
+  type Client,
+  createClient,
+  createManager,
+  createTransport,
+  type Kind,
+  type KubeObject,
+  type Live,
+  loadConfig,
+  realSystem,
+  silentLog,
+} from "@quartermaster/runtime";
+import { namespaces, secrets, services } from "@quartermaster/runtime/kinds";
+import {
+  type Access,
+  type AskEngine,
+  connect as connectTo,
+  type DocumentLoad,
+  type EngineVersion,
+  eventually,
+  provideEngineImage,
+  reachPods,
+  serveKinds,
+  startDocumentLoad,
+  startLocalCluster,
+} from "@quartermaster/testkit";
+
+import { restEngine } from "../../src/engine/rest-engine.ts";
+import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { searchController } from "../../src/search-controller.ts";
+import type { Mortal } from "../support/live-and-die.ts";
+
+/** An answer of the engine. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What to ask. */
+export interface Question {
+  /** `user:password` (default: the administrator's). */
+  readonly login?: string;
+  readonly method?: string;
+  readonly body?: unknown;
+}
+
+/** Real nodes, a namespace that enforces the restricted profile, and the controller of one search cluster in this process. */
+export interface RealSearch extends AsyncDisposable, Mortal {
+  readonly client: Client;
+  apply(object: object): Promise<void>;
+  /** The cluster once its status satisfies the demand. */
+  until(demand: (found: Live<ClusterObject>) => boolean): Promise<Live<ClusterObject>>;
+  /** `username:password` of a Secret. */
+  login(secret: string): Promise<string>;
+  /** Asks the engine through the cluster's Service, over TLS where it serves that. */
+  ask(path: string, question?: Question): Promise<Answer>;
+  /** Writes and reads documents as an application would; what it needs to know is read once. */
+  load(index: string, settings: object): Promise<DocumentLoad>;
+}
+
+/** Which cluster, and where. */
+export interface RealSearchOptions extends EngineVersion {
+  readonly kind: Kind<ClusterObject>;
+  readonly namespace: string;
+  /** Name of the cluster and of its Service. */
+  readonly name: string;
+  /** How many machines. */
+  readonly nodes: number;
+  /** Clients use plain HTTP (default: false). */
+  readonly isPlain?: boolean;
+}
+
+const minute = 60_000;
+
+/** Whether the cluster is as declared. */
+export function isReady({ status, metadata }: Live<ClusterObject>): boolean {
+  const isJudged = status?.observedGeneration === metadata.generation;
+  return (
+    isJudged && status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") === true
+  );
+}
+
+/** Starts it all; the first time also builds the engine's image. */
+export async function startRealSearch(options: RealSearchOptions): Promise<RealSearch> {
+  const { kind, namespace, name, nodes, isPlain = false, engine, version } = options;
+  await using starting = new AsyncDisposableStack();
+  const image = await provideEngineImage({ engine, version });
+  const cluster = await startLocalCluster({ nodes, images: [image.folder] });
+  starting.defer(async () => await cluster.stop());
+  const system = realSystem();
+  const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
+  const transport = starting.use(createTransport({ config, system }));
+  const client = createClient({ transport });
+  const reach = await reachPods(cluster.folder);
+  await serveKinds(client, [kind]);
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  await client.create(namespaces, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace, labels },
+  });
+  let life = new AsyncDisposableStack();
+  starting.defer(async () => await life[Symbol.asyncDispose]());
+  const operator: Access = { ...cluster.admin, token: cluster.admin.token ?? "" };
+  const operate = async (access: Access): Promise<void> => {
+    const own = life.use(connectTo(access));
+    const controller = searchController({
+      kind,
+      connect: restEngine({ system, dial: async ({ host, port }) => await reach.dial({ host, port }) }),
+      system,
+      concurrency: 2,
+      log: silentLog,
+      policy: { pluginHosts: [] },
+    });
+    const manager = life.use(createManager({ transport: own.transport, system, controllers: [controller] }));
+    manager.start();
+    await manager.ready({ timeoutMs: minute });
+  };
+  await operate(operator);
+  const stack = starting.move();
+  const secretText = async (secret: string, key: string): Promise<string> => {
+    const { data } = await client.get(secrets, { namespace, name: secret });
+    return Buffer.from(data?.[key] ?? "", "base64").toString();
+  };
+  const login = async (secret: string): Promise<string> =>
+    `${await secretText(secret, "username")}:${await secretText(secret, "password")}`;
+  const door = async (): Promise<Door> => {
+    const { spec } = await client.get(services, { namespace, name });
+    return {
+      host: spec?.clusterIP ?? "",
+      ca: isPlain ? "" : await secretText(`${name}-http-cert`, "ca.crt"),
+      login: await login(`${name}-admin-password`),
+    };
+  };
+  const answerAt = async (
+    { host, ca, login: known }: Door,
+    path: string,
+    question: Question,
+  ): Promise<Answer> => {
+    const socket = await reach.dial({ host, port: 9200 });
+    const auth = question.login ?? known;
+    const createConnection = (): typeof socket =>
+      isPlain ? socket : connect({ socket, ca, servername: `${name}.${namespace}.svc` });
+    return await answerTo({ createConnection, path, auth }, question);
+  };
+  return {
+    client,
+    operator,
+    operate,
+    stop: async () => {
+      await life[Symbol.asyncDispose]();
+      life = new AsyncDisposableStack();
+    },
+    login,
+    apply: async (object) => {
+      await client.apply(kind, object as KubeObject, { fieldManager: "tests", force: true });
+    },
+    until: async (demand) =>
+      await eventually(
+        async (see) => {
+          const found = await client.get(kind, { namespace, name });
+          see(found.status);
+          return demand(found) ? found : undefined;
+        },
+        { withinMs: 6 * minute, everyMs: 500 },
+      ),
+    ask: async (path, question = {}) => await answerAt(await door(), path, question),
+    load: async (index, settings) => {
+      const open = await door();
+      const ask: AskEngine = async (path, question) => await answerAt(open, path, question);
+      return await startDocumentLoad({ ask, index, settings });
+    },
+    [Symbol.asyncDispose]: async () => await stack[Symbol.asyncDispose](),
+  };
+}
+
+/** What it takes to speak to the engine through its Service. */
+interface Door {
+  readonly host: string;
+  readonly ca: string;
+  readonly login: string;
+}
+
+async function answerTo(where: RequestOptions, { method = "GET", body }: Question): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  const asked = request({ ...where, method, headers, timeout: 30_000 });
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  asked.once("error", reject);
+  asked.once("response", (answer) => {
+    text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, body: said }), reject);
+  });
+  asked.end(body === undefined ? undefined : JSON.stringify(body));
+  return await promise;
+}

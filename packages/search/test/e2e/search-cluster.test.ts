@@ -1,0 +1,244 @@
+import { openSearchCluster } from "@quartermaster/api";
+import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
+import { eventually, hasRealNodes } from "@quartermaster/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import { leanJvm } from "./engine-pods.ts";
+import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
+
+const minute = 60_000;
+const namespace = "team";
+const pool = (component: string, replicas: number, roles: readonly string[]): object => ({
+  component,
+  replicas,
+  roles,
+  diskSize: "1Gi",
+  jvm: leanJvm,
+});
+/** `make campaign` takes the size that people run. */
+const size = process.env["QM_CAMPAIGN"] === "1" ? { managers: 3, data: 3 } : { managers: 1, data: 2 };
+const declared = {
+  apiVersion: "opensearch.org/v1",
+  kind: "OpenSearchCluster",
+  metadata: { name: "logs", namespace },
+  spec: {
+    general: { serviceName: "logs", version: "2.19.4" },
+    nodePools: [
+      pool("managers", size.managers, ["cluster_manager"]),
+      pool("data", size.data, ["data", "ingest"]),
+    ],
+  },
+};
+const total = size.managers + size.data;
+
+describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
+  let real: RealSearch;
+  let uuid = "";
+
+  beforeAll(async () => {
+    real = await startRealSearch({
+      kind: openSearchCluster.kind,
+      namespace,
+      name: "logs",
+      nodes: 2,
+      engine: "opensearch",
+      version: "2.19.4",
+    });
+  }, 15 * minute);
+
+  const restart = { "search.quartermaster.dev/restart": "1" };
+  const isCurrent = ({
+    outdatedBecause = [],
+  }: {
+    readonly outdatedBecause?: readonly string[] | undefined;
+  }): boolean => outdatedBecause.length === 0;
+
+  async function isShrunk(): Promise<boolean> {
+    const found = await real.client.get(openSearchCluster.kind, { namespace, name: "logs" });
+    return isReady(found) && found.status?.availableNodes === total && found.status.operation === undefined;
+  }
+
+  async function podUids(): Promise<ReadonlyMap<string, string>> {
+    const list = await Array.fromAsync(real.client.list(pods, { namespace }));
+    return new Map(list.map(({ metadata }) => [metadata.name, metadata.uid]));
+  }
+
+  afterAll(async () => {
+    await real?.[Symbol.asyncDispose]();
+  });
+
+  test(
+    "[search/SC-35] from nothing to green: initialised without a Job, no demo users, generated password only",
+    async () => {
+      await real.apply(declared);
+      const found = await real.until((each) => isReady(each) && each.status?.health === "green");
+      uuid = found.status?.clusterUuid ?? "";
+      expect(uuid).not.toBe("");
+      expect(found.status).toMatchObject({ phase: "RUNNING", availableNodes: total, version: "2.19.4" });
+      expect(await Array.fromAsync(real.client.list(jobs, { namespace }))).toEqual([]);
+      const users = await real.ask("/_plugins/_security/api/internalusers");
+      expect(Object.keys(JSON.parse(users.body) as object)).toEqual(["admin"]);
+      expect((await real.ask("/", { login: "admin:admin" })).status).toBe(401);
+      expect((await real.ask("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
+      const list = await real.client.get(configMaps, { namespace, name: "logs-bootstrap" });
+      expect(Object.values(list.data ?? {})).toEqual([""]);
+    },
+    6 * minute,
+  );
+
+  test("a document is indexed and found through the Service", async () => {
+    const made = await real.ask("/books/_doc/1?refresh=true", { method: "PUT", body: { title: "Emma" } });
+    expect(made.status).toBe(201);
+    expect((await real.ask("/books/_search?q=title:emma")).body).toContain('"Emma"');
+  });
+
+  test(
+    "[search/SC-36] [search/SC-37] users and roles made by others survive an edit of the security Secret; all five users of the file exist",
+    async () => {
+      const api = "/_plugins/_security/api";
+      expect(
+        (
+          await real.ask(`${api}/roles/by-api`, {
+            method: "PUT",
+            body: { cluster_permissions: ["cluster_monitor"] },
+          })
+        ).status,
+      ).toBe(201);
+      expect(
+        (
+          await real.ask(`${api}/internalusers/by-ui`, {
+            method: "PUT",
+            body: { password: "a-Long-and-Winding-0road" },
+          })
+        ).status,
+      ).toBe(201);
+      const hash = "$2y$12$88IFVl6IfIwCFh5aQYfOmuXVL9j2hz/GusQb35o.4sdTDAEMTOD.K";
+      const names = ["one", "two", "three", "four", "five"];
+      const file = names
+        .map((name) => `${name}:\n  hash: "${hash}"\n  backend_roles: ["readers"]\n`)
+        .join("");
+      await real.client.create(secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "security", namespace },
+        stringData: { "internal_users.yml": `_meta:\n  type: internalusers\n  config_version: 2\n${file}` },
+      });
+      await real.apply({
+        ...declared,
+        spec: { ...declared.spec, security: { config: { securityConfigSecret: { name: "security" } } } },
+      });
+      await eventually(async (see) => {
+        const users = see(Object.keys(JSON.parse((await real.ask(`${api}/internalusers`)).body) as object));
+        return names.every((name) => users.includes(name)) && users.includes("by-ui");
+      });
+      expect((await real.ask(`${api}/roles/by-api`)).status).toBe(200);
+      await real.until(isReady);
+    },
+    3 * minute,
+  );
+
+  test(
+    "[search/SC-38] a changed password of the administrator works, and no pod becomes unready",
+    async () => {
+      const before = (await Array.fromAsync(real.client.list(pods, { namespace }))).map(
+        ({ metadata }) => metadata.uid,
+      );
+      const next = "another-Long-and-Winding-0road";
+      await real.client.patch(
+        secrets,
+        { namespace, name: "logs-admin-password" },
+        { patch: { kind: "merge", body: { data: { password: Buffer.from(next).toString("base64") } } } },
+      );
+      await eventually(async (see) => see(await real.ask("/", { login: `admin:${next}` })).status === 200, {
+        withinMs: minute,
+        everyMs: 500,
+      });
+      const after = await Array.fromAsync(real.client.list(pods, { namespace }));
+      expect(after.map(({ metadata }) => metadata.uid)).toEqual(before);
+      expect(
+        after.every(({ status }) =>
+          status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"),
+        ),
+      ).toBe(true);
+    },
+    3 * minute,
+  );
+
+  test(
+    "[search/SC-42] [search/SC-60] [search/SC-107] under constant reads and writes every node restarts once, and a data node is added and removed, the operator killed at every write of that: no request fails, no document is lost, never red",
+    async () => {
+      const load = await real.load("orders", { number_of_shards: 2, number_of_replicas: 1 });
+      const before = await podUids();
+      const grown = { ...declared, metadata: { ...declared.metadata, annotations: restart } };
+      await real.apply(grown);
+      await real.until(
+        (found) =>
+          isReady(found) &&
+          found.status?.restarted?.length === 1 &&
+          found.status.nodes?.every(isCurrent) === true,
+      );
+      const after = await podUids();
+      expect([...before].filter(([name, uid]) => after.get(name) === uid)).toEqual([]);
+      const [managers = {}] = declared.spec.nodePools;
+      const sized = (replicas: number): object => ({
+        ...grown,
+        spec: { ...declared.spec, nodePools: [managers, pool("data", replicas, ["data", "ingest"])] },
+      });
+      await real.apply(sized(size.data + 1));
+      await real.until((found) => isReady(found) && found.status?.availableNodes === total + 1);
+      await real.stop();
+      await real.apply(sized(size.data));
+      const lives = await liveAndDie(real, allCrashes[0], async () => await isShrunk());
+      expect(lives).toBeGreaterThan(3);
+      await real.operate(real.operator);
+      await real.until((found) => isReady(found) && found.status?.operation === undefined);
+      const settings = await real.ask("/_cluster/settings?flat_settings=true");
+      expect(JSON.parse(settings.body)).toEqual({ persistent: {}, transient: {} });
+      const tally = await load.end();
+      expect(tally).toMatchObject({ failed: [], lost: [], red: 0 });
+      expect(tally.written).toBeGreaterThan(100);
+      process.stdout.write(`${JSON.stringify({ ...tally, lives })}\n`);
+    },
+    10 * minute,
+  );
+
+  test(
+    "[search/SC-13] [search/SC-19] all pods killed at once, the only manager too: the same cluster comes back with its documents",
+    async () => {
+      for (const { metadata } of await Array.fromAsync(real.client.list(pods, { namespace })))
+        await real.client.delete(pods, metadata, { gracePeriodSeconds: 0 });
+      await real.until((found) => !isReady(found));
+      const back = await real.until((found) => isReady(found) && found.status?.health === "green");
+      expect(back.status?.clusterUuid).toBe(uuid);
+      expect((await real.ask("/books/_doc/1")).body).toContain('"Emma"');
+    },
+    6 * minute,
+  );
+
+  test(
+    "[search/SC-16] deleted with Retain and applied again: the same UUID, all documents, the same password",
+    async () => {
+      const before = await real.login("logs-admin-password");
+      await real.client.delete(openSearchCluster.kind, { namespace, name: "logs" });
+      await eventually(
+        async (see) => see(await Array.fromAsync(real.client.list(pods, { namespace }))).length === 0,
+        { withinMs: 2 * minute },
+      );
+      await eventually(
+        async () =>
+          (await real.client.find(openSearchCluster.kind, { namespace, name: "logs" })) === undefined,
+      );
+      expect(await Array.fromAsync(real.client.list(persistentVolumeClaims, { namespace }))).toHaveLength(
+        total + 1,
+      );
+      await real.apply(declared);
+      const back = await real.until((found) => isReady(found) && found.status?.health === "green");
+      expect(back.status?.clusterUuid).toBe(uuid);
+      expect(back.status?.bootstrap?.mode).toBe("Recover");
+      expect(await real.login("logs-admin-password")).toBe(before);
+      expect((await real.ask("/books/_doc/1")).body).toContain('"Emma"');
+    },
+    6 * minute,
+  );
+});

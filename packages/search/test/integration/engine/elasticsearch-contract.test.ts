@@ -1,0 +1,4 @@
+import { startElasticsearchWorld } from "../../support/elasticsearch-world.ts";
+import { licenseContract } from "../../support/license-contract.ts";
+
+licenseContract("the REST client on Elasticsearch 7.17.28", startElasticsearchWorld);

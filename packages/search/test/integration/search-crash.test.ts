@@ -1,0 +1,116 @@
+import { openSearchCluster } from "@quartermaster/api";
+import { persistentVolumeClaims } from "@quartermaster/runtime/kinds";
+import type { AuditMark } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+
+/** `make campaign` tries all. */
+const crashes = process.env["QM_CAMPAIGN"] === "1" ? allCrashes : allCrashes.slice(0, 1);
+
+/** Each life of an operator takes a second or two. */
+const limitMs = 8 * 60_000;
+
+const pools = [aPool("nodes", 3)];
+const orders = { name: "orders", shards: 2, replicas: 1, documents: 10 } as const;
+
+/** Pods that we deleted since then. */
+async function deletedPods(bench: SearchBench, mark: AuditMark): Promise<readonly string[]> {
+  return (await bench.writes(mark)).flatMap(({ verb, resource, name = "" }) =>
+    verb === "delete" && resource === "pods" ? [name] : [],
+  );
+}
+
+/** As declared, and nothing under way. */
+async function isDoneAs(bench: SearchBench, nodes: number): Promise<boolean> {
+  const found = await bench.get("logs");
+  const { operation, nodePools = [], availableNodes } = found.status ?? {};
+  const isRolled = nodePools.every(({ outdated }) => outdated === 0);
+  return isReady(found) && operation === undefined && isRolled && availableNodes === nodes;
+}
+
+describe("the operator is killed at every write", () => {
+  test.for(crashes)(
+    "of a roll: %s write %i of each life; each pod goes once, nothing is left in the engine",
+    { timeout: limitMs },
+    async (crash) => {
+      await using bench = await setUpSearch();
+      await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
+      await bench.until("logs", isReady);
+      const engine = bench.engines.engine("logs");
+      engine.createIndex("logs-nodes-0", orders);
+      await bench.stop();
+      const mark = await bench.cluster.audit.mark();
+      await bench.apply(
+        aCluster("logs", { pools: [aPool("nodes", 2)], general: { additionalConfig: { "a.b": "1" } } }),
+      );
+      await liveAndDie(bench, crash, async () => await isDoneAs(bench, 2));
+      expect((await deletedPods(bench, mark)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
+      expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+      expect(engine.lostShards()).toEqual([]);
+    },
+  );
+
+  test.for(crashes)(
+    "of a scale-down: %s write %i of each life; one node goes, no shard is lost, nothing is left in the engine",
+    { timeout: limitMs },
+    async (crash) => {
+      await using bench = await setUpSearch();
+      await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)] }));
+      await bench.until("logs", isReady);
+      const engine = bench.engines.engine("logs");
+      engine.createIndex("logs-nodes-0", orders);
+      await bench.stop();
+      const mark = await bench.cluster.audit.mark();
+      await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
+      await liveAndDie(bench, crash, async () => await isDoneAs(bench, 2));
+      expect(await deletedPods(bench, mark)).toEqual([]);
+      expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+      expect(engine.lostShards()).toEqual([]);
+    },
+  );
+
+  test.for(crashes)(
+    "of a creation: %s write %i of each life; one UUID, every volume, the same end",
+    { timeout: limitMs },
+    async (crash) => {
+      await using bench = await setUpSearch({ isOperating: false });
+      await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+      const lives = await liveAndDie(bench, crash, async () => isReady(await bench.get("logs")));
+      expect(lives).toBeGreaterThan(5);
+      const found = await bench.get("logs");
+      expect(bench.engines.engine("logs").uuids).toEqual([found.status?.clusterUuid]);
+      const claims = await Array.fromAsync(
+        bench.client.list(persistentVolumeClaims, { namespace: bench.namespace }),
+      );
+      expect(
+        claims.map(({ metadata }) => metadata.annotations?.["search.quartermaster.dev/engine-uuid"]),
+      ).toEqual([found.status?.clusterUuid]);
+    },
+  );
+
+  test.for(crashes)(
+    "of a deletion with Retain: %s write %i of each life; every volume stays, and the cluster comes back",
+    { timeout: limitMs },
+    async (crash) => {
+      await using bench = await setUpSearch();
+      await bench.apply(aCluster("logs", { pools }));
+      const before = await bench.until("logs", isReady);
+      await bench.stop();
+      await bench.client.delete(openSearchCluster.kind, { namespace: bench.namespace, name: "logs" });
+      const isGone = async (): Promise<boolean> =>
+        (await bench.client.find(openSearchCluster.kind, { namespace: bench.namespace, name: "logs" })) ===
+        undefined;
+      await liveAndDie(bench, crash, isGone);
+      const claims = await Array.fromAsync(
+        bench.client.list(persistentVolumeClaims, { namespace: bench.namespace }),
+      );
+      expect(claims.filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(3);
+      await bench.operate();
+      await bench.apply(aCluster("logs", { pools }));
+      const back = await bench.until("logs", isReady);
+      expect(back.status?.clusterUuid).toBe(before.status?.clusterUuid);
+    },
+  );
+});

@@ -1,0 +1,87 @@
+import { pods } from "@quartermaster/runtime/kinds";
+import { type AuditEntry, eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+
+async function podUids({ client, namespace }: SearchBench): Promise<ReadonlyMap<string, string>> {
+  const list = await Array.fromAsync(client.list(pods, { namespace }));
+  return new Map(list.map(({ metadata }) => [metadata.name, metadata.uid]));
+}
+
+/** Names of the pods that we deleted, in order. */
+function deletedPods(writes: readonly AuditEntry[]): readonly string[] {
+  return writes.flatMap(({ verb, resource, name = "" }) =>
+    verb === "delete" && resource === "pods" ? [name] : [],
+  );
+}
+
+const changed = { general: { additionalConfig: { "indices.query.bool.max_clause_count": "2000" } } };
+const managersAndData = [
+  aPool("managers", 3, { roles: ["cluster_manager"] }),
+  aPool("data", 2, { roles: ["data"] }),
+];
+
+async function untilRolled(bench: SearchBench): Promise<void> {
+  await bench.until(
+    "logs",
+    (found) => isReady(found) && found.status?.nodePools?.every(({ outdated }) => outdated === 0) === true,
+  );
+}
+
+describe("a configuration that needs a restart", () => {
+  test("[search/SC-48] rolls one pod at a time through all pools, each once, with few writes a node, and leaves nothing in the engine", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: managersAndData }));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-data-0", { name: "orders", shards: 2, replicas: 1, documents: 10 });
+    const before = await podUids(bench);
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(aCluster("logs", { pools: managersAndData, ...changed }));
+    // A second edit before the roll reaches anybody costs nobody a second restart.
+    await bench.apply(
+      aCluster("logs", {
+        pools: managersAndData,
+        general: { additionalConfig: { "indices.query.bool.max_clause_count": "3000" } },
+      }),
+    );
+    await untilRolled(bench);
+    const after = await podUids(bench);
+    expect([...before.keys()].filter((name) => before.get(name) === after.get(name))).toEqual([]);
+    const writes = await bench.writes(mark);
+    const deleted = deletedPods(writes);
+    expect(deleted.slice(0, 2)).toEqual(["logs-data-1", "logs-data-0"]);
+    expect(deleted.toSorted()).toEqual([...before.keys()].toSorted());
+    // From the first restart on: what came before carried out the edit itself. The bar is six; how many samples of the engine fall
+    // between a pod and its shards decides upon one or two more.
+    const rolling = writes.slice(
+      writes.findIndex(({ verb, resource }) => verb === "delete" && resource === "pods"),
+    );
+    expect(
+      rolling.length,
+      rolling.map(({ verb, resource }) => `${verb} ${resource}`).join(", "),
+    ).toBeLessThanOrEqual(9 * deleted.length);
+    expect((await bench.get("logs")).status?.operation).toBeUndefined();
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+  });
+
+  test("[search/SC-54] the restart annotation of one pool restarts that pool, once per value; taking it away restarts nobody", async () => {
+    await using bench = await setUpSearch();
+    const annotated = (annotations: object): object =>
+      aCluster("logs", { pools: managersAndData, annotations });
+    await bench.apply(annotated({}));
+    await bench.until("logs", isReady);
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(annotated({ "search.quartermaster.dev/restart.data": "monday" }));
+    await eventually(async () => (deletedPods(await bench.writes(mark)).length === 2 ? true : undefined));
+    await untilRolled(bench);
+    await bench.apply(annotated({}));
+    // Something that shows that the operator has seen it.
+    await bench.apply(
+      aCluster("logs", { pools: [...managersAndData, aPool("more", 1, { roles: ["ingest"] })] }),
+    );
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 6);
+    expect(deletedPods(await bench.writes(mark))).toEqual(["logs-data-1", "logs-data-0"]);
+  });
+});

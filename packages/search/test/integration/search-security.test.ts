@@ -1,0 +1,86 @@
+import { openSearchCluster } from "@quartermaster/api";
+import { secrets } from "@quartermaster/runtime/kinds";
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import {
+  aCluster,
+  aPool,
+  conditionOf,
+  isReady,
+  messageOf,
+  type SearchBench,
+  setUpSearch,
+} from "../support/search-bench.ts";
+
+const pools = [aPool("nodes", 1)];
+
+async function withRoles({ client, namespace }: SearchBench, roles: string): Promise<void> {
+  await client.create(secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "security", namespace },
+    stringData: { "roles.yml": roles },
+  });
+}
+
+describe("users and roles", () => {
+  test("[search/SC-39] a role that the engine refuses is named, and the others are applied", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools }));
+    await bench.until("logs", isReady);
+    await withRoles(
+      bench,
+      'all_access:\n  cluster_permissions: ["*"]\nreader:\n  cluster_permissions: ["cluster_monitor"]\n',
+    );
+    const security = { config: { securityConfigSecret: { name: "security" } } };
+    await bench.apply(aCluster("logs", { pools, spec: { security } }));
+    const refused = await bench.until(
+      "logs",
+      (found) => conditionOf(found, "Ready") === "False/SecurityRefused",
+    );
+    expect(messageOf(refused)).toContain("roles/all_access");
+    const applied = await bench.client.get(secrets, {
+      namespace: bench.namespace,
+      name: "logs-security-applied",
+    });
+    const record = Buffer.from(applied.data?.["applied"] ?? "", "base64").toString();
+    expect(record).toContain("roles/reader");
+    expect(record).not.toContain("roles/all_access");
+  });
+
+  test("[search/SC-40] nothing is written before two clean reads say that there is nothing", async () => {
+    await using bench = await setUpSearch();
+    bench.engines
+      .engine("logs")
+      .faults.plan({ call: "hasSecurityIndex", fault: { kind: "throw", code: "unavailable" }, times: 2 });
+    await bench.apply(aCluster("logs", { pools }));
+    await bench.until("logs", isReady);
+    const { calls } = bench.engines;
+    const first = calls.indexOf("initSecurity");
+    expect(calls.slice(0, first).filter((call) => call === "hasSecurityIndex").length).toBeGreaterThanOrEqual(
+      4,
+    );
+    expect(calls.filter((call) => call === "initSecurity")).toHaveLength(1);
+  });
+});
+
+describe("a start that was cut short", () => {
+  test("[search/SC-116] deleted in mid-bootstrap and applied again over its blank volumes: founded by the same nodes", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const three = [aPool("nodes", 3)];
+    for (const ordinal of [0, 1, 2]) bench.engines.down.add(`logs-nodes-${String(ordinal)}`);
+    await bench.apply(aCluster("logs", { pools: three }));
+    await bench.until("logs", (found) => found.status?.nodePools?.[0]?.ready === 3);
+    await client.delete(openSearchCluster.kind, { namespace, name: "logs" });
+    await eventually(
+      async () => (await client.find(openSearchCluster.kind, { namespace, name: "logs" })) === undefined,
+    );
+    bench.engines.down.clear();
+    await bench.apply(aCluster("logs", { pools: three }));
+    const ready = await bench.until("logs", isReady);
+    expect(ready.status?.bootstrap?.mode).toBe("Recover");
+    expect(bench.engines.engine("logs").uuids).toEqual([ready.status?.clusterUuid]);
+  });
+});

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { pods, secrets, services } from "@quartermaster/runtime/kinds";
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import { aCluster, aPool, conditionOf, isReady, messageOf, setUpSearch } from "../support/search-bench.ts";
+
+const settled =
+  process.env["QM_CAMPAIGN"] === "1" ? { clusters: 200, forMs: 600_000 } : { clusters: 5, forMs: 35_000 };
+
+describe("a cluster that is as declared", () => {
+  test(
+    "[search/SC-109] costs nothing: no request to the API server, no reconcile, one request a sample to the engine",
+    async () => {
+      await using bench = await setUpSearch();
+      const names = Array.from({ length: settled.clusters }, (_, at) => `c${String(at)}`);
+      for (const name of names) await bench.apply(aCluster(name, { pools: [aPool("nodes", 1)] }));
+      for (const name of names) await bench.until(name, isReady);
+      // The last status may still be on its way back.
+      await sleep(3_000);
+      const mark = await bench.cluster.audit.mark();
+      const before = bench.engines.calls.length;
+      await sleep(settled.forMs);
+      const entries = await bench.cluster.audit.since(mark, {});
+      const ours = entries.filter(
+        ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
+      );
+      expect(ours.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+      const calls = bench.engines.calls.slice(before);
+      expect(new Set(calls)).toEqual(new Set(["health"]));
+      // Two a minute, and one for the minute that is not whole.
+      expect(calls.length).toBeLessThanOrEqual((Math.floor(settled.forMs / 30_000) + 1) * names.length);
+    },
+    settled.forMs + settled.clusters * 5_000 + 120_000,
+  );
+
+  test("a new operator writes nothing", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+    await bench.until("logs", isReady);
+    await bench.stop();
+    const mark = await bench.cluster.audit.mark();
+    await bench.operate();
+    await eventually(() => bench.engines.calls.length > 0 || undefined);
+    await sleep(3_000);
+    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+  });
+
+  test("renew-certificates issues every certificate anew, once per value; no pod is touched", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const asked = (value: string): object =>
+      aCluster("logs", {
+        pools: [aPool("nodes", 1)],
+        annotations: { "search.quartermaster.dev/renew-certificates": value },
+      });
+    const leaves = async (): Promise<readonly string[]> =>
+      await Promise.all(
+        ["transport", "http", "admin"].map(async (leaf) => {
+          const { data } = await client.get(secrets, { namespace, name: `logs-${leaf}-cert` });
+          return data?.["tls.crt"] ?? "";
+        }),
+      );
+    await bench.apply(asked("monday"));
+    await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.renewed === "monday");
+    const first = await leaves();
+    const pod = await client.get(pods, { namespace, name: "logs-nodes-0" });
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(asked("tuesday"));
+    await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.renewed === "tuesday");
+    const second = await leaves();
+    expect(second.filter((leaf) => first.includes(leaf))).toEqual([]);
+    const written = (await bench.writes(mark)).filter(({ resource }) => resource === "secrets");
+    expect(written).toHaveLength(3);
+    const after = await client.get(pods, { namespace, name: "logs-nodes-0" });
+    expect(after.metadata.uid).toBe(pod.metadata.uid);
+  });
+
+  test("another version is held, and says so; no pod is touched, and one that dies comes back as it was", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+    await bench.until("logs", isReady);
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)], general: { version: "2.19.5" } }));
+    const held = await bench.until(
+      "logs",
+      (found) => conditionOf(found, "Ready") === "False/OperationNotSupportedYet",
+    );
+    expect(messageOf(held)).toContain("does not upgrade to 2.19.5 yet");
+    const ref = { namespace: bench.namespace, name: "logs-nodes-0" };
+    const before = await bench.client.get(pods, ref);
+    await bench.client.delete(pods, ref);
+    const after = await eventually(async () => {
+      const found = await bench.client.find(pods, ref);
+      return found === undefined || found.metadata.uid === before.metadata.uid ? undefined : found;
+    });
+    expect(after.spec.containers[0]?.image).toBe(before.spec.containers[0]?.image);
+  });
+
+  test("[search/SC-15] more managers in mid-bootstrap: the list stays as it was, and all join", async () => {
+    await using bench = await setUpSearch();
+    for (const ordinal of [0, 1, 2]) bench.engines.down.add(`logs-nodes-${String(ordinal)}`);
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)] }));
+    const pinned = await bench.until(
+      "logs",
+      (found) => found.status?.bootstrap?.initialManagers?.length === 3,
+    );
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 5)] }));
+    await bench.until("logs", (found) => found.status?.nodePools?.[0]?.target === 5);
+    bench.engines.down.clear();
+    const ready = await bench.until("logs", isReady);
+    expect(ready.status?.bootstrap?.initialManagers).toEqual(pinned.status?.bootstrap?.initialManagers);
+    expect(ready.status?.availableNodes).toBe(5);
+    expect(bench.engines.engine("logs").uuids).toHaveLength(1);
+  });
+
+  test("[search/SC-113] an engine that cannot be reached is told, nothing is destroyed, and it goes on after", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+    await bench.until("logs", isReady);
+    const mark = await bench.cluster.audit.mark();
+    const { faults } = bench.engines.engine("logs");
+    for (const call of ["health", "nodes", "coordination", "identity"] as const)
+      faults.plan({ call, fault: { kind: "throw", code: "unreachable" } });
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
+    await bench.until(
+      "logs",
+      (found) =>
+        found.status?.blockers?.some(
+          ({ reason }) => reason === "Unreachable" || reason === "MemberMissing",
+        ) === true,
+    );
+    expect((await bench.writes(mark)).filter(({ verb }) => verb === "delete")).toEqual([]);
+    faults.clear();
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 2);
+  });
+
+  test("[search/SC-119] [search/SC-121] lanes are mirrored for old readers; all that is made is owned, but for volumes, authority and passwords", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+    const ready = await bench.until("logs", isReady);
+    expect(ready.status?.componentsStatus).toContainEqual({ component: "nodes", status: "Ready" });
+    const service = await bench.client.get(services, { namespace: bench.namespace, name: "logs" });
+    expect(service.metadata.ownerReferences?.[0]).toMatchObject({
+      uid: ready.metadata.uid,
+      controller: true,
+    });
+    await bench.client.delete(services, service.metadata);
+    const again = await eventually(
+      async () => await bench.client.find(services, { namespace: bench.namespace, name: "logs" }),
+    );
+    expect(again.metadata.uid).not.toBe(service.metadata.uid);
+  });
+});

@@ -1,0 +1,242 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import {
+  classify,
+  type Client,
+  defineKind,
+  type Kind,
+  type KubeObject,
+  type Live,
+  realSystem,
+} from "@quartermaster/runtime";
+import {
+  type ConfigMap,
+  configMaps,
+  type PersistentVolumeClaim,
+  persistentVolumeClaims,
+  type Pod,
+  pods,
+  type Secret,
+  secrets,
+} from "@quartermaster/runtime/kinds";
+import { compareSync } from "bcryptjs";
+
+import type { ConnectEngine, EngineClient } from "../../src/engine/engine-client.ts";
+import { FakeEngine, type FakePod } from "../../src/testing/index.ts";
+
+const persistentVolumes: Kind = defineKind({
+  group: "",
+  version: "v1",
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  scope: "Cluster",
+});
+
+/** Where the cluster's name is, on pods and volumes. */
+const clusterLabel = "search.quartermaster.dev/cluster";
+
+/**
+ * An engine for each search cluster of a namespace whose pods kwok simulates: follows pods, volumes, Secrets and ConfigMaps as the
+ * kubelet would, and binds claims, because nobody provisions volumes there.
+ */
+export class KwokEngines implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #namespace: string;
+  readonly #engines = new Map<string, FakeEngine>();
+  #pods: readonly FakePod[] = [];
+  /** Lists that pods were born with, by uid. */
+  readonly #born = new Map<string, readonly string[]>();
+  /** Pods that are told to be down. */
+  readonly down = new Set<string>();
+  #isOver = false;
+  readonly #loop: Promise<void>;
+  readonly calls: string[] = [];
+
+  constructor(client: Client, namespace: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#loop = this.#run();
+  }
+
+  /** Which engine it is shows in the pods, which may not be seen yet when a client is made: it is looked up with each call. */
+  readonly connect: ConnectEngine = (target) => {
+    const node = target.endpoints[0]?.node ?? "";
+    const client = (): EngineClient => {
+      const name = this.#pods.find((pod) => pod.name === node)?.clusterName ?? "";
+      return this.engine(name, target.distribution).connect(target);
+    };
+    return new Proxy({} as EngineClient, {
+      get: (_target, call): unknown => {
+        const engine = client();
+        const found: unknown = Reflect.get(engine, call);
+        return typeof found === "function"
+          ? (...args: readonly unknown[]): unknown => Reflect.apply(found, engine, args)
+          : found;
+      },
+    });
+  };
+
+  /** The engine of a cluster. */
+  engine(name: string, distribution: "opensearch" | "elasticsearch" = "opensearch"): FakeEngine {
+    const known = this.#engines.get(name);
+    if (known !== undefined) return known;
+    const engine = new FakeEngine({
+      system: realSystem(),
+      distribution,
+      securityPollMs: 200,
+      recoverMs: 100,
+      pods: () => this.#pods.filter(({ clusterName }) => clusterName === name),
+      onCall: (call) => void this.calls.push(call),
+    });
+    this.#engines.set(name, engine);
+    return engine;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        await this.#look();
+      } catch (error) {
+        if (!this.#isOver) process.stderr.write(`kwok engines: ${String(error)}\n`);
+      }
+      await sleep(40);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const [podList, claims, configs, secretList] = await Promise.all([
+      this.#all<Pod>(pods),
+      this.#all<PersistentVolumeClaim>(persistentVolumeClaims),
+      this.#all<ConfigMap>(configMaps),
+      this.#all<Secret>(secrets),
+    ]);
+    await Promise.all(claims.map(async (claim) => await this.#bind(claim)));
+    this.#pods = podList.map((pod) => this.#fakePod(pod, { claims, configs, secretList }));
+  }
+
+  async #all<O extends KubeObject>(kind: Kind<O>): Promise<readonly Live<O>[]> {
+    return await Array.fromAsync(this.#client.list(kind, { namespace: this.#namespace }));
+  }
+
+  async #bind(claim: Live<PersistentVolumeClaim>): Promise<void> {
+    const { name, uid, namespace } = claim.metadata;
+    if (claim.spec?.volumeName !== undefined || claim.metadata.deletionTimestamp !== undefined) return;
+    const volume = {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name: `pv-${uid}` },
+      spec: {
+        capacity: { storage: "1Gi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: "Delete",
+        claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", name, namespace, uid },
+        hostPath: { path: `/nowhere/${uid}` },
+      },
+    };
+    try {
+      await this.#client.create(persistentVolumes, volume);
+    } catch (error) {
+      if (classify(error) !== "alreadyExists") throw error;
+    }
+  }
+
+  #fakePod(pod: Live<Pod>, world: World): FakePod {
+    const { name, uid } = pod.metadata;
+    const clusterName = clusterNameOf(pod);
+    if (!this.#born.has(uid)) this.#born.set(uid, foundersOf(clusterName, world));
+    const claim = world.claims.find(({ metadata }) => metadata.name === `data-${name}`);
+    return {
+      name,
+      uid,
+      volume: claim?.metadata.uid ?? uid,
+      isRunning: isRunning(pod) && !this.down.has(name),
+      roles: rolesOf(pod, world.configs),
+      version: /[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "",
+      clusterName,
+      initialManagers: this.#born.get(uid) ?? [],
+      ...filesOf(clusterName, world),
+      ...accountsOf(clusterName, world),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#loop;
+  }
+}
+
+interface World {
+  readonly claims: readonly Live<PersistentVolumeClaim>[];
+  readonly configs: readonly Live<ConfigMap>[];
+  readonly secretList: readonly Live<Secret>[];
+}
+
+function clusterNameOf({ metadata: { labels } }: Live<Pod>): string {
+  return labels?.[clusterLabel] ?? "";
+}
+
+function isRunning({ metadata, status }: Live<Pod>): boolean {
+  const isReady =
+    status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") === true;
+  return isReady && metadata.deletionTimestamp === undefined;
+}
+
+function foundersOf(clusterName: string, { configs }: World): readonly string[] {
+  const list = configs.find(({ metadata }) => metadata.name === `${clusterName}-bootstrap`);
+  const text = list?.data?.["initial-managers.yml"] ?? "";
+  return text.match(/[a-z0-9-]+-\d+(?=["',\]\s]|$)/gm) ?? [];
+}
+
+function filesOf(clusterName: string, { secretList }: World): Pick<FakePod, "files"> {
+  const http = secretList.find(({ metadata }) => metadata.name === `${clusterName}-http-cert`);
+  if (http === undefined) return {};
+  return {
+    files: {
+      certificatePem: decode(http, "tls.crt"),
+      keyPem: decode(http, "tls.key"),
+      caPem: decode(http, "ca.crt"),
+    },
+  };
+}
+
+const matches = new Map<string, boolean>();
+
+/** Who may log in: accounts whose password is the one behind the hash that the realm's files have now. */
+function accountsOf(clusterName: string, { secretList }: World): Pick<FakePod, "accounts"> {
+  const files = secretList.find(({ metadata }) => metadata.name === `${clusterName}-file-realm`);
+  if (files === undefined) return {};
+  const hashes = new Map(
+    decode(files, "users")
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]),
+  );
+  const logins = secretList.map(
+    (secret) => [decode(secret, "username"), decode(secret, "password")] as const,
+  );
+  return {
+    accounts: Object.fromEntries(
+      logins.filter(([name, password]) => name !== "" && isBehind(hashes.get(name) ?? "", password)),
+    ),
+  };
+}
+
+function isBehind(hash: string, password: string): boolean {
+  const key = `${hash} ${password}`;
+  const known = matches.get(key) ?? (hash.startsWith("$2a$12$") && compareSync(password, hash));
+  matches.set(key, known);
+  return known;
+}
+
+/** As the node's own configuration says. */
+function rolesOf(pod: Live<Pod>, configs: readonly Live<ConfigMap>[]): readonly string[] {
+  const config = configs.find(
+    ({ metadata }) => metadata.name === `${pod.metadata.name.replace(/-\d+$/, "")}-config`,
+  );
+  const text = Object.values(config?.data ?? {}).join("\n");
+  const block = /node\.roles:((?:\s*\n\s*- .*)+|.*)/.exec(text)?.[1] ?? "";
+  return (block.match(/[a-z_]+/g) ?? []).map((role) => (role === "master" ? "cluster_manager" : role));
+}
+
+function decode(secret: Live<Secret>, key: string): string {
+  return Buffer.from(secret.data?.[key] ?? "", "base64").toString();
+}

@@ -1,0 +1,62 @@
+import {
+  type Access,
+  eventually,
+  isWritePoint,
+  type SeenRequest,
+  startFaultProxy,
+} from "@quartermaster/testkit";
+
+/** A crash, and at which write of a life: before the first one no life would ever get anywhere. */
+export type Crash = readonly ["crash-after-commit" | "crash-after-answer" | "crash-before", number];
+
+/** The kinds of crash, the hardest first: an answer that is lost. */
+export const allCrashes: readonly [Crash, ...Crash[]] = [
+  ["crash-after-commit", 1],
+  ["crash-after-answer", 1],
+  ["crash-before", 2],
+];
+
+/** An operator that can be started and killed. */
+export interface Mortal {
+  /** Who it speaks as. */
+  readonly operator: Access;
+  operate(access: Access): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** More lives than that are an endless loop. */
+const mostLives = 250;
+
+/** Lets an operator live and die, one write a life, until the demand is met. Gives the number of lives. */
+export async function liveAndDie(
+  mortal: Mortal,
+  [kind, nth]: Crash,
+  isDone: () => Promise<boolean>,
+): Promise<number> {
+  for (let lives = 1; lives <= mostLives; lives += 1) {
+    const proxy = await startFaultProxy({ upstream: mortal.operator });
+    let writes = 0;
+    const isNth = (request: SeenRequest): boolean => isWritePoint(request) && (writes += 1) === nth;
+    const dead = Promise.withResolvers<"dead">();
+    proxy.inject(isNth, {
+      kind,
+      kill: () => {
+        dead.resolve("dead");
+      },
+    });
+    await mortal.operate({ ...proxy.access, token: mortal.operator.token });
+    const end = await Promise.race([dead.promise, done(isDone)]);
+    // Nothing of this life reaches the server any more, whatever it still has in mind.
+    await proxy[Symbol.asyncDispose]();
+    await mortal.stop();
+    if (end === "done") return lives;
+  }
+  throw new Error(`not done after ${String(mostLives)} lives`);
+}
+
+async function done(isDone: () => Promise<boolean>): Promise<"done" | "slow"> {
+  return await eventually(async () => ((await isDone()) ? "done" : undefined), {
+    withinMs: 300_000,
+    everyMs: 200,
+  });
+}

@@ -1,0 +1,133 @@
+import type { EngineFacts } from "../../src/engine/engine-facts.ts";
+import type { SearchCluster } from "../../src/model/search-cluster.ts";
+import type { ClusterStatus, PodFacts, Seen } from "../../src/seen.ts";
+import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
+import { aPool, aSearchCluster } from "../a-search-cluster.ts";
+import { aMaterial, aPod, aSeen, aVolume, engineFacts, known } from "./a-seen.ts";
+import { copiesWanted, type Model, type ModelPod, nodeName, type Workload } from "./operation-model.ts";
+
+const begin = Date.parse("2026-11-17T10:00:00Z");
+const material = aMaterial();
+const clusters = new Map<string, SearchCluster>();
+const hashes = new Map<string, string>();
+
+function clusterOf(config: number, nodes: number): SearchCluster {
+  const key = `${String(config)}/${String(nodes)}`;
+  const made =
+    clusters.get(key) ??
+    aSearchCluster({
+      pools: [aPool({ replicas: nodes, whenScaled: "Delete", config: { edit: String(config) } })],
+    });
+  clusters.set(key, made);
+  return made;
+}
+
+function hashOf(config: number): string {
+  const before = hashes.get(String(config));
+  if (before !== undefined) return before;
+  const cluster = clusterOf(config, 1);
+  const [pool = aPool()] = cluster.pools;
+  const made = poolInputsHash(cluster, pool, material.podInputs);
+  hashes.set(String(config), made);
+  return made;
+}
+
+/** What a reconcile sees with this store and these facts. */
+export function seenBy(model: Model, { places, pods }: Workload, engine: EngineFacts): Seen {
+  const status: Partial<ClusterStatus> = {
+    clusterUuid: "U",
+    version: "2.19.4",
+    ...(model.operation === undefined ? {} : { operation: model.operation }),
+  };
+  const sets = new Map([
+    ["nodes", { metadata: { name: "logs-nodes", uid: "set" }, spec: { replicas: places } }],
+  ]);
+  return aSeen({
+    cluster: clusterOf(model.spec.config, model.spec.nodes),
+    material,
+    status,
+    bootstrapList: "empty",
+    statefulSets: sets as unknown as Seen["statefulSets"],
+    pods: Object.entries(pods).map(([node, pod]) => podOf(node, pod)),
+    volumes: Array.from({ length: 3 }, (_, ordinal) => nodeName(ordinal))
+      .filter((node) => !model.deletedClaims.includes(node))
+      .map((node) => aVolume(node, { engineUuid: "U" })),
+    engine,
+  });
+}
+
+function podOf(node: string, { uid, config, state }: ModelPod): PodFacts {
+  return aPod(node, {
+    uid: String(uid),
+    inputsHash: hashOf(config),
+    isReady: state === "up",
+    isTerminating: state === "terminating",
+  });
+}
+
+export function factsOf({ voters, exclusions, holders, settings, members }: Model["sample"]): EngineFacts {
+  const rows = holders.flatMap((nodes, shard) => {
+    const started = nodes.filter((node) => members.includes(node));
+    const missing = Math.max(0, copiesWanted - started.length);
+    return [
+      ...started.map((node, at) => ({
+        index: "orders",
+        shard,
+        isPrimary: at === 0,
+        state: "STARTED" as const,
+        node,
+      })),
+      ...Array.from({ length: missing }, () => ({
+        index: "orders",
+        shard,
+        isPrimary: false,
+        state: "UNASSIGNED" as const,
+        node: undefined,
+      })),
+    ];
+  });
+  const unassigned = rows.filter(({ state }) => state === "UNASSIGNED").length;
+  const isRed = holders.some((nodes) => !nodes.some((node) => members.includes(node)));
+  const colour = unassigned === 0 ? "green" : "yellow";
+  return engineFacts({
+    health: known({
+      status: isRed ? "red" : colour,
+      nodes: members.length,
+      dataNodes: members.length,
+      activeShards: rows.length - unassigned,
+      relocatingShards: 0,
+      initializingShards: 0,
+      unassignedShards: unassigned,
+      pendingTasks: 0,
+    }),
+    nodes: known(
+      members.map((node) => ({
+        id: node,
+        name: node,
+        version: "2.19.4",
+        roles: ["cluster_manager", "data"],
+        isElected: node === voters.find((voter) => members.includes(voter)),
+      })),
+    ),
+    coordination: known({ clusterUuid: "U", voters, exclusions, elected: voters[0] }),
+    shards: known(rows),
+    settings: known(settings),
+    nodeLoad: known(
+      members.map((node) => ({
+        node,
+        shards: rows.filter((row) => row.node === node).length,
+        documents: rows.filter((row) => row.node === node).length,
+        storeBytes: 200,
+        diskTotalBytes: 1000,
+        diskFreeBytes: 900,
+        heapPercent: 1,
+        cpuPercent: 1,
+      })),
+    ),
+    indices: known([{ name: "orders", replicas: copiesWanted - 1, isAutoExpanded: false }]),
+  });
+}
+
+export function nowOf({ isLater }: Model): Date {
+  return new Date(begin + (isLater ? 6_000 : 0));
+}

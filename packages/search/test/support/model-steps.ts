@@ -1,0 +1,231 @@
+import { unreachable } from "@quartermaster/runtime";
+
+import type { EngineSettings } from "../../src/engine/engine-facts.ts";
+import { decideLane } from "../../src/lane.ts";
+import { allocation } from "../../src/nodes/allocation.ts";
+import { isDecidedAgain } from "../../src/nodes/confirm.ts";
+import { nodesLane } from "../../src/nodes/nodes-lane.ts";
+import { isOperationAction } from "../../src/nodes/perform-operation.ts";
+import { majority } from "../../src/nodes/quorum-after.ts";
+import type { DestructiveAction, OperationAction, SearchAction } from "../../src/search-action.ts";
+import { engineFacts } from "./a-seen.ts";
+import { factsOf, nowOf, seenBy } from "./model-seen.ts";
+import { governed, hasQuorum, membersOf, withPod, worldSteps } from "./model-world.ts";
+import { type Engine, type Model, nodeName } from "./operation-model.ts";
+
+/** One thing that can happen next. */
+export interface Step {
+  readonly what: string;
+  readonly next: Model;
+  /** Invariants that the step broke. */
+  readonly broken: readonly string[];
+}
+
+/** Everything that can happen next. */
+export function stepsOf(model: Model): readonly Step[] {
+  return [
+    ...operatorSteps(model),
+    ...worldSteps(model).map(({ what, next }) => ({
+      what,
+      next: governed(next),
+      broken: lostData(governed(next)),
+    })),
+  ];
+}
+
+/** A reconcile; it may be cut off after each of its writes, and before its status. */
+function operatorSteps(model: Model): readonly Step[] {
+  const seen = seenBy(model, model.store, factsOf(model.sample));
+  const decision = decideLane(nodesLane, seen, nowOf(model));
+  const steps: Step[] = [];
+  let now: Model = grown(model);
+  const broken: string[] = [];
+  let isDone = true;
+  for (const [at, action] of decision.actions.entries()) {
+    if (at > 0)
+      steps.push({
+        what: `operator dies after ${String(at)} writes of ${decision.rule}`,
+        next: now,
+        broken: [...broken],
+      });
+    const done = performed(now, action);
+    broken.push(...done.broken);
+    now = governed(done.next);
+    isDone = done.isDone;
+    // What was refused ends the lane, and its record stays as it was.
+    if (!isDone) break;
+  }
+  const { intent } = decision;
+  const isRecorded = isDone && intent !== undefined && "operation" in intent;
+  const operation = isRecorded ? intent.operation : now.operation;
+  const finished = { ...now, operation, isLater: operation?.drainedAt === undefined ? false : now.isLater };
+  const all = [...broken, ...lostData(finished)];
+  if (decision.actions.length > 0)
+    steps.push({ what: `operator dies before its status (${decision.rule})`, next: now, broken: all });
+  steps.push({ what: `operator: ${decision.rule}`, next: finished, broken: all });
+  return steps;
+}
+
+/** The pools lane beside it: places are added, never taken. */
+function grown(model: Model): Model {
+  const isShrinking = model.operation?.step === "Shrink";
+  const places = Math.max(model.store.places, model.spec.nodes);
+  return isShrinking || places <= model.live.places ? model : { ...model, live: { ...model.live, places } };
+}
+
+interface Performed {
+  readonly next: Model;
+  readonly isDone: boolean;
+  readonly broken: readonly string[];
+}
+
+const destructive = new Set<string>(["deletePod", "shrinkPool", "deleteClaim", "deletePool"]);
+
+function isDestructive(action: OperationAction): action is DestructiveAction {
+  return destructive.has(action.do);
+}
+
+function performed(model: Model, action: SearchAction): Performed {
+  if (action.do === "record") return { next: model, isDone: true, broken: [] };
+  if (!isOperationAction(action)) throw new Error(`the model knows no ${action.do}`);
+  if (isDestructive(action)) return destroyed(model, action);
+  if (model.isSilent || !hasQuorum(model)) return { next: model, isDone: false, broken: [] };
+  if (action.do === "verifyReleased") return verified(model, action.node);
+  return { next: { ...model, engine: engineAfter(model, action) }, isDone: true, broken: [] };
+}
+
+function verified(model: Model, node: string): Performed {
+  const { settings, exclusions } = model.engine;
+  const changes = allocation.release(settings);
+  if (changes === undefined && !exclusions.includes(node)) return { next: model, isDone: true, broken: [] };
+  const engine = { ...model.engine, exclusions: [], settings: put(settings, changes ?? {}) };
+  return { next: { ...model, engine }, isDone: false, broken: [] };
+}
+
+type EngineAction = Exclude<OperationAction, DestructiveAction | { readonly do: "verifyReleased" }>;
+
+function engineAfter({ engine }: Model, action: EngineAction): Engine {
+  const { settings } = engine;
+  switch (action.do) {
+    case "freezeAllocation":
+      return { ...engine, settings: put(settings, allocation.freeze(settings, action.operation)) };
+    case "excludeNode":
+      return { ...engine, settings: put(settings, allocation.exclude(settings, action.node) ?? {}) };
+    case "releaseAllocation":
+      return { ...engine, settings: put(settings, allocation.release(settings) ?? {}) };
+    case "excludeVote":
+      return { ...engine, exclusions: [...new Set([...engine.exclusions, action.node])].toSorted() };
+    case "clearVotes":
+      return { ...engine, exclusions: [] };
+    default:
+      return unreachable(action);
+  }
+}
+
+function put(settings: EngineSettings, changes: Partial<EngineSettings>): EngineSettings {
+  const merged = (layer: keyof EngineSettings): EngineSettings["persistent"] =>
+    Object.fromEntries(
+      Object.entries({ ...settings[layer], ...changes[layer] }).filter(([, value]) => value !== null),
+    );
+  return { persistent: merged("persistent"), transient: merged("transient") };
+}
+
+/** Decided again on what is true now, and only then done; every invariant is looked at when it is. */
+function destroyed(model: Model, action: DestructiveAction): Performed {
+  const facts =
+    model.isSilent || !hasQuorum(model)
+      ? engineFacts()
+      : factsOf({ ...model.engine, members: membersOf(model) });
+  const live = seenBy(model, model.live, facts);
+  if (!isDecidedAgain(action, live, nowOf(model))) return { next: model, isDone: false, broken: [] };
+  const broken = brokenBy(model, action);
+  switch (action.do) {
+    case "deletePod": {
+      const pod = model.live.pods[action.node];
+      if (pod === undefined || String(pod.uid) !== action.uid) return { next: model, isDone: false, broken };
+      return { next: withPod(model, action.node, { ...pod, state: "terminating" }), isDone: true, broken };
+    }
+    case "shrinkPool":
+      return { next: { ...model, live: { ...model.live, places: action.to } }, isDone: true, broken };
+    case "deleteClaim":
+      return {
+        next: { ...model, deletedClaims: [...model.deletedClaims, action.node] },
+        isDone: true,
+        broken,
+      };
+    case "deletePool":
+      return { next: model, isDone: true, broken };
+    default:
+      return unreachable(action);
+  }
+}
+
+/** What an invariant is asked about. */
+interface Write {
+  readonly model: Model;
+  readonly action: DestructiveAction;
+  readonly node: string;
+  readonly up: readonly string[];
+  /** The write takes a member of the cluster away. */
+  readonly takesMember: boolean;
+}
+
+const invariants: readonly { readonly id: string; readonly isBroken: (write: Write) => boolean }[] = [
+  {
+    id: "S-1: a node is taken while another is down",
+    isBroken: ({ model, node, up, takesMember }) =>
+      takesMember &&
+      Array.from({ length: model.live.places }, (_, ordinal) => nodeName(ordinal)).some(
+        (each) => each !== node && !up.includes(each),
+      ),
+  },
+  {
+    id: "S-2: no majority is left",
+    isBroken: ({ model, node, up, takesMember }) =>
+      takesMember &&
+      model.live.places > 1 &&
+      model.engine.voters.filter((voter) => up.includes(voter) && voter !== node).length <
+        majority(model.engine.voters.length),
+  },
+  {
+    id: "S-4: a node is removed that holds a shard",
+    isBroken: ({ model, node, action }) => action.do === "shrinkPool" && holdsShard(model, node),
+  },
+  {
+    id: "S-5: a claim is deleted that has a copy",
+    isBroken: ({ model, node, action }) => action.do === "deleteClaim" && holdsShard(model, node),
+  },
+  {
+    id: "S-8: a node is taken although the engine is silent",
+    isBroken: ({ model, takesMember }) => model.isSilent && takesMember,
+  },
+  {
+    id: "S-12: a node restarts without a cause",
+    isBroken: ({ model, node, action }) =>
+      action.do === "deletePod" && model.live.pods[node]?.config === model.spec.config,
+  },
+];
+
+function holdsShard({ engine }: Model, node: string): boolean {
+  return engine.holders.some((holders) => holders.includes(node));
+}
+
+function nodeOf(action: DestructiveAction): string {
+  if (action.do === "shrinkPool") return nodeName(action.to);
+  return action.do === "deletePool" ? "" : action.node;
+}
+
+/** The invariants at the moment of a write of ours. */
+function brokenBy(model: Model, action: DestructiveAction): readonly string[] {
+  const [node, up] = [nodeOf(action), membersOf(model)];
+  const takesMember = up.includes(node) && action.do !== "deleteClaim";
+  const write = { model, action, node, up, takesMember };
+  return invariants.filter(({ isBroken }) => isBroken(write)).map(({ id }) => `${id} (${node})`);
+}
+
+/** Every shard is on a disk that is still there. */
+function lostData({ engine, deletedClaims }: Model): readonly string[] {
+  return engine.holders.flatMap((holders, shard) =>
+    holders.every((node) => deletedClaims.includes(node)) ? [`S-17: shard ${String(shard)} is lost`] : [],
+  );
+}

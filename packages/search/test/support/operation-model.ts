@@ -1,0 +1,106 @@
+import type { EngineSettings } from "../../src/engine/engine-facts.ts";
+import { allocation } from "../../src/nodes/allocation.ts";
+import type { Operation } from "../../src/nodes/operation.ts";
+
+/** A pod of the model: one life of a node. */
+export interface ModelPod {
+  readonly uid: number;
+  /** Version of the configuration that it was started with. */
+  readonly config: number;
+  readonly state: "up" | "starting" | "terminating";
+}
+
+/** What of the API server a store may be behind with. */
+export interface Workload {
+  readonly places: number;
+  readonly pods: Readonly<Record<string, ModelPod>>;
+}
+
+/** What of the engine a sample may be behind with. */
+export interface Engine {
+  readonly voters: readonly string[];
+  readonly exclusions: readonly string[];
+  /** Nodes whose disk has a copy, by shard. */
+  readonly holders: readonly (readonly string[])[];
+  readonly settings: EngineSettings;
+}
+
+/**
+ * A small world: one pool whose nodes are managers and hold data, its StatefulSet and pods, the engine with votes, shards and settings,
+ * and the operator's record. What the operator decides with is a copy that may be old.
+ */
+export interface Model {
+  readonly spec: { readonly config: number; readonly nodes: number };
+  readonly live: Workload;
+  readonly engine: Engine;
+  readonly operation: Operation | undefined;
+  /** What the operator's store and sample say. */
+  readonly store: Workload;
+  readonly sample: Engine & { readonly members: readonly string[] };
+  /** A sample was taken since the node was first seen empty. */
+  readonly isLater: boolean;
+  /** The engine answers nobody. */
+  readonly isSilent: boolean;
+  /** Claims that were deleted. */
+  readonly deletedClaims: readonly string[];
+  /** Disturbances that may still come. */
+  readonly left: number;
+  readonly uids: number;
+}
+
+/** Copies that each shard should have. */
+export const copiesWanted = 2;
+
+/** Name of the node with an ordinal. */
+export function nodeName(ordinal: number): string {
+  return `logs-nodes-${String(ordinal)}`;
+}
+
+/** All is well, as many nodes as said, two shards. */
+export function firstModel(nodes: number, left: number): Model {
+  const names = Array.from({ length: nodes }, (_, ordinal) => nodeName(ordinal));
+  const live: Workload = {
+    places: nodes,
+    pods: Object.fromEntries(names.map((each, at) => [each, { uid: at, config: 0, state: "up" } as const])),
+  };
+  const holders = [
+    [0, 1],
+    [nodes - 1, 0],
+  ].map((shard) => [...new Set(shard.map((at) => nodeName(at % nodes)))]);
+  const engine: Engine = {
+    voters: names.slice(0, nodes - (nodes % 2 === 0 ? 1 : 0)),
+    exclusions: [],
+    holders,
+    settings: { persistent: {}, transient: {} },
+  };
+  return {
+    spec: { config: 0, nodes },
+    live,
+    engine,
+    operation: undefined,
+    store: live,
+    sample: { ...engine, members: names },
+    isLater: false,
+    isSilent: false,
+    deletedClaims: [],
+    left,
+    uids: nodes,
+  };
+}
+
+/** Whether nothing is left to do, and nothing of ours is left in the engine. */
+export function isAtRest({ spec, live, engine, operation }: Model): boolean {
+  const isCurrent = Object.values(live.pods).every(
+    ({ config, state }) => config === spec.config && state === "up",
+  );
+  // Fewer nodes than copies: that removal is refused for good, at whatever size the pool is.
+  const isSized = live.places === spec.nodes || spec.nodes < copiesWanted;
+  return (
+    operation === undefined &&
+    isCurrent &&
+    isSized &&
+    Object.keys(live.pods).length === live.places &&
+    engine.exclusions.length === 0 &&
+    !allocation.holdsOurs(engine.settings)
+  );
+}

@@ -1,0 +1,218 @@
+import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
+import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
+import {
+  type Client,
+  createManager,
+  type Kind,
+  type KubeObject,
+  type Live,
+  realSystem,
+  silentLog,
+} from "@quartermaster/runtime";
+import {
+  serveKinds,
+  connect,
+  type Access,
+  type AuditEntry,
+  type AuditMark,
+  eventually,
+  joinSharedCluster,
+  makeIdentity,
+  makeNamespace,
+  WRITING_VERBS,
+} from "@quartermaster/testkit";
+
+import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { searchController } from "../../src/search-controller.ts";
+import { searchPermissions } from "../../src/search-permissions.ts";
+import { KwokEngines } from "./kwok-engines.ts";
+
+type SharedCluster = ReturnType<typeof joinSharedCluster>;
+
+/** What tests of search clusters start from: a namespace, controllers with the shipped permissions, engines behind simulated pods. */
+export interface SearchBench extends AsyncDisposable {
+  readonly client: Client;
+  readonly cluster: SharedCluster;
+  readonly namespace: string;
+  readonly engines: KwokEngines;
+  /** Who the controllers speak as. */
+  readonly operator: Access;
+  /** Starts controllers; they end with the scope or with `stop`. Through a fault proxy, for example. */
+  operate(access?: Access): Promise<void>;
+  /** Ends the controllers, as a crash would: whatever they had in mind is lost. */
+  stop(): Promise<void>;
+  apply(object: object): Promise<Live<ClusterObject>>;
+  /** As `kubectl create` and the first `kubectl apply` do. */
+  create(object: object): Promise<Live<ClusterObject>>;
+  get(name: string, kind?: Kind<ClusterObject>): Promise<Live<ClusterObject>>;
+  /** The cluster once its status satisfies the demand. */
+  until(
+    name: string,
+    demand: (object: Live<ClusterObject>) => boolean,
+    kind?: Kind<ClusterObject>,
+  ): Promise<Live<ClusterObject>>;
+  /** Writes of the controllers since the mark, without events and status. */
+  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+}
+
+/** All kinds of search clusters. */
+const kinds: readonly Kind<ClusterObject>[] = [
+  openSearchCluster.kind,
+  opsterOpenSearchCluster.kind,
+  elasticsearchCluster.kind,
+];
+
+/** How the bench is set up. */
+export interface SearchBenchOptions {
+  /** Default: true. */
+  readonly isOperating?: boolean;
+}
+
+/** Sets it up. */
+export async function setUpSearch({ isOperating = true }: SearchBenchOptions = {}): Promise<SearchBench> {
+  const stack = new AsyncDisposableStack();
+  const cluster = stack.use(joinSharedCluster());
+  const { client } = stack.use(connect(cluster.admin));
+  await serveKinds(client, [...kinds, clusterLicense.kind, licenseAssociation.kind] as readonly Kind[]);
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "search"));
+  const rules = [
+    ...searchPermissions,
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+  ];
+  const operator = await makeIdentity(cluster.api, cluster.admin, {
+    namespace,
+    name: "operator",
+    clusterRules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+  });
+  const engines = stack.use(new KwokEngines(client, namespace));
+  let managers = new AsyncDisposableStack();
+  const bench: SearchBench = {
+    client,
+    cluster,
+    namespace,
+    engines,
+    operator,
+    operate: async (access = operator) => {
+      const { transport } = managers.use(connect(access));
+      const system = realSystem();
+      const controllers = kinds.map((kind) =>
+        searchController({
+          kind,
+          connect: engines.connect,
+          system,
+          namespace,
+          concurrency: 4,
+          log: silentLog,
+          // Engines of tests answer at once; nobody has to wait for them.
+          sampling: { openMs: 1_000 },
+          policy: { pluginHosts: ["github.com"] },
+        }),
+      );
+      const manager = managers.use(createManager({ transport, system, controllers }));
+      manager.start();
+      await manager.ready({ timeoutMs: 30_000 });
+    },
+    stop: async () => {
+      await managers[Symbol.asyncDispose]();
+      managers = new AsyncDisposableStack();
+    },
+    apply: async (object) => {
+      const { kind, placed } = placedIn(namespace, object);
+      return await client.apply(kind, placed, { fieldManager: "tests", force: true });
+    },
+    create: async (object) => {
+      const { kind, placed } = placedIn(namespace, object);
+      return await client.create(kind, placed as Live<ClusterObject>);
+    },
+    get: async (name, kind = openSearchCluster.kind) => await client.get(kind, { namespace, name }),
+    until: async (name, demand, kind = openSearchCluster.kind) =>
+      await eventually(
+        async (see) => {
+          const found = await client.get(kind, { namespace, name });
+          see(found.status);
+          return demand(found) ? found : undefined;
+        },
+        { withinMs: 60_000 },
+      ),
+    writes: async (mark) => {
+      const entries = await cluster.audit.since(mark, {});
+      return entries.filter(
+        ({ verb, resource, user }) =>
+          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      await managers[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+  if (isOperating) await bench.operate();
+  return bench;
+}
+
+function placedIn(
+  namespace: string,
+  object: object,
+): { readonly kind: Kind<ClusterObject>; readonly placed: KubeObject } {
+  const typed = object as KubeObject;
+  const kind = kinds.find(
+    (each) => typed.apiVersion.startsWith(`${each.group}/`) && each.kind === typed.kind,
+  );
+  if (kind === undefined) throw new Error(`no kind for ${typed.apiVersion} ${typed.kind}`);
+  return { kind, placed: { ...typed, metadata: { ...typed.metadata, namespace } } };
+}
+
+/** The condition of a type as `status/reason`; undefined while the object's generation is not judged yet. */
+export function conditionOf({ status, metadata }: Live<ClusterObject>, type: string): string | undefined {
+  if (status?.observedGeneration !== metadata.generation) return undefined;
+  const found = status?.conditions?.find((condition) => condition.type === type);
+  return found === undefined ? undefined : `${found.status}/${found.reason}`;
+}
+
+/** Whether the cluster is as declared. */
+export function isReady(object: Live<ClusterObject>): boolean {
+  return conditionOf(object, "Ready")?.startsWith("True/") === true;
+}
+
+/** Message of the condition Ready. */
+export function messageOf({ status }: Live<ClusterObject>): string {
+  return status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+}
+
+/** A cluster of one pool, as a user would write it. */
+export function aCluster(
+  name: string,
+  changes: {
+    readonly pools?: readonly object[];
+    readonly general?: object;
+    readonly spec?: object;
+    readonly annotations?: object;
+  } = {},
+): object {
+  const { pools, general = {}, spec = {}, annotations = {} } = changes;
+  return {
+    apiVersion: "opensearch.org/v1",
+    kind: "OpenSearchCluster",
+    metadata: { name, annotations },
+    spec: {
+      general: { serviceName: name, version: "2.19.4", ...general },
+      nodePools: pools ?? [aPool("nodes", 3)],
+      ...spec,
+    },
+  };
+}
+
+/** An Elasticsearch as a user would write it. */
+export function anElasticsearch(name: string, changes: Parameters<typeof aCluster>[1] = {}): object {
+  const { general = {} } = changes;
+  return {
+    ...aCluster(name, { ...changes, general: { version: "7.17.28", ...general } }),
+    apiVersion: "elasticsearch.k8s.elastic.co/v1alpha1",
+    kind: "ElasticsearchCluster",
+  };
+}
+
+/** A pool as a user would write it. */
+export function aPool(component: string, replicas: number, changes: object = {}): object {
+  return { component, replicas, diskSize: "1Gi", roles: ["cluster_manager", "data"], ...changes };
+}

@@ -1,0 +1,67 @@
+import { firstAnswer } from "@quartermaster/runtime";
+import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runtime/kinds";
+import { expect, test } from "vitest";
+
+import { deletionRules, type Left, type LeftObject } from "../../src/deletion/cluster-deletion.ts";
+import { aSearchCluster } from "../a-search-cluster.ts";
+
+const set: LeftObject = { kind: statefulSets, name: "logs-nodes", uid: "1", isTerminating: false };
+const pod: LeftObject = { kind: pods, name: "logs-nodes-0", uid: "2", isTerminating: false };
+const claim: LeftObject = {
+  kind: persistentVolumeClaims,
+  name: "data-logs-nodes-0",
+  uid: "3",
+  isTerminating: false,
+};
+const everything: Left = {
+  cluster: aSearchCluster(),
+  statefulSets: [set],
+  pods: [pod],
+  kept: [claim],
+  isOrphaned: false,
+  isNamespaceTerminating: false,
+};
+const toDelete = aSearchCluster({ whenDeleted: "Delete" });
+
+test.for<[string, Partial<Left>, string, string, readonly string[]]>([
+  ["nodes run", {}, "setsRemain", "waiting", ["delete logs-nodes"]],
+  ["nodes are going", { statefulSets: [{ ...set, isTerminating: true }] }, "setsRemain", "waiting", []],
+  ["pods are left", { statefulSets: [] }, "podsRemain", "waiting", []],
+  [
+    "pods are left, volumes are to be deleted",
+    { statefulSets: [], cluster: toDelete },
+    "podsRemain",
+    "waiting",
+    [],
+  ],
+  ["volumes are kept", { statefulSets: [], pods: [] }, "keptRemain", "settled", []],
+  [
+    "volumes are deleted",
+    { statefulSets: [], pods: [], cluster: toDelete },
+    "keptRemain",
+    "settled",
+    ["delete data-logs-nodes-0"],
+  ],
+  [
+    "volumes are going",
+    { statefulSets: [], pods: [], cluster: toDelete, kept: [{ ...claim, isTerminating: true }] },
+    "keptRemain",
+    "settled",
+    [],
+  ],
+  [
+    "the namespace goes",
+    { isNamespaceTerminating: true, cluster: toDelete },
+    "namespaceTerminating",
+    "settled",
+    [],
+  ],
+  ["orphaned", { isOrphaned: true, cluster: toDelete }, "orphaned", "settled", ["release data-logs-nodes-0"]],
+])("%s", ([, changes, rule, outcome, actions]) => {
+  const { rule: answered, verdict } = firstAnswer(deletionRules, { ...everything, ...changes }, new Date(0));
+  expect(answered.name).toBe(rule);
+  expect(verdict.outcome.kind).toBe(outcome);
+  expect(
+    verdict.actions.map((action) => ("name" in action ? `${action.do} ${action.name}` : action.do)),
+  ).toEqual(actions);
+});

@@ -1,0 +1,202 @@
+import { type ObjectRef, silentLog } from "@quartermaster/runtime";
+import { VirtualSystem } from "@quartermaster/runtime/testing";
+import { FakeEngine, type FakePod } from "@quartermaster/search/testing";
+import { expect, test } from "vitest";
+
+import { EngineSampler, type EngineSamplerOptions } from "../../../src/engine/engine-sampler.ts";
+import type { SampledCluster } from "../../../src/engine/sampled-engine.ts";
+
+const minuteMs = 60_000;
+
+/** Clusters of one node each, and the sampler over them; woken names in order. */
+class Stage implements AsyncDisposable {
+  readonly system = new VirtualSystem();
+  readonly woken: string[] = [];
+  readonly asked: string[] = [];
+  readonly sampler: EngineSampler;
+  readonly #engines = new Map<string, FakeEngine>();
+  readonly #pods = new Map<string, FakePod>();
+  readonly #leading = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(options: Partial<EngineSamplerOptions> = {}) {
+    this.sampler = new EngineSampler({
+      system: this.system,
+      log: silentLog,
+      connect: (target) => {
+        const engine = this.engine(target.endpoints[0]?.host ?? "");
+        return engine.connect(target);
+      },
+      ...options,
+    });
+    const wake = ({ name }: ObjectRef): void => {
+      this.woken.push(name);
+    };
+    this.#running = this.sampler.signals(wake, this.#leading.signal);
+  }
+
+  engine(name: string): FakeEngine {
+    const engine = this.#engines.get(name);
+    if (engine === undefined) throw new Error(`no engine ${name}`);
+    return engine;
+  }
+
+  /** Declares a cluster, as a reconcile does. */
+  keep(name: string, change: Partial<SampledCluster> = {}): void {
+    if (!this.#engines.has(name)) {
+      this.setPod(name, {});
+      const engine = new FakeEngine({
+        system: this.system,
+        distribution: "opensearch",
+        pods: () => [this.#podOf(name)],
+        onCall: (call) => {
+          this.asked.push(`${name} ${call}`);
+        },
+      });
+      this.#engines.set(name, engine);
+    }
+    this.sampler.keep(name, {
+      ref: { name, namespace: "team-a" },
+      target: {
+        distribution: "opensearch",
+        endpoints: [{ node: `${name}-0`, host: name, port: 9200 }],
+        tls: undefined,
+        login: undefined,
+      },
+      isOpen: false,
+      asks: new Set(),
+      ...change,
+    });
+  }
+
+  setPod(name: string, change: Partial<FakePod>): void {
+    this.#pods.set(name, { ...this.#podOf(name), ...change });
+  }
+
+  async stepDown(): Promise<void> {
+    this.#leading.abort();
+    await this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stepDown();
+  }
+
+  #podOf(name: string): FakePod {
+    const known = this.#pods.get(name);
+    if (known !== undefined) return known;
+    const node = `${name}-0`;
+    return {
+      name: node,
+      uid: `${name}-pod`,
+      volume: `${name}-volume`,
+      isRunning: true,
+      roles: ["cluster_manager", "data"],
+      version: "2.19.4",
+      clusterName: name,
+      initialManagers: [node],
+    };
+  }
+}
+
+test("a settled cluster is asked for its health at most twice a minute and wakes nobody after the first time", async () => {
+  await using stage = new Stage();
+  stage.keep("calm");
+  await stage.system.advance(10 * minuteMs);
+  expect(stage.woken).toEqual(["calm"]);
+  expect(new Set(stage.asked)).toEqual(new Set(["calm health"]));
+  expect(stage.asked.length).toBeGreaterThan(15);
+  expect(stage.asked.length).toBeLessThanOrEqual(21);
+});
+
+test("a cluster with something under way is looked at each 5 s, at once from the moment it is declared", async () => {
+  await using stage = new Stage();
+  stage.keep("busy");
+  await stage.system.advance(1_000);
+  const before = stage.asked.length;
+  stage.keep("busy", { isOpen: true });
+  await stage.system.advance(0);
+  expect(stage.asked.length).toBe(before + 1);
+  await stage.system.advance(minuteMs);
+  expect(stage.asked.length).toBeGreaterThanOrEqual(before + 10);
+});
+
+test("a change of health, members or versions wakes the object, and nothing else does", async () => {
+  await using stage = new Stage();
+  stage.keep("changing", { asks: new Set(["nodes"]) });
+  await stage.system.advance(minuteMs);
+  stage.engine("changing").createIndex("changing-0", { name: "docs", shards: 1, replicas: 1, documents: 0 });
+  await stage.system.advance(2 * minuteMs);
+  const afterHealth = stage.woken.length;
+  expect(afterHealth).toBeGreaterThan(1);
+  stage.setPod("changing", { version: "2.19.5", uid: "reborn" });
+  await stage.system.advance(2 * minuteMs);
+  expect(stage.woken.length).toBeGreaterThan(afterHealth);
+  const settled = stage.woken.length;
+  await stage.system.advance(10 * minuteMs);
+  expect(stage.woken.length).toBe(settled);
+});
+
+test("an engine that stops to answer keeps its facts for twice the interval, then they are unknown and the object wakes", async () => {
+  await using stage = new Stage();
+  stage.keep("gone");
+  await stage.system.advance(1_000);
+  stage.setPod("gone", { isRunning: false });
+  await stage.system.advance(45_000);
+  expect(stage.sampler.facts("gone").health.isKnown).toBe(true);
+  expect(stage.woken).toEqual(["gone"]);
+  await stage.system.advance(30_000);
+  expect(stage.sampler.facts("gone").health).toEqual({ isKnown: false, why: "unreachable" });
+  expect(stage.woken).toEqual(["gone", "gone"]);
+});
+
+test("facts that nobody renewed are unknown, also between two samples", async () => {
+  await using stage = new Stage();
+  stage.keep("stale");
+  await stage.system.advance(1_000);
+  await stage.stepDown();
+  await stage.system.advance(61_000);
+  expect(stage.sampler.facts("stale").health).toEqual({ isKnown: false, why: "too old" });
+});
+
+test("clusters that hang delay no other, even with one place for all", async () => {
+  await using stage = new Stage({ concurrency: 1 });
+  for (const name of ["hung-1", "hung-2", "hung-3"]) {
+    stage.keep(name, { isOpen: true });
+    stage.engine(name).faults.plan({ call: "health", fault: { kind: "hang" } });
+  }
+  stage.keep("quick", { isOpen: true });
+  await stage.system.advance(minuteMs);
+  expect(stage.sampler.facts("quick").health.isKnown).toBe(true);
+  expect(stage.asked.filter((line) => line === "quick health").length).toBeGreaterThanOrEqual(6);
+});
+
+test("other nodes or another trust begin anew: nothing known before counts", async () => {
+  await using stage = new Stage();
+  stage.keep("moved");
+  await stage.system.advance(1_000);
+  const elsewhere = {
+    distribution: "opensearch",
+    endpoints: [{ node: "no-such-pod", host: "moved", port: 9200 }],
+    tls: undefined,
+    login: undefined,
+  } as const;
+  stage.keep("moved", { target: elsewhere });
+  expect(stage.sampler.facts("moved").health.isKnown).toBe(false);
+  await stage.system.advance(1_000);
+  expect(stage.sampler.facts("moved").health).toEqual({ isKnown: false, why: "unreachable" });
+});
+
+test("200 settled clusters wake nobody, hold one timer each, and leave none behind", async () => {
+  const stage = new Stage();
+  for (let at = 0; at < 200; at += 1) stage.keep(`cluster-${String(at)}`);
+  await stage.system.advance(minuteMs);
+  expect(stage.woken).toHaveLength(200);
+  await stage.system.advance(10 * minuteMs);
+  expect(stage.woken).toHaveLength(200);
+  expect(stage.system.pendingTimers).toBe(200);
+  for (let at = 0; at < 100; at += 1) stage.sampler.forget(`cluster-${String(at)}`);
+  expect([stage.sampler.size, stage.system.pendingTimers]).toEqual([100, 100]);
+  await stage.stepDown();
+  expect(stage.system.pendingTimers).toBe(0);
+});

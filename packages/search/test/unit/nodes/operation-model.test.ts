@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+
+import { stepsOf } from "../../support/model-steps.ts";
+import { firstModel, isAtRest, type Model } from "../../support/operation-model.ts";
+
+interface Visit {
+  readonly model: Model;
+  readonly from: Visit | undefined;
+  readonly what: string;
+}
+
+function pathTo(visit: Visit | undefined): readonly string[] {
+  const path: string[] = [];
+  for (let at = visit; at !== undefined; at = at.from) path.unshift(at.what);
+  return path;
+}
+
+interface Exploration {
+  readonly states: number;
+  readonly visits: readonly Visit[];
+  readonly broken: readonly string[];
+}
+
+/** Breadth first over everything that can happen, each state once. */
+function explore(first: Model, depth: number, most: number): Exploration {
+  const seen = new Set([JSON.stringify(first)]);
+  const visits: Visit[] = [{ model: first, from: undefined, what: "start" }];
+  let level: readonly Visit[] = visits;
+  for (let at = 0; at < depth && seen.size < most; at += 1) {
+    const reached = level.flatMap((visit) =>
+      stepsOf(visit.model).map(({ next, what, broken }) => ({ model: next, from: visit, what, broken })),
+    );
+    const bad = reached.find(({ broken }) => broken.length > 0);
+    if (bad !== undefined) return { states: seen.size, visits, broken: [...bad.broken, ...pathTo(bad)] };
+    level = reached.filter(({ model }) => isNew(JSON.stringify(model), seen));
+    visits.push(...level);
+  }
+  return { states: seen.size, visits, broken: [] };
+}
+
+function isNew(key: string, seen: Set<string>): boolean {
+  if (seen.has(key)) return false;
+  seen.add(key);
+  return true;
+}
+
+/** Nobody interferes any more, and everybody gets a turn: every state on the way to where it ends. */
+function settle(model: Model): readonly Model[] {
+  const path: Model[] = [{ ...model, left: 0, isSilent: false }];
+  for (let round = 0; round < 120 && !isAtRest(last(path)); round += 1) {
+    const turns = stepsOf(last(path)).filter(({ what }) => !what.includes("dies"));
+    for (const { what } of turns) {
+      const step = stepsOf(last(path)).find((each) => each.what === what);
+      if (step !== undefined) path.push(step.next);
+    }
+  }
+  return path;
+}
+
+function last(path: readonly Model[]): Model {
+  const model = path.at(-1);
+  if (model === undefined) throw new Error("an empty path");
+  return model;
+}
+
+/** States from which it does not end well, with the way there. */
+function stuck(visits: readonly Visit[], every: number): readonly string[] {
+  const found = visits.find(({ model }, at) => at % every === 0 && !isAtRest(last(settle(model))));
+  return found === undefined ? [] : [...pathTo(found), JSON.stringify(last(settle(found.model)))];
+}
+
+const isCampaign = process.env["QM_CAMPAIGN"] === "1";
+const most = 1_500_000;
+const every = isCampaign ? 500 : 200;
+
+describe("restart and removal under everything that can happen", () => {
+  test.for([
+    [3, isCampaign ? 14 : 12],
+    [2, 12],
+    [1, 12],
+  ] as const)(
+    "[search/SC-108] %i nodes, depth %i: crash, stale store, old sample, silent engine, other writers: no invariant is broken, and it always ends well",
+    { timeout: 30 * 60_000 },
+    ([nodes, depth]) => {
+      const { states, visits, broken } = explore(firstModel(nodes, isCampaign ? 3 : 2), depth, most);
+      expect(broken).toEqual([]);
+      expect(stuck(visits, every)).toEqual([]);
+      process.stdout.write(
+        `SC-108: ${String(nodes)} nodes, depth ${String(depth)}: ${String(states)} states\n`,
+      );
+    },
+  );
+
+  test.for<[string, Partial<Model["spec"]>]>([
+    ["a roll", { config: 1 }],
+    ["a removal", { nodes: 2 }],
+    ["both at once", { config: 1, nodes: 2 }],
+  ])(
+    "[search/SC-108] the same from every state on the way through %s",
+    { timeout: 30 * 60_000 },
+    ([what, spec]) => {
+      const first = firstModel(3, 1);
+      const path = settle({ ...first, spec: { ...first.spec, ...spec } });
+      expect(isAtRest(last(path))).toBe(true);
+      let sum = 0;
+      for (const model of path) {
+        const { states, visits, broken } = explore({ ...model, left: 1 }, isCampaign ? 7 : 4, most);
+        expect(broken).toEqual([]);
+        expect(stuck(visits, every)).toEqual([]);
+        sum += states;
+      }
+      process.stdout.write(`SC-108: ${what}: ${String(sum)} states around ${String(path.length)}\n`);
+    },
+  );
+});

@@ -1,0 +1,58 @@
+import { eventually, type FaultProxy, serverError, startFaultProxy } from "@quartermaster/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { type InjectionBench, startInjection } from "../support/replica.ts";
+
+const generations = "subscription.openshift.io/bundle-generations";
+let bench: InjectionBench;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  const settings = {};
+  const nothing = async () => await Promise.resolve({});
+  bench = await startInjection(settings, nothing, async (upstream) => {
+    proxy = await startFaultProxy({ upstream });
+    return proxy.access;
+  });
+  await bench.secret("s1", "a.pem");
+  await bench.bundle("local", { entitlements: [{ name: "s1" }] });
+  await bench.clusterBundle(bench.unique, { entitlements: [{ name: "s1", namespace: bench.namespace }] });
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+});
+
+async function ask(annotations: Record<string, string>) {
+  return await bench.pod("asked", { annotations, dryRun: true });
+}
+
+test("[subscription-injection/AC-G5] without the API server for 60 s known bundles are injected, and only what must be asked fails", async () => {
+  const named = { "inject-bundle": "local" };
+  await eventually(async (see) => {
+    await ask(named);
+    return /_key_index_entries\{by="watch"\} [1-9]/.test(see(await bench.metrics()));
+  });
+  expect((await ask(named)).status).toBe(201);
+  const isAsked = proxy.trace.length;
+  proxy.inject(() => true, serverError(503), Number.POSITIVE_INFINITY);
+  proxy.cutConnections();
+  const startMs = performance.now();
+  const statuses: number[] = [];
+  while (performance.now() - startMs < 60_000) {
+    const { status, object } = await ask(named);
+    statuses.push(status);
+    expect(object.metadata?.annotations?.[generations], object.message).toBe('{"bundles":{"local":1}}');
+    // Nobody knows whether the account may use it.
+    const asking = await ask({ "inject-cluster-bundle": bench.unique });
+    expect(asking.object.message).toContain("failed calling webhook");
+    expect(asking.object.message).not.toContain("denied the request");
+    expect((await ask({})).status).toBe(201);
+  }
+  expect(new Set(statuses)).toEqual(new Set([201]));
+  expect(proxy.trace.length).toBeGreaterThan(isAsked);
+  proxy.heal();
+  await eventually(async (see) => see(await ask({ "inject-cluster-bundle": bench.unique })).status === 403, {
+    withinMs: 30_000,
+  });
+});
