@@ -82,8 +82,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "copies that have not started count",
-      find: 'startedOn: nodesOf(new Set(["STARTED", "RELOCATING"])),',
-      replace: 'startedOn: nodesOf(new Set(["STARTED", "RELOCATING", "UNASSIGNED", "INITIALIZING"])),',
+      find: 'if (state !== "INITIALIZING") startedOn.add(node);',
+      replace: "startedOn.add(node);",
     },
     {
       name: "a copy of its own counts as a copy elsewhere",

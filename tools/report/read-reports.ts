@@ -1,16 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
+import { mergeSecondRun } from "./second-run.ts";
 import { parseTestReport, type TestReport } from "./test-report.ts";
 
 /**
- * All reports of the folder (one JSON file per level), in the order of their names; none when the folder is missing.
+ * All reports of the folder (one JSON file per level), in the order of their names; none when the folder is missing. What ran
+ * a second time is below `second/` and is merged.
  * A report that cannot be read, e.g. because its runner was killed, counts as one broken test file.
  */
 export function readReports(folder: string): readonly TestReport[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  return names.toSorted().map((name) => readReport(join(folder, name)));
+  return names.toSorted().map((name) => {
+    const [first, second] = [join(folder, name), join(folder, "second", name)];
+    return existsSync(second) ? mergeSecondRun(readReport(first), readReport(second)) : readReport(first);
+  });
 }
 
 function readReport(path: string): TestReport {

@@ -8,6 +8,8 @@ export interface TestResult {
   readonly fullName: string;
   readonly status: TestStatus;
   readonly messages: readonly string[];
+  /** What it said in the first run, where it passed in the second only. */
+  readonly failedBefore?: readonly string[];
 }
 
 /** One test file of a report; `brokenBy` holds the reason when the file failed outside its tests, e.g. on import. */

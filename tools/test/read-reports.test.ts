@@ -1,4 +1,4 @@
-import { mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,4 +17,26 @@ test("reads each level, and takes a cut-off report for a broken file", () => {
   const [endToEnd, unit] = readReports(folder.path);
   expect(endToEnd?.files[0]?.brokenBy).toContain("this is no test report");
   expect(unit).toEqual({ level: "unit", files: [] });
+});
+
+test("a test that passed in the second run has passed, and keeps what it said at first", () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  mkdirSync(join(folder.path, "second"));
+  const report = (status: string): string =>
+    JSON.stringify({
+      testResults: [
+        {
+          name: "a.test.ts",
+          status,
+          assertionResults: [
+            { title: "waits", fullName: "waits", status, failureMessages: status === "failed" ? ["late"] : [] },
+          ],
+        },
+      ],
+    });
+  writeFileSync(join(folder.path, "e2e.json"), report("failed"));
+  writeFileSync(join(folder.path, "second", "e2e.json"), report("passed"));
+  expect(readReports(folder.path).flatMap(({ files }) => files.flatMap((file) => file.tests))).toEqual([
+    { title: "waits", fullName: "waits", status: "passed", messages: [], failedBefore: ["late"] },
+  ]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { summarize } from "../summary/summarize.ts";
+import { summarize } from "../test-run/summarize.ts";
 import { testFile, testReport, testResult } from "./report-builders.ts";
 
 const good = testReport([testResult("adds"), testResult("subtracts")]);
@@ -22,6 +22,17 @@ const cases = [
       exitCodes: new Map([["e2e", 1]]),
     },
     want: { lines: ["e2e: divides: by zero", "2 passed, 1 failed"], isGood: false },
+  },
+  {
+    name: "a test that passed in the second run only",
+    given: {
+      reports: [testReport([testResult("adds"), { ...testResult("waits"), failedBefore: ["too late\n at"] }])],
+      exitCodes: noExitCodes,
+    },
+    want: {
+      lines: ["unit: passed in the second run only: waits: too late", "2 passed, 0 failed"],
+      isGood: true,
+    },
   },
   {
     name: "a skipped test",

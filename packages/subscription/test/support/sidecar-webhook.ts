@@ -31,7 +31,7 @@ interface Interference {
 }
 
 async function interfere(
-  { cluster, namespace }: InjectionBench,
+  { cluster, namespace, pod }: InjectionBench,
   { patchFor, reinvocationPolicy = "Never" }: Interference,
 ): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
@@ -50,6 +50,7 @@ async function interfere(
   });
   void certificates.run(stopping.signal);
   await certificates.ready();
+  let isAsked = false;
   const server = stack.use(
     new WebhookServer({
       system,
@@ -60,7 +61,10 @@ async function interfere(
         {
           kind: "admission",
           path: "/sidecar",
-          decide: ({ object }) => ({ kind: "allow", patch: patchFor(object) }),
+          decide: ({ object }) => {
+            isAsked = true;
+            return { kind: "allow", patch: patchFor(object) };
+          },
         },
       ],
     }),
@@ -85,9 +89,11 @@ async function interfere(
     ],
   });
   certificates.refresh();
-  await eventually(async () =>
-    JSON.stringify(await client.get(mutatingWebhookConfigurations, { name })).includes('"caBundle":"'),
-  );
+  // The API server takes the authority from its own watch: only a review that arrives shows that it has.
+  await eventually(async (see) => {
+    see(await pod("is-asked", { dryRun: true }));
+    return isAsked;
+  });
   return { [Symbol.asyncDispose]: async () => await stack.disposeAsync() };
 }
 

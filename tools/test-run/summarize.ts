@@ -23,12 +23,27 @@ export function summarize({ reports, exitCodes }: Run): Summary {
   const passed = count(reports, "passed");
   const skipped = count(reports, "skipped");
   const hasRun = passed + failures.length > 0;
+  const flaky = reports.flatMap(flakyOf);
   const notes = [...(hasRun ? [] : ["no test ran"]), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
   return {
     // Nothing else may stand on the last line: programs read it.
-    lines: [...failures, ...notes, `${passed} passed, ${failures.length} failed`],
+    lines: [...flaky, ...failures, ...notes, `${passed} passed, ${failures.length} failed`],
     isGood: hasRun && failures.length === 0,
   };
+}
+
+/** Whether something in a report failed. */
+export function hasFailures(report: TestReport): boolean {
+  return failuresOf(report).length > 0;
+}
+
+function flakyOf({ level, files }: TestReport): readonly string[] {
+  const tests = files.flatMap((file) => file.tests);
+  return tests.flatMap(({ fullName, failedBefore }) =>
+    failedBefore === undefined
+      ? []
+      : [`${level}: passed in the second run only: ${fullName}: ${firstLine(failedBefore[0])}`],
+  );
 }
 
 function count(reports: readonly TestReport[], status: "passed" | "skipped"): number {
@@ -48,7 +63,7 @@ function fileFailures({ path, brokenBy, tests }: TestFile): readonly string[] {
 
 function runnerFailures({ reports, exitCodes }: Run): readonly string[] {
   const explained = new Set(
-    reports.filter((report) => failuresOf(report).length > 0).map(({ level }) => level),
+    reports.filter(hasFailures).map(({ level }) => level),
   );
   return [...exitCodes]
     .filter(([level, code]) => code !== 0 && !explained.has(level))
