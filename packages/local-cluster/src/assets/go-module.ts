@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 import type { ProjectName } from "./component.ts";
@@ -13,7 +13,7 @@ export interface GoModule {
   readonly version: string;
   /** The Go release it needs at least: `1.26.0`. */
   readonly goVersion: string;
-  /** Hash of go.mod and go.sum, in hex. */
+  /** Hash of go.mod, go.sum and the Go files beside them, in hex. */
   readonly lockHash: string;
 }
 
@@ -27,8 +27,10 @@ export async function readGoModule(project: ProjectName, folder: string): Promis
       `go.mod in ${basename(folder)} states no version of ${PROJECT_MODULES[project]}, or none of go`,
     );
   }
-  const lockHash = createHash("sha256").update(goMod).update("\0").update(goSum).digest("hex");
-  return { project, folder, version, goVersion, lockHash };
+  const hash = createHash("sha256").update(goMod).update("\0").update(goSum);
+  const programs = (await readdir(folder)).filter((name) => name.endsWith(".go"));
+  for (const name of programs.toSorted()) hash.update("\0").update(await readFile(join(folder, name)));
+  return { project, folder, version, goVersion, lockHash: hash.digest("hex") };
 }
 
 /** Finds the required version of `modulePath` and the `go` line in the text of a go.mod. */
