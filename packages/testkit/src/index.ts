@@ -20,6 +20,8 @@ export { eventually } from "./eventually.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export { makeIdentity } from "./identity.ts";
 export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
+export { startOperator } from "./operator-process.ts";
+export type { OperatorProcess } from "./operator-process.ts";
 export { reachPods, startLocalCluster } from "@quartermaster/local-cluster";
 export type { LocalCluster, LocalClusterOptions, PodReach } from "@quartermaster/local-cluster";
 export { provideEngineHome, provideEngineImage } from "@quartermaster/local-cluster/engines";

@@ -4,13 +4,14 @@ import {
   eventually,
   type Fault,
   isWritePoint,
+  type OperatorProcess,
   type SeenRequest,
   startFaultProxy,
+  startOperator,
 } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { configMap, job } from "../support/manifests.ts";
-import { type OperatorProcess, startOperator } from "../support/operator-process.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 
 const kinds = ["crash-before", "crash-after-commit", "crash-after-answer"] as const;

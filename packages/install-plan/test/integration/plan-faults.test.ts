@@ -3,13 +3,14 @@ import { realSystem } from "@quartermaster/runtime";
 import {
   closeAfter,
   conflict,
+  connect,
   eventually,
   expired,
   isWritePoint,
   type SeenRequest,
   startFaultProxy,
+  startOperator,
   tooManyRequests,
-  connect,
 } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -17,7 +18,6 @@ import { conditionOf } from "../support/conditions.ts";
 import { widget, widgets } from "../support/definitions.ts";
 import { crds } from "../support/kinds.ts";
 import { configMap, deployment, gated, inline, job } from "../support/manifests.ts";
-import { startOperator } from "../support/operator-process.ts";
 import { removing } from "../support/removing.ts";
 import { allPermissions, configMaps, setUpWorkbench, type Workbench } from "../support/workbench.ts";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@quartermaster/runtime";
-import { aConfigMap } from "@quartermaster/testkit";
+import { aConfigMap, startOperator } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { inBatches } from "../../src/in-batches.ts";
@@ -7,7 +7,6 @@ import { conditionOf } from "../support/conditions.ts";
 import { coreRule } from "../support/grants.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
 import { configMap } from "../support/manifests.ts";
-import { startOperator } from "../support/operator-process.ts";
 import { reference, storeAs, storedName } from "../support/stored.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 

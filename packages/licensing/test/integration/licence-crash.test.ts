@@ -1,10 +1,16 @@
 import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import { secrets } from "@quartermaster/runtime/kinds";
-import { eventually, isWritePoint, type SeenRequest, startFaultProxy } from "@quartermaster/testkit";
+import {
+  eventually,
+  isWritePoint,
+  type OperatorProcess,
+  type SeenRequest,
+  startFaultProxy,
+  startOperator,
+} from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
 import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
-import { OperatorProcess } from "../support/operator-process.ts";
 
 const kinds = ["crash-before", "crash-after-commit", "crash-after-answer"] as const;
 
@@ -57,7 +63,7 @@ async function ordeal({ point, kind }: Crash): Promise<Ordeal> {
   await bench.createEnterprise("e", [{ uid: "p1", daysLeft: 100 }]);
   await bench.createCluster("logs");
   const access = { ...proxy.access, token: bench.operatorAccess.token };
-  await using operator = await OperatorProcess.launch(access, [
+  await using operator = await startOperator(access, [
     "--domains",
     "licensing",
     "--license-namespace",

@@ -31,7 +31,6 @@ import {
   joinSharedCluster,
   makeIdentity,
   makeNamespace,
-  WRITING_VERBS,
 } from "@quartermaster/testkit";
 
 import { licensingSettings, licensingDomain } from "../../src/index.ts";
@@ -252,13 +251,7 @@ export async function setUpBench({
         }
       return found.toSorted();
     },
-    writes: async (mark) => {
-      const entries = await cluster.audit.since(mark, {});
-      return entries.filter(
-        ({ verb, resource, user }) =>
-          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
-      );
-    },
+    writes: async (mark) => await cluster.audit.writesSince(mark, operator.user),
     [Symbol.asyncDispose]: async () => {
       await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();

@@ -19,7 +19,6 @@ import {
   joinSharedCluster,
   makeIdentity,
   makeNamespace,
-  WRITING_VERBS,
 } from "@quartermaster/testkit";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
@@ -134,13 +133,7 @@ export async function setUpSearch({ isOperating = true }: SearchBenchOptions = {
         },
         { withinMs: 60_000 },
       ),
-    writes: async (mark) => {
-      const entries = await cluster.audit.since(mark, {});
-      return entries.filter(
-        ({ verb, resource, user }) =>
-          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
-      );
-    },
+    writes: async (mark) => await cluster.audit.writesSince(mark, operator.user),
     [Symbol.asyncDispose]: async () => {
       await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();

@@ -20,7 +20,6 @@ import {
   joinSharedCluster,
   makeIdentity,
   makeNamespace,
-  WRITING_VERBS,
 } from "@quartermaster/testkit";
 
 import { bundleControllers, type BundleControllersOptions, bundlePermissions } from "../../src/index.ts";
@@ -136,13 +135,7 @@ export async function setUpBench({
         },
         { withinMs: 30_000 },
       ),
-    writes: async (mark) => {
-      const entries = await cluster.audit.since(mark, {});
-      return entries.filter(
-        ({ verb, resource, user }) =>
-          WRITING_VERBS.includes(verb) && user === operator.user && resource !== "events",
-      );
-    },
+    writes: async (mark) => await cluster.audit.writesSince(mark, operator.user),
     [Symbol.asyncDispose]: async () => {
       await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();

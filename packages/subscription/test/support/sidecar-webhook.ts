@@ -31,9 +31,10 @@ interface Interference {
 }
 
 async function interfere(
-  { cluster, namespace, pod }: InjectionBench,
+  bench: InjectionBench,
   { patchFor, reinvocationPolicy = "Never" }: Interference,
 ): Promise<AsyncDisposable> {
+  const { cluster, namespace } = bench;
   const stack = new AsyncDisposableStack();
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
@@ -91,7 +92,7 @@ async function interfere(
   certificates.refresh();
   // The API server takes the authority from its own watch: only a review that arrives shows that it has.
   await eventually(async (see) => {
-    see(await pod("is-asked", { dryRun: true }));
+    see(await bench.pod("is-asked", { dryRun: true }));
     return isAsked;
   });
   return { [Symbol.asyncDispose]: async () => await stack.disposeAsync() };

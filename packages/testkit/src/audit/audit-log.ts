@@ -64,6 +64,12 @@ export class AuditLog {
     );
   }
 
+  /** What a user has written since the mark, but for events. */
+  async writesSince(mark: AuditMark, user: string): Promise<readonly AuditEntry[]> {
+    const entries = await this.since(mark, { verbs: WRITING_VERBS });
+    return entries.filter((entry) => entry.user === user && entry.resource !== "events");
+  }
+
   /** Number of requests since the mark by verb. */
   async countByVerb(mark: AuditMark, filter: AuditFilter = {}): Promise<Readonly<Record<string, number>>> {
     const counts: Record<string, number> = {};

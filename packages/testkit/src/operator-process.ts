@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import type { Access } from "@quartermaster/testkit";
+import type { Access } from "./connect.ts";
 
 /** An operator in a process of its own, that can really be killed. */
 export interface OperatorProcess extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface OperatorProcess extends AsyncDisposable {
   ended(): Promise<void>;
 }
 
-const main = new URL("../../../../apps/operator/src/main.ts", import.meta.url).pathname;
+const main = new URL("../../../apps/operator/src/main.ts", import.meta.url).pathname;
 
 /** Starts the operator program against an API server, or a proxy in front of one. */
 export async function startOperator(access: Access, flags: readonly string[]): Promise<OperatorProcess> {
