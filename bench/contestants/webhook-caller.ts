@@ -6,14 +6,15 @@ import { orders, say } from "./report.ts";
 import { readSettings } from "./settings.ts";
 
 // Calls the webhook as the API server would, on `go` or `go <reviews per second>`: `count` reviews (those of three seconds where a rate
-// is given), each at its time whether or not the last was answered. On `decision` it says how one pod is answered.
+// is given), each at its time whether or not the last was answered. On `decision` it says how one pod is answered. On `each` it asks for
+// a pod of each of the Bundles b0, b1, … up to `count`.
 const { server, caPem, namespace, count } = readSettings();
 const { origin, pathname } = new URL(server);
 const pool = new Pool(origin, { connections: 16, allowH2: false, connect: { ca: caPem } });
 const usualRate = 200;
 
 /** A review of about 3 KB. */
-function reviewOf(serial: number): string {
+function reviewOf(serial: number, bundles: string): string {
   const env = Array.from({ length: 40 }, (_, n) => ({
     name: `SETTING_${n}`,
     value: `value-${n}-of-${serial}`,
@@ -26,7 +27,7 @@ function reviewOf(serial: number): string {
       namespace,
       labels: { app: "app" },
       // For the webhook of subscriptions; others do not look.
-      annotations: { "subscription.openshift.io/inject-bundle": "local,driver" },
+      annotations: { "subscription.openshift.io/inject-bundle": bundles },
     },
     spec: { containers: [{ name: "main", image: "registry.example.org/team/main:v1", env, resources: {} }] },
     status: {},
@@ -43,12 +44,12 @@ function reviewOf(serial: number): string {
   return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
 }
 
-async function answerTo(serial: number): Promise<string> {
+async function answerTo(serial: number, bundles = "local,driver"): Promise<string> {
   const { statusCode, body } = await pool.request({
     method: "POST",
     path: `${pathname}?timeout=10s`,
     headers: { "content-type": "application/json" },
-    body: reviewOf(serial),
+    body: reviewOf(serial, bundles),
   });
   const text = await body.text();
   if (statusCode !== 200 || !text.includes('"allowed":true')) throw new Error(`${statusCode} ${text}`);
@@ -76,10 +77,16 @@ async function lap(rate: number, reviews: number): Promise<void> {
   say("lap", { p50: at(0.5), p99: at(0.99), max: at(1), tookMs, plannedMs: (reviews * 1000) / rate });
 }
 
+async function askForEach(): Promise<void> {
+  for (let serial = 0; serial < count; serial += 1) await answerTo(serial, `b${serial}`);
+  say("each");
+}
+
 say("ready");
 for await (const order of orders()) {
   const [word, rate] = order.split(" ");
   if (word === "decision") say("decision", { answer: await answerTo(0) });
+  else if (word === "each") await askForEach();
   else if (word !== "go") break;
   else if (rate === undefined) await lap(usualRate, count);
   else await lap(Number(rate), 3 * Number(rate));
