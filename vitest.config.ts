@@ -26,8 +26,8 @@ export default defineConfig({
           name: "integration",
           include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
           pool: "forks",
-          // As many as cores, although the control plane needs them too: most tests wait. Three are faster still and less steady.
-          maxWorkers: 2,
+          // One more than cores, although the control plane needs them too: most tests wait most of the time.
+          maxWorkers: 3,
           testTimeout: 2 * minuteMs,
           hookTimeout: 2 * minuteMs,
           // One control plane for the whole run, torn down at its end.

@@ -1,4 +1,4 @@
-import { installPlan, type InstallPlan } from "@quartermaster/api";
+import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   type Client,
   createManager,
@@ -90,6 +90,10 @@ export interface Workbench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
+const ourKinds = [installPlan.kind, resourceManifest.kind].map(
+  ({ group, version, plural }) => `${group}/${version}/${plural}`,
+);
+
 /** Sets a workbench up with an operator running by default. */
 export async function setUpWorkbench({
   rules = [allPermissions],
@@ -108,7 +112,7 @@ export async function setUpWorkbench({
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
   await serveOurKinds(admin.client);
-  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "plans"));
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "plans", { emptiedOf: ourKinds }));
   const account = "installer";
   await makeIdentity(cluster.api, cluster.admin, { namespace, name: account, rules, clusterRules });
   const operator = await makeIdentity(cluster.api, cluster.admin, {
