@@ -95,6 +95,10 @@ export interface NodeLoad {
   readonly diskFreeBytes: number;
   readonly heapPercent: number;
   readonly cpuPercent: number;
+  /** Searches that wait for a thread. */
+  readonly searchQueue: number;
+  /** Writes that were rejected since the process was started. */
+  readonly writeRejections: number;
 }
 
 /** The licence that an engine runs under. */

@@ -67,11 +67,41 @@ function checkDashboards({ dashboards, pools }: SearchCluster): readonly SpecIss
   ];
 }
 
-function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIssue[] {
+function checkPool({ storage, roles, autoscaling }: NodePool, path: string): readonly SpecIssue[] {
   const isSized = storage.kind !== "volume" || /^[0-9.]+([EPTGMk]i?|m)?$/.test(storage.size);
   const isVotingOnly = roles.includes("voting_only") && !roles.includes("cluster_manager");
   return [
     ...(isSized ? [] : [invalid(`${path}.diskSize`, "is not a size: write e.g. 30Gi")]),
+    ...checkAutoscaling({ autoscaling, roles }, `${path}.autoscaling`),
     ...(isVotingOnly ? [invalid(`${path}.roles`, "has voting_only without cluster_manager")] : []),
+  ];
+}
+
+const percentages: ReadonlySet<string> = new Set(["Cpu", "Heap", "Disk"]);
+
+/** What the API server's rules say too: files are checked without one. */
+function checkAutoscaling(
+  { autoscaling, roles }: Pick<NodePool, "autoscaling" | "roles">,
+  path: string,
+): readonly SpecIssue[] {
+  if (autoscaling === undefined) return [];
+  const { mode, minReplicas, maxReplicas, metrics } = autoscaling;
+  return [
+    ...(minReplicas <= maxReplicas
+      ? []
+      : [invalid(`${path}.minReplicas`, "must not be greater than maxReplicas")]),
+    ...(mode === "Auto" && isManagerPool({ roles })
+      ? [
+          invalid(
+            `${path}.mode`,
+            "must not be Auto in a pool with role cluster_manager: write Recommend, or give data nodes a pool of their own",
+          ),
+        ]
+      : []),
+    ...metrics.flatMap(({ type, target }, at) =>
+      percentages.has(type) && target > 100
+        ? [invalid(`${path}.metrics[${String(at)}].target`, "is a percentage: write 1 to 100")]
+        : [],
+    ),
   ];
 }

@@ -244,6 +244,8 @@ function engineOf(nodes: readonly Node[], data: readonly string[], copies: numbe
         diskFreeBytes: 800,
         heapPercent: 10,
         cpuPercent: 1,
+        searchQueue: 0,
+        writeRejections: 0,
       })),
     ),
     indices: known(
