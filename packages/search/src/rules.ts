@@ -1,5 +1,6 @@
 import { held, type Lane, type Rule, settled, stalled, type Verdict, type Why } from "@quartermaster/runtime";
 
+import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
@@ -77,6 +78,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     poolsLane,
     supportingObjectsLane,
     dashboardsLane,
+    autoscalingLane,
   ],
   elasticsearch: [
     formationLane,
@@ -87,6 +89,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     poolsLane,
     supportingObjectsLane,
     dashboardsLane,
+    autoscalingLane,
     licenseLane,
   ],
 };

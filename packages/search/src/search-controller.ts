@@ -26,6 +26,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
@@ -73,6 +74,16 @@ function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
+/** Kinds of objects that a cluster owns. */
+const ownedKinds: readonly Kind[] = [
+  statefulSets,
+  deployments,
+  services,
+  configMaps,
+  networkPolicies,
+  podDisruptionBudgets,
+];
+
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
@@ -82,7 +93,9 @@ const followLimit = 2_000;
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
   const { kind, connect, system, policy, concurrency, namespace, log } = options;
-  const sampler = new EngineSampler({ system, connect, log, ...options.sampling });
+  const windows = new SampleWindows(system);
+  const onSample = windows.take;
+  const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
   const attempts = new LicenseAttempts(system, options.onLicense);
   const nowMs = (): number => system.wallMs();
   const parts = performParts({ ...options, sampler, attempts, nowMs });
@@ -93,9 +106,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: [statefulSets, deployments, services, configMaps, networkPolicies, podDisruptionBudgets].map(
-      (each) => marked<KubeObject>(each),
-    ),
+    owns: ownedKinds.map((each) => marked<KubeObject>(each)),
     watches: [
       mappedFrom(marked(pods), clusterOf),
       mappedFrom(marked(persistentVolumeClaims), clusterOf),
@@ -113,6 +124,7 @@ export function searchController(options: SearchControllerOptions): Controller {
           sampler,
           policy,
           attempts,
+          windows,
           nowMs,
           isSuperseded: isOlderGroup ? isSuperseded : () => false,
         }),
@@ -123,6 +135,7 @@ export function searchController(options: SearchControllerOptions): Controller {
       deletion: clusterDeletion((uid) => {
         sampler.forget(uid);
         attempts.forget(uid);
+        windows.forget(uid);
       }),
     },
   });

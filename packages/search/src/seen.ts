@@ -2,6 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
@@ -39,6 +40,7 @@ export interface Seen extends ReadCluster {
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
   readonly dashboards: DashboardsSeen;
+  readonly autoscaling: AutoscalingSeen;
 }
 
 /** A pod of a pool. */

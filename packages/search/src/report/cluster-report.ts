@@ -53,13 +53,13 @@ function defined(status: Partial<Record<keyof ClusterStatus, unknown>>): Partial
 
 /** What was decided once and holds until a lane says otherwise. */
 function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusIntent {
-  const { bootstrap, clusterUuid } = decisions.reduce<StatusIntent>(
+  const { bootstrap, clusterUuid, autoscaling } = decisions.reduce<StatusIntent>(
     (all, { intent }) => ({ ...all, ...intent }),
     status,
   );
   // While the nodes lane has a say, the record of operations is its own.
   const isDecided = decisions.some(({ lane }) => lane === "nodes");
-  return { bootstrap, clusterUuid, ...(isDecided ? {} : operationRecord(status)) };
+  return { bootstrap, clusterUuid, autoscaling, ...(isDecided ? {} : operationRecord(status)) };
 }
 
 /** The record of the operation that is under way. */

@@ -1,5 +1,6 @@
 import type { Live } from "@quartermaster/runtime";
 
+import { NO_SAMPLES } from "../../src/autoscaling/autoscaling-seen.ts";
 import { NO_DASHBOARDS } from "../../src/dashboards/dashboards-seen.ts";
 import type { EngineFacts, Fact } from "../../src/engine/engine-facts.ts";
 import { noFacts } from "../../src/engine/engine-sample.ts";
@@ -129,6 +130,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     },
     license: NO_LICENSE,
     dashboards: NO_DASHBOARDS,
+    autoscaling: NO_SAMPLES,
     ...changes,
   };
 }

@@ -82,7 +82,7 @@ const facts: fc.Arbitrary<PoolFacts> = fc.record({
 const worlds = fc.record({ samples, policy: policies, facts });
 type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never;
 
-const runs = { numRuns: 2_000 };
+const runs = { numRuns: 500 };
 
 function answer({ samples: given, policy, facts: known }: World): ReturnType<typeof recommend> {
   return recommend(given, policy, { facts: known, nowMs });
