@@ -25,14 +25,11 @@ interface Look {
 }
 
 function poolRow(pool: NodePool, policy: AutoscalingPolicy, look: Look): PoolRow {
-  const { seen, now } = look;
-  const facts = poolFacts(pool, seen, now);
-  const samples = seen.autoscaling.samples.get(pool.name) ?? [];
-  const answer = recommend(samples, policy, { facts, nowMs: now.getTime() });
+  const answer = answerOf(pool, policy, look);
   const row = {
     pool: pool.name,
     mode: policy.mode,
-    current: placesOf(seen, pool),
+    current: placesOf(look.seen, pool),
     recommendation: answer.recommendation,
     metrics: answer.metrics.map((metric) => ({ ...metric })),
   };
@@ -40,9 +37,32 @@ function poolRow(pool: NodePool, policy: AutoscalingPolicy, look: Look): PoolRow
   return { ...row, ...decision(pool, answer, look) };
 }
 
+type Answer = Pick<PoolRow, "recommendation"> &
+  Pick<Recommendation, "target"> & {
+    readonly limitedBy: readonly string[];
+    readonly metrics: NonNullable<PoolRow["metrics"]>;
+  };
+
+/** What the load asks for. An operator that has just begun has no samples yet and repeats what was said before it. */
+function answerOf(pool: NodePool, policy: AutoscalingPolicy, { seen, now }: Look): Answer {
+  const samples = seen.autoscaling.samples.get(pool.name) ?? [];
+  const facts = poolFacts(pool, seen, now);
+  const answer = recommend(samples, policy, { facts, nowMs: now.getTime() });
+  const before = rowOf(seen, pool);
+  if (samples.length > 0 || !seen.autoscaling.hasJustBegun || before?.mode !== policy.mode)
+    return { ...answer, metrics: [...answer.metrics] };
+  const { recommendation = pool.replicas, limitedBy = [], metrics = [] } = before;
+  return {
+    recommendation: withinLimits(recommendation, policy),
+    target: answer.target,
+    limitedBy,
+    metrics,
+  };
+}
+
 type Decision = Pick<PoolRow, "target" | "limitedBy" | "message" | "lastScaleUpTime" | "lastScaleDownTime">;
 
-function decision(pool: NodePool, answer: Recommendation, { seen, now }: Look): Decision {
+function decision(pool: NodePool, answer: Answer, { seen, now }: Look): Decision {
   const before = rowOf(seen, pool);
   const refusal = refusalOf(pool, seen, now);
   if (refusal !== undefined) return refused(refusal, pool, { answer, seen });
@@ -63,7 +83,7 @@ function decision(pool: NodePool, answer: Recommendation, { seen, now }: Look): 
 function refused(
   message: string,
   pool: NodePool,
-  { answer, seen }: { readonly answer: Recommendation; readonly seen: Seen },
+  { answer, seen }: { readonly answer: Answer; readonly seen: Seen },
 ): Decision {
   return {
     ...timesOf(rowOf(seen, pool)),

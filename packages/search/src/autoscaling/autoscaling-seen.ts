@@ -6,7 +6,9 @@ export interface AutoscalingSeen {
   readonly samples: ReadonlyMap<string, readonly PoolSample[]>;
   /** Copies of the shards of the index that has most of them; undefined while nobody knows. */
   readonly mostCopies: number | undefined;
+  /** The operator has just begun to look: that there are no samples says nothing yet. */
+  readonly hasJustBegun: boolean;
 }
 
 /** Nothing is known. */
-export const NO_SAMPLES: AutoscalingSeen = { samples: new Map(), mostCopies: undefined };
+export const NO_SAMPLES: AutoscalingSeen = { samples: new Map(), mostCopies: undefined, hasJustBegun: false };

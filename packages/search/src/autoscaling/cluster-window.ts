@@ -16,15 +16,24 @@ const copiesForMs = 900_000;
 /** What the engine of one cluster said over the last hour. */
 export class ClusterWindow {
   readonly #samples = new Map<string, readonly PoolSample[]>();
+  readonly #beganMs: number;
   #counters: Counters = new Map();
   /** When the sampler got the statistics that were taken last. */
   #loadMs: number | undefined;
   #copies: { readonly most: number; readonly atMs: number; readonly factMs: number } | undefined;
 
+  constructor(beganMs: number) {
+    this.#beganMs = beganMs;
+  }
+
   seenAt(nowMs: number): AutoscalingSeen {
     const copies = this.#copies;
     const isFresh = copies !== undefined && nowMs - copies.atMs < copiesForMs;
-    return { samples: new Map(this.#samples), mostCopies: isFresh ? copies.most : undefined };
+    return {
+      samples: new Map(this.#samples),
+      mostCopies: isFresh ? copies.most : undefined,
+      hasJustBegun: Math.abs(nowMs - this.#beganMs) <= longestGapMs,
+    };
   }
 
   /** Forgets all pools but these. */

@@ -17,6 +17,8 @@ export function autoscalingTurns({ pools }: Pick<SearchCluster, "pools">): reado
   return isUsed ? ["nodeLoad", "indices", ...Array.from({ length: 8 }, () => "nodeLoad" as const)] : [];
 }
 
+const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
+
 /** What the last reconcile of a cluster saw, and made of it. */
 interface Kept {
   readonly window: ClusterWindow;
@@ -35,7 +37,7 @@ export class SampleWindows {
 
   /** What is known of a cluster now. */
   of(uid: string): AutoscalingSeen {
-    return this.#clusters.get(uid)?.window.seenAt(this.#system.wallMs()) ?? NO_SAMPLES;
+    return this.#clusters.get(uid)?.window.seenAt(this.#system.wallMs()) ?? justBegun;
   }
 
   /** A reconcile has seen this. A cluster without auto-scaling is not kept. */
@@ -46,7 +48,7 @@ export class SampleWindows {
       this.#clusters.delete(uid);
       return;
     }
-    const window = this.#clusters.get(uid)?.window ?? new ClusterWindow();
+    const window = this.#clusters.get(uid)?.window ?? new ClusterWindow(this.#system.wallMs());
     window.retain(names);
     this.#clusters.set(uid, { window, seen, told: this.#rows(seen) });
   }

@@ -23,10 +23,11 @@ interface World extends RollChanges {
   readonly replicas?: number;
   readonly row?: Partial<PoolRow>;
   readonly copies?: number | "unknown";
+  readonly hasJustBegun?: boolean;
 }
 
 function decide(world: World): LaneDecision {
-  const { samples = [], policy, replicas = 4, row, copies = 2, status = {} } = world;
+  const { samples = [], policy, replicas = 4, row, copies = 2, status = {}, hasJustBegun = false } = world;
   const cluster = aSearchCluster({
     pools: [
       aPool({ name: "managers", replicas: 1, roles: ["cluster_manager"] }),
@@ -36,6 +37,7 @@ function decide(world: World): LaneDecision {
   const autoscaling: AutoscalingSeen = {
     samples: new Map([["data", samples]]),
     mostCopies: copies === "unknown" ? undefined : copies,
+    hasJustBegun,
   };
   const rows =
     row === undefined ? {} : { autoscaling: { pools: [{ pool: "data", mode: "Auto" as const, ...row }] } };
@@ -142,7 +144,7 @@ describe("Auto", () => {
         aPool({ name: "cold", replicas: 2, roles: ["data_cold"] }),
       ],
     });
-    const autoscaling = { samples: new Map([["data", calm]]), mostCopies: 5 };
+    const autoscaling = { samples: new Map([["data", calm]]), mostCopies: 5, hasJustBegun: false };
     const decided = decideLane(autoscalingLane, aRoll({ cluster, seen: { autoscaling } }), now);
     expect(rowIn(decided)).toMatchObject({
       target: 3,
@@ -158,7 +160,7 @@ describe("Auto", () => {
         aPool({ name: "ingest", replicas: 4, roles: ["ingest"], autoscaling: aPolicy() }),
       ],
     });
-    const autoscaling = { samples: new Map([["ingest", calm]]), mostCopies: undefined };
+    const autoscaling = { samples: new Map([["ingest", calm]]), mostCopies: undefined, hasJustBegun: false };
     const decided = decideLane(autoscalingLane, aRoll({ cluster, seen: { autoscaling } }), now);
     expect(rowIn(decided)).toMatchObject({ target: 3 });
   });
@@ -267,6 +269,35 @@ describe("Recommend", () => {
       "settled",
       "settled",
       "settled",
+    ]);
+  });
+});
+
+describe("a new operator", () => {
+  const row = {
+    target: 4,
+    recommendation: 3,
+    limitedBy: ["Cooldown"],
+    metrics: [{ type: "Cpu", target: 60, recommendation: 3 }],
+    lastScaleDownTime: minutesAgo(5),
+  };
+
+  test("repeats what was said before it until it has a sample, so that it writes nothing", () => {
+    const decided = decide({ row, hasJustBegun: true });
+    expect(rowIn(decided)).toEqual({ pool: "data", mode: "Auto", current: 4, ...row });
+    expect(decided.outcome.kind).toBe("settled");
+    expect(
+      rowIn(decide({ row, hasJustBegun: true, policy: { maxReplicas: 4, minReplicas: 4 } })),
+    ).toMatchObject({
+      recommendation: 4,
+    });
+  });
+
+  test("says that samples are missing once it has waited for one, or where nothing was said before", () => {
+    expect(rowIn(decide({ row })).limitedBy).toEqual(["SamplesMissing"]);
+    expect(rowIn(decide({ hasJustBegun: true })).limitedBy).toEqual(["SamplesMissing"]);
+    expect(rowIn(decide({ row: { ...row, mode: "Recommend" }, hasJustBegun: true })).limitedBy).toEqual([
+      "SamplesMissing",
     ]);
   });
 });

@@ -162,6 +162,15 @@ describe("copies", () => {
   });
 });
 
+test("the first minute and a half of a cluster's window are its beginning", () => {
+  const stage = new Stage();
+  expect(stage.windows.of("another").hasJustBegun).toBe(true);
+  expect(stage.windows.of("1f2e").hasJustBegun).toBe(true);
+  stage.ms += 90_001;
+  stage.reconcile();
+  expect(stage.windows.of("1f2e").hasJustBegun).toBe(false);
+});
+
 describe("wakes", () => {
   test("nobody while the answer is the same, whatever the load does within the tolerance", () => {
     const stage = new Stage();
