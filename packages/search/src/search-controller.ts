@@ -26,6 +26,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
@@ -56,6 +57,8 @@ export interface SearchControllerOptions {
   readonly onEvent?: (event: ReconcileEvent) => void;
   /** Called with the outcome of each attempt to apply a licence. */
   readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
+  /** Given a way to ask what auto-scaling has decided. */
+  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
 }
@@ -94,6 +97,7 @@ const followLimit = 2_000;
 export function searchController(options: SearchControllerOptions): Controller {
   const { kind, connect, system, policy, concurrency, namespace, log } = options;
   const windows = new SampleWindows(system);
+  options.onTargets?.(windows.targets);
   const onSample = windows.take;
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
   const attempts = new LicenseAttempts(system, options.onLicense);

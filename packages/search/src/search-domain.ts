@@ -1,6 +1,7 @@
 import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import type { Domain } from "@quartermaster/runtime";
 
+import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
@@ -40,11 +41,13 @@ export function searchDomain({
       const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
+      const onTargets = autoscalingMetrics(series);
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
           connect: reach,
           onLicense,
+          onTargets,
           system,
           log,
           concurrency,

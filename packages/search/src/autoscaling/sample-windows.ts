@@ -5,6 +5,7 @@ import type { SampledFact } from "../engine/engine-sample.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { Seen } from "../seen.ts";
 import { autoscalingRows } from "./autoscaling-lane.ts";
+import type { TargetFigure } from "./autoscaling-metrics.ts";
 import { type AutoscalingSeen, NO_SAMPLES } from "./autoscaling-seen.ts";
 import { ClusterWindow } from "./cluster-window.ts";
 
@@ -60,6 +61,17 @@ export class SampleWindows {
     kept.window.take(kept.seen.cluster, engine, this.#system.wallMs());
     return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;
   };
+
+  /** What pools in mode Auto have to have, by the last look at each cluster. */
+  readonly targets = (): readonly TargetFigure[] =>
+    [...this.#clusters.values()].flatMap(({ seen: { cluster } }) =>
+      cluster.pools
+        .filter(({ autoscaling }) => autoscaling?.mode === "Auto")
+        .map(({ name, replicas }) => ({
+          pool: `${cluster.namespace}/${cluster.name}/${name}`,
+          target: replicas,
+        })),
+    );
 
   forget(uid: string): void {
     this.#clusters.delete(uid);

@@ -2,6 +2,7 @@ import type { ConditionUpdate, Outcome } from "@quartermaster/runtime";
 import { timestampOf } from "@quartermaster/runtime";
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
+import { autoscalingCondition } from "../autoscaling/autoscaling-condition.ts";
 import { renewedValue } from "../certificates/certificates-lane.ts";
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
 import { isLicenseExpired } from "../engine/engine-facts.ts";
@@ -171,6 +172,7 @@ export const conditionTypes = [
   "CertificatesValid",
   "SecurityApplied",
   "LicenseApplied",
+  "AutoscalingActive",
 ] as const;
 
 /** What the cluster's conditions say. */
@@ -182,6 +184,7 @@ export function clusterConditions(
     availability(seen),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),
+    ...autoscalingCondition(decisions),
     ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
   ];
 }
