@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Live } from "@quartermaster/runtime";
-import { type ClusterObject, readDeclaration } from "@quartermaster/search/offline";
+import { readDeclaration } from "@quartermaster/search/offline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { searchStatusText } from "../../src/render/search-status.ts";
@@ -112,7 +111,7 @@ describe("qm search status", () => {
   test("shows mode, target, recommendation and what holds it back", () => {
     const read = readDeclaration(aCluster(auto, 3, { status }));
     if (read.kind !== "read") throw new Error(JSON.stringify(read));
-    const text = searchStatusText(read.object as Live<ClusterObject>, (_tone, words) => words);
+    const text = searchStatusText(read.object, (_tone, words) => words);
     const section = text.slice(text.indexOf("auto-scaling\n")).split("\n\n")[0];
     expect(section?.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, "  "))).toEqual([
       "auto-scaling",

@@ -54,7 +54,7 @@ function nodesFor(total: number, nodes: number, target: number): number {
 }
 
 /** What counters said before, by node. */
-export type Counters = ReadonlyMap<string, { readonly atMs: number; readonly writeRejections: number }>;
+export type Counters = ReadonlyMap<string, Pick<NodeLoad, "writeRejections"> & { readonly atMs: number }>;
 
 /** The sample of a pool from the statistics of its nodes; undefined for a pool without nodes. */
 export function poolSample(
@@ -65,14 +65,14 @@ export function poolSample(
   if (names.length === 0) return undefined;
   const wanted = new Set(names);
   const told = loads.filter(({ node }) => wanted.has(node));
-  const rates = told.flatMap((load) => rejectionsAMinute(load, atMs, before) ?? []);
   return {
     atMs,
     nodes: names.length,
     missing: names.length - told.length,
     values: {
       ...(told.length === 0 ? {} : meansOf(told)),
-      ...(told.length === 0 || rates.length < told.length ? {} : { WriteRejections: mean(rates) }),
+      ...meanOf("SearchQueue", told, ({ searchQueue }) => searchQueue),
+      ...meanOf("WriteRejections", told, (load) => rejectionsAMinute(load, atMs, before)),
     },
   };
 }
@@ -86,8 +86,17 @@ function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
     Heap: mean(told.map(({ heapPercent }) => heapPercent)),
     ...(disk > 0 ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {}),
     ShardsPerNode: mean(told.map(({ shards }) => shards)),
-    SearchQueue: mean(told.map(({ searchQueue }) => searchQueue)),
   };
+}
+
+/** Of a metric that not every node tells: a part says nothing of the whole. */
+function meanOf(
+  type: MetricType,
+  told: readonly NodeLoad[],
+  read: (load: NodeLoad) => number | undefined,
+): PoolSample["values"] {
+  const values = told.flatMap((load) => read(load) ?? []);
+  return values.length === 0 || values.length < told.length ? {} : { [type]: mean(values) };
 }
 
 /** A counter that is smaller than before belongs to a process that was started since. */
@@ -97,7 +106,8 @@ function rejectionsAMinute(
   before: Counters,
 ): number | undefined {
   const last = before.get(node);
-  if (last === undefined || atMs <= last.atMs) return undefined;
+  if (writeRejections === undefined || last?.writeRejections === undefined || atMs <= last.atMs)
+    return undefined;
   const grown =
     writeRejections < last.writeRejections ? writeRejections : writeRejections - last.writeRejections;
   return (grown * 60_000) / (atMs - last.atMs);

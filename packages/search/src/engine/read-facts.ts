@@ -213,8 +213,8 @@ function readNodeLoad(value: unknown): readonly NodeLoad[] {
     diskFreeBytes: fs.total.available_in_bytes ?? 0,
     heapPercent: jvm.mem.heap_used_percent,
     cpuPercent: Math.max(0, os.cpu.percent),
-    searchQueue: threads?.search?.queue ?? 0,
-    writeRejections: threads?.write?.rejected ?? 0,
+    searchQueue: threads?.search?.queue,
+    writeRejections: threads?.write?.rejected,
   }));
 }
 

@@ -60,24 +60,25 @@ const unchanged: FollowedInputs = { keystore: {}, volumes: {} };
  * declaration or against nothing. `before` may carry a status, which says how many nodes there really are.
  */
 export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>): EditPlan {
-  const { cluster: declared, issues, ignored } = readCluster(withStatus(next, before?.status));
+  const status = before?.status;
+  const { cluster: declared, issues, ignored } = readCluster(withStatus(next, status));
   const known = before === undefined ? undefined : readCluster(before).cluster;
-  const heldVersion = isAnotherVersion(declared, known, before?.status) ? declared.version : undefined;
+  const heldVersion = isAnotherVersion(declared, known, status) ? declared.version : undefined;
   const cluster =
     heldVersion === undefined || known === undefined
       ? declared
       : { ...declared, version: known.version, image: known.image };
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
-  const pools = [...names].map((name) => poolEdit(name, { cluster, known, status: before?.status }));
+  const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
     issues: [...issues, ...workloadIssues(declared, { pluginHosts: officialHosts })],
     ignored,
     pools,
     removals: removalsOf(pools, cluster),
-    restarts: restartsOf(pools, cluster, before?.status),
+    restarts: restartsOf(pools, cluster, status),
     heldVersion,
     isPaused: cluster.isPaused,
-    autoscaling: scalingOf(cluster, before?.status),
+    autoscaling: scalingOf(cluster, status),
   };
 }
 

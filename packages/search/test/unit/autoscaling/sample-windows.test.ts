@@ -119,6 +119,16 @@ describe("samples", () => {
     ]);
   });
 
+  test("leave a metric out that one of the nodes does not tell", () => {
+    const stage = new Stage();
+    stage.load = { searchQueue: undefined, writeRejections: undefined };
+    stage.tick(2);
+    expect(stage.samples().map(([, , values]) => Object.keys(values))).toEqual([
+      ["Cpu", "Heap", "Disk", "ShardsPerNode"],
+      ["Cpu", "Heap", "Disk", "ShardsPerNode"],
+    ]);
+  });
+
   test("are kept for an hour and a little, however long it lasts", () => {
     const stage = new Stage();
     stage.tick(1_000);
