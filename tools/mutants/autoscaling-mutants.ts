@@ -131,56 +131,74 @@ export const autoscalingMutants: readonly Mutant[] = [
       replace: "up: answers[0]?.up ?? 0,",
     },
   ]),
-  ...mutantsOf({ ...suite, tests: ["autoscaling-lane", "autoscaling-policy", "sample-windows"] }, [
-    {
-      name: "a forged target is believed",
-      find: "return withinLimits(row?.target ?? replicas, autoscaling);",
-      replace: "return row?.target ?? replicas;",
-    },
-    {
-      name: "a recommendation is carried out",
-      find: 'if (autoscaling?.mode !== "Auto" || isManagerPool(pool)) return replicas;',
-      replace: "if (autoscaling === undefined || isManagerPool(pool)) return replicas;",
-    },
-    {
-      name: "managers are scaled",
-      find: 'if (autoscaling?.mode !== "Auto" || isManagerPool(pool)) return replicas;',
-      replace: 'if (autoscaling?.mode !== "Auto") return replicas;',
-    },
-    {
-      name: "a refused removal is not taken back",
-      find: "if (refusal !== undefined) return refused(refusal, pool, { answer, seen });",
-      replace: "",
-    },
-    {
-      name: "an open operation counts as idle",
-      find: "if (status.operation !== undefined || !engine.health.isKnown) return false;",
-      replace: "if (!engine.health.isKnown) return false;",
-    },
-    {
-      name: "a pool that is still growing counts as idle",
-      find: "cluster.pools.every((pool) => placesOf(seen, pool) === pool.replicas) && nodes === wanted;",
-      replace: "nodes === wanted;",
-    },
-    {
-      name: "every sample starts a reconcile",
-      find: "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;",
-      replace: "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== undefined;",
-    },
-    {
-      name: "one answer of the engine counts twice",
-      find: "if (!nodeLoad.isKnown || nodeLoad.atMs === this.#loadMs) return;",
-      replace: "if (!nodeLoad.isKnown) return;",
-    },
-    {
-      name: "a new operator takes back what was said before it",
-      find: "if (samples.length > 0 || !seen.autoscaling.hasJustBegun || before?.mode !== policy.mode)",
-      replace: "if (samples.length >= 0 || before?.mode !== policy.mode)",
-    },
-    {
-      name: "old news of copies holds for ever",
-      find: "const isFresh = copies !== undefined && nowMs - copies.atMs < copiesForMs;",
-      replace: "const isFresh = copies !== undefined;",
-    },
-  ]),
+  ...mutantsOf(
+    { ...suite, tests: ["autoscaling-lane", "autoscaling-policy", "sample-windows", "volume-growth"] },
+    [
+      {
+        name: "a forged target is believed",
+        find: "return withinLimits(row?.target ?? replicas, autoscaling);",
+        replace: "return row?.target ?? replicas;",
+      },
+      {
+        name: "a recommendation is carried out",
+        find: 'if (autoscaling?.mode !== "Auto" || isManagerPool(pool)) return replicas;',
+        replace: "if (autoscaling === undefined || isManagerPool(pool)) return replicas;",
+      },
+      {
+        name: "managers are scaled",
+        find: 'if (autoscaling?.mode !== "Auto" || isManagerPool(pool)) return replicas;',
+        replace: 'if (autoscaling?.mode !== "Auto") return replicas;',
+      },
+      {
+        name: "a refused removal is not taken back",
+        find: "if (refusal !== undefined) return refused(refusal, pool, { answer, seen });",
+        replace: "",
+      },
+      {
+        name: "an open operation counts as idle",
+        find: "if (status.operation !== undefined || !engine.health.isKnown) return false;",
+        replace: "if (!engine.health.isKnown) return false;",
+      },
+      {
+        name: "a pool that is still growing counts as idle",
+        find: "cluster.pools.every((pool) => placesOf(seen, pool) === pool.replicas) && nodes === wanted;",
+        replace: "nodes === wanted;",
+      },
+      {
+        name: "every sample starts a reconcile",
+        find: "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;",
+        replace: "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== undefined;",
+      },
+      {
+        name: "one answer of the engine counts twice",
+        find: "if (!nodeLoad.isKnown || nodeLoad.atMs === this.#loadMs) return;",
+        replace: "if (!nodeLoad.isKnown) return;",
+      },
+      {
+        name: "a new operator takes back what was said before it",
+        find: "const isBlind = samples.length === 0 && seen.autoscaling.hasJustBegun;",
+        replace: "const isBlind = false;",
+      },
+      {
+        name: "volumes grow again before they have grown",
+        find: "if (hole !== undefined || !isFull || isGrowing || isCooling) return { sizeBytes, isFirst: true };",
+        replace: "if (hole !== undefined || !isFull || isCooling) return { sizeBytes, isFirst: true };",
+      },
+      {
+        name: "volumes grow beyond their limit",
+        find: "return { sizeBytes: Math.min(mostBytes, grown), isFirst: true };",
+        replace: "return { sizeBytes: grown, isFirst: true };",
+      },
+      {
+        name: "a forged size is believed",
+        find: "return Math.min(decided, pool.autoscaling?.storage?.maxBytes ?? 0);",
+        replace: "return decided;",
+      },
+      {
+        name: "old news of copies holds for ever",
+        find: "const isFresh = copies !== undefined && nowMs - copies.atMs < copiesForMs;",
+        replace: "const isFresh = copies !== undefined;",
+      },
+    ],
+  ),
 ];

@@ -102,7 +102,7 @@ export function searchController(options: SearchControllerOptions): Controller {
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
   const attempts = new LicenseAttempts(system, options.onLicense);
   const nowMs = (): number => system.wallMs();
-  const parts = performParts({ ...options, sampler, attempts, nowMs });
+  const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
   const isOlderGroup =
     kind.kind === openSearchCluster.kind.kind && kind.group !== openSearchCluster.kind.group;
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
@@ -157,14 +157,16 @@ function performParts({
   kind,
   sampler,
   attempts,
+  windows,
   nowMs,
   onEvent,
-}: Pick<PerformParts, "attempts" | "nowMs" | "onEvent"> & {
+}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
 }): PerformParts {
   return {
     attempts,
+    windows,
     nowMs,
     ...(onEvent === undefined ? {} : { onEvent }),
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),

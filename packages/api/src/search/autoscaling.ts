@@ -1,4 +1,4 @@
-import { cel, int32, listMap, timestamp } from "@quartermaster/runtime/schema";
+import { cel, int32, listMap, quantity, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 const metricType = z.enum(["Cpu", "Heap", "Disk", "ShardsPerNode", "SearchQueue", "WriteRejections"]);
@@ -41,6 +41,21 @@ const pace = (
     .optional()
     .describe(what);
 
+const storage = z
+  .strictObject({
+    maxSize: quantity().max(32).describe("Volumes do not grow beyond this, e.g. 200Gi."),
+    growAtPercent: int32()
+      .min(50)
+      .max(95)
+      .default(80)
+      .describe("Volumes grow when the disks of the pool are so full, all together."),
+    stepPercent: int32().min(5).max(100).default(20).describe("By how much they grow."),
+  })
+  .optional()
+  .describe(
+    "Volumes grow before nodes are added for the metric Disk. Needs a StorageClass that allows it; volumes never shrink.",
+  );
+
 /** How a pool follows its load. */
 export const autoscaling = cel(
   z.strictObject({
@@ -61,6 +76,7 @@ export const autoscaling = cel(
       step: 1,
       cooldown: 3600,
     }),
+    storage,
   }),
   {
     rule: "self.minReplicas <= self.maxReplicas",
@@ -95,6 +111,12 @@ export const autoscalingStatus = z
         recommendation: int32().optional().describe("Nodes that the load asks for, within the limits."),
         limitedBy: reasons.describe("What holds the target back, each one CamelCase word."),
         message: z.string().max(1024).optional().describe("Why a removal was refused."),
+        volumeSize: z
+          .string()
+          .max(32)
+          .optional()
+          .describe("Size that its volumes have to have; written before they grow."),
+        lastVolumeGrowthTime: timestamp().optional().describe("When that size was last raised."),
         lastScaleUpTime: timestamp().optional().describe("When the target was last raised."),
         lastScaleDownTime: timestamp().optional().describe("When the target was last lowered."),
         metrics: listMap(

@@ -8,6 +8,7 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { placesOf, poolFacts, type PoolRow, refusalOf, rowOf } from "./pool-facts.ts";
 import { recommend, type Recommendation } from "./recommend.ts";
+import { growClaims, volumesAnswer, type VolumesAnswer } from "./volumes-answer.ts";
 
 /** Time for the status to be written and read back: nodes come and go only by what is in it. */
 const nextPassMs = 20;
@@ -25,8 +26,10 @@ interface Look {
 }
 
 function poolRow(pool: NodePool, policy: AutoscalingPolicy, look: Look): PoolRow {
-  const answer = answerOf(pool, policy, look);
+  const volumes = volumesAnswer(pool, policy, look);
+  const answer = answerOf(pool, policy, { ...look, volumes });
   const row = {
+    ...volumes?.row,
     pool: pool.name,
     mode: policy.mode,
     current: placesOf(look.seen, pool),
@@ -43,21 +46,26 @@ type Answer = Pick<PoolRow, "recommendation"> &
     readonly metrics: NonNullable<PoolRow["metrics"]>;
   };
 
-/** What the load asks for. An operator that has just begun has no samples yet and repeats what was said before it. */
-function answerOf(pool: NodePool, policy: AutoscalingPolicy, { seen, now }: Look): Answer {
+/** What the load asks for. */
+function answerOf(
+  pool: NodePool,
+  policy: AutoscalingPolicy,
+  { seen, now, volumes }: Look & { readonly volumes: VolumesAnswer | undefined },
+): Answer {
   const samples = seen.autoscaling.samples.get(pool.name) ?? [];
-  const facts = poolFacts(pool, seen, now);
+  const facts = { ...poolFacts(pool, seen, now), growsVolumes: volumes?.isFirst === true };
   const answer = recommend(samples, policy, { facts, nowMs: now.getTime() });
-  const before = rowOf(seen, pool);
-  if (samples.length > 0 || !seen.autoscaling.hasJustBegun || before?.mode !== policy.mode)
-    return { ...answer, metrics: [...answer.metrics] };
-  const { recommendation = pool.replicas, limitedBy = [], metrics = [] } = before;
-  return {
-    recommendation: withinLimits(recommendation, policy),
-    target: answer.target,
-    limitedBy,
-    metrics,
-  };
+  const isBlind = samples.length === 0 && seen.autoscaling.hasJustBegun;
+  const before = isBlind ? rowOf(seen, pool) : undefined;
+  if (before?.mode === policy.mode) return repeated(before, answer.target, policy);
+  const limitedBy = [...answer.limitedBy, ...(volumes?.limitedBy ?? [])];
+  return { ...answer, limitedBy, metrics: [...answer.metrics] };
+}
+
+/** An operator that has just begun has no samples yet and repeats what was said before it. */
+function repeated(before: PoolRow, target: number, policy: AutoscalingPolicy): Answer {
+  const { recommendation = target, limitedBy = [], metrics = [] } = before;
+  return { recommendation: withinLimits(recommendation, policy), target, limitedBy, metrics };
 }
 
 type Decision = Pick<PoolRow, "target" | "limitedBy" | "message" | "lastScaleUpTime" | "lastScaleDownTime">;
@@ -121,9 +129,13 @@ const scalePools: LaneRule = {
   answer: (seen, now) => {
     const rows = autoscalingRows(seen, now);
     const intent = { autoscaling: rows.length === 0 ? undefined : { pools: [...rows] } };
-    const actions = rows.flatMap((row) => eventsOf(row, seen));
+    const actions = [
+      ...rows.flatMap((row) => eventsOf(row, seen)),
+      ...seen.cluster.pools.flatMap((pool) => growClaims(pool, seen)),
+    ];
     const moving = rows.filter((row) => isMoving(row, seen));
-    if (moving.length === 0) return { actions, outcome: settled(), intent };
+    const isGrowing = rows.some((row) => isGrown(row, seen));
+    if (moving.length === 0) return { actions, outcome: settled(isGrowing ? nextPassMs : undefined), intent };
     const changes = moving
       .map(({ pool, target = 0 }) => `pool ${pool} to ${String(target)} nodes`)
       .join(", ");
@@ -147,7 +159,25 @@ function isMoving({ pool, target }: PoolRow, { cluster }: Seen): boolean {
 
 function eventsOf(row: PoolRow, seen: Seen): readonly SearchAction[] {
   const event = isMoving(row, seen) ? scaled(row, seen) : recommended(row, seen);
-  return event === undefined ? [] : [{ do: "record", event }];
+  const grown = isGrown(row, seen) ? [volumesGrow(row)] : [];
+  return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ do: "record", event: each }));
+}
+
+/** Whether volumes have to be larger from now on. */
+function isGrown({ pool, lastVolumeGrowthTime }: PoolRow, seen: Seen): boolean {
+  return (
+    lastVolumeGrowthTime !== undefined &&
+    lastVolumeGrowthTime !== rowOf(seen, { name: pool })?.lastVolumeGrowthTime
+  );
+}
+
+function volumesGrow({ pool, volumeSize = "" }: PoolRow): ReconcileEvent {
+  return {
+    type: "Normal",
+    reason: "VolumeExpanded",
+    action: "ExpandVolumes",
+    note: `Auto-scaling brings the volumes of pool ${pool} to ${volumeSize}.`,
+  };
 }
 
 function scaled({ pool, target = 0, message }: PoolRow, { cluster }: Seen): ReconcileEvent {

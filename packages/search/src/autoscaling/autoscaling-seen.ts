@@ -8,7 +8,14 @@ export interface AutoscalingSeen {
   readonly mostCopies: number | undefined;
   /** The operator has just begun to look: that there are no samples says nothing yet. */
   readonly hasJustBegun: boolean;
+  /** Pools whose volumes the API server has refused to grow a short while ago. */
+  readonly refusedVolumes: ReadonlySet<string>;
 }
 
 /** Nothing is known. */
-export const NO_SAMPLES: AutoscalingSeen = { samples: new Map(), mostCopies: undefined, hasJustBegun: false };
+export const NO_SAMPLES: AutoscalingSeen = {
+  samples: new Map(),
+  mostCopies: undefined,
+  hasJustBegun: false,
+  refusedVolumes: new Set(),
+};

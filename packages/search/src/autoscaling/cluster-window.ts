@@ -2,7 +2,7 @@ import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
 import { podNames, type SearchCluster } from "../model/search-cluster.ts";
 import type { AutoscalingSeen } from "./autoscaling-seen.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
-import { longestGapMs } from "./recommend.ts";
+import { longestGapMs } from "./sample-window.ts";
 
 /** While something is under way the engine is asked more often than windows need; this bounds what is kept. */
 const shortestGapMs = 500;
@@ -13,10 +13,15 @@ const longestWindowMs = 3_600_000 + 2 * longestGapMs;
 /** What is known of copies holds for so long. */
 const copiesForMs = 900_000;
 
+/** A StorageClass or a quota may be changed: it is tried again after so long. */
+const refusedForMs = 3_600_000;
+
 /** What the engine of one cluster said over the last hour. */
 export class ClusterWindow {
   readonly #samples = new Map<string, readonly PoolSample[]>();
   readonly #beganMs: number;
+  /** When the API server refused to grow the volumes of a pool. */
+  readonly #refusals = new Map<string, number>();
   #counters: Counters = new Map();
   /** When the sampler got the statistics that were taken last. */
   #loadMs: number | undefined;
@@ -32,8 +37,15 @@ export class ClusterWindow {
     return {
       samples: new Map(this.#samples),
       mostCopies: isFresh ? copies.most : undefined,
+      refusedVolumes: new Set(
+        [...this.#refusals].filter(([, atMs]) => nowMs - atMs < refusedForMs).map(([pool]) => pool),
+      ),
       hasJustBegun: Math.abs(nowMs - this.#beganMs) <= longestGapMs,
     };
+  }
+
+  refuseVolumes(pool: string, atMs: number): void {
+    this.#refusals.set(pool, atMs);
   }
 
   /** Forgets all pools but these. */

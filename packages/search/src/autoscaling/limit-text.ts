@@ -3,6 +3,7 @@ import type { LimitReason } from "./recommend.ts";
 /** What each reason of `limitedBy` means, for people. */
 export const limitTexts: Readonly<Record<LimitReason, string>> = {
   Cooldown: "the last change was too short a while ago",
+  ExpansionUnsupported: "the API server does not let the volumes grow",
   IndexReplicas: "the copies of an index need as many nodes",
   IndexReplicasUnknown: "nobody knows yet how many copies indices have",
   MaxReplicas: "maxReplicas is reached",
@@ -12,6 +13,7 @@ export const limitTexts: Readonly<Record<LimitReason, string>> = {
   SamplesMissing: "the engine does not tell its load",
   ScaleDownRefused: "the rest of the cluster cannot do without the node",
   Step: "maxStep nodes at a time",
+  VolumesFirst: "volumes grow before nodes are added",
   WindowFilling: "the operator has not watched for as long as the window is",
 };
 

@@ -12,7 +12,7 @@ export type PoolRow = NonNullable<NonNullable<ClusterStatus["autoscaling"]>["poo
 const refusedForMs = 600_000;
 
 /** What a recommendation reads of a pool besides its load. */
-export function poolFacts(pool: NodePool, seen: Seen, now: Date): PoolFacts {
+export function poolFacts(pool: NodePool, seen: Seen, now: Date): Omit<PoolFacts, "growsVolumes"> {
   const before = rowOf(seen, pool);
   return {
     replicas: pool.replicas,

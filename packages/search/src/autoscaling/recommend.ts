@@ -1,9 +1,11 @@
-import { type AutoscalingPolicy, type ScalingPace, withinLimits } from "../model/autoscaling-policy.ts";
+import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
 import { type PoolSample, sampleAnswer } from "./pool-sample.ts";
+import { type SampleWindow, windowOf } from "./sample-window.ts";
 
 /** Why a pool does not get the nodes that its load asks for, or not all of them yet. */
 export type LimitReason =
   | "Cooldown"
+  | "ExpansionUnsupported"
   | "IndexReplicas"
   | "IndexReplicasUnknown"
   | "MaxReplicas"
@@ -13,6 +15,7 @@ export type LimitReason =
   | "SamplesMissing"
   | "ScaleDownRefused"
   | "Step"
+  | "VolumesFirst"
   | "WindowFilling";
 
 /** What is known of a pool besides its load. */
@@ -26,6 +29,8 @@ export interface PoolFacts {
   readonly indexFloor: number | undefined;
   /** A removal that the rest of the cluster could not bear was refused a short while ago. */
   readonly isRefused: boolean;
+  /** Volumes can still grow: full disks ask for no more nodes. */
+  readonly growsVolumes: boolean;
   readonly lastScaleUpMs: number | undefined;
   readonly lastScaleDownMs: number | undefined;
 }
@@ -49,9 +54,6 @@ export interface MetricAnswer {
   readonly recommendation: number;
 }
 
-/** Samples farther apart than this have a hole between them. */
-export const longestGapMs = 90_000;
-
 /**
  * Says how many nodes a pool should have. The metric that asks for most wins. More nodes only if every sample of the window asks for
  * more, and then as many as the most modest one; fewer only if every sample can do with fewer, and then as many as the greediest one.
@@ -70,39 +72,32 @@ export function recommend(
     target,
     recommendation: wantedBy([{ type, target }], { up, down, current }),
   }));
-  const wanted = wantedBy(policy.metrics, { up, down, current });
-  const change = { wanted, current, policy, facts, nowMs };
-  if (wanted > current) return { ...growth(change, up), metrics };
-  if (wanted < current) return { ...shrinkage(change, down), metrics };
+  const all = wantedBy(policy.metrics, { up, down, current });
+  const others = policy.metrics.filter(({ type }) => type !== "Disk");
+  // Full disks ask for larger volumes first.
+  const isPutOff = facts.growsVolumes && all > current;
+  const wanted = isPutOff ? Math.max(current, wantedBy(others, { up, down, current })) : all;
+  const answer = towards({ wanted, current, policy, facts, nowMs }, { up, down });
+  const put: readonly LimitReason[] = wanted < all ? ["VolumesFirst"] : [];
+  return { ...answer, limitedBy: [...answer.limitedBy, ...put].toSorted(), metrics };
+}
+
+interface Windows {
+  readonly up: SampleWindow | undefined;
+  readonly down: SampleWindow | undefined;
+}
+
+function towards(change: Change, { up, down }: Windows): Limited {
+  const { wanted, current } = change;
+  if (wanted > current) return growth(change, up);
+  if (wanted < current) return shrinkage(change, down);
   const limitedBy: readonly LimitReason[] = up?.hole === "SamplesMissing" ? ["SamplesMissing"] : [];
-  return { recommendation: current, target: current, limitedBy, metrics };
-}
-
-/** Samples that have a say in one direction. */
-interface Window {
-  readonly samples: readonly PoolSample[];
-  /** Why they prove nothing yet. */
-  readonly hole: "SamplesMissing" | "WindowFilling" | undefined;
-}
-
-function windowOf(all: readonly PoolSample[], { stabilizationMs }: ScalingPace, nowMs: number): Window {
-  const beginMs = nowMs - stabilizationMs;
-  // The last one before it began says how it began.
-  const first = all.findLastIndex(({ atMs }) => atMs <= beginMs);
-  const samples = all.slice(Math.max(0, first));
-  const times = [...samples.map(({ atMs }) => Math.max(atMs, beginMs)), nowMs];
-  const isTorn = times.some((atMs, at) => atMs - (times[at - 1] ?? atMs) > longestGapMs);
-  if (samples.length === 0 || isTorn) return { samples, hole: "SamplesMissing" };
-  return { samples, hole: first < 0 ? "WindowFilling" : undefined };
+  return { recommendation: current, target: current, limitedBy };
 }
 
 function wantedBy(
   metrics: AutoscalingPolicy["metrics"],
-  {
-    up,
-    down,
-    current,
-  }: { readonly up: Window | undefined; readonly down: Window | undefined; readonly current: number },
+  { up, down, current }: Windows & { readonly current: number },
 ): number {
   const more = Math.min(...(up?.samples ?? []).map((sample) => sampleAnswer(sample, metrics).up));
   if (Number.isFinite(more) && more > current) return more;
@@ -120,7 +115,10 @@ interface Change {
 
 type Limited = Omit<Recommendation, "metrics">;
 
-function growth({ wanted, current, policy, facts, nowMs }: Change, window: Window | undefined): Limited {
+function growth(
+  { wanted, current, policy, facts, nowMs }: Change,
+  window: SampleWindow | undefined,
+): Limited {
   const { maxStep, cooldownMs } = policy.scaleUp;
   const recommendation = Math.min(wanted, policy.maxReplicas);
   const stops: readonly LimitReason[] = [
@@ -139,7 +137,10 @@ function growth({ wanted, current, policy, facts, nowMs }: Change, window: Windo
   });
 }
 
-function shrinkage({ wanted, current, policy, facts, nowMs }: Change, window: Window | undefined): Limited {
+function shrinkage(
+  { wanted, current, policy, facts, nowMs }: Change,
+  window: SampleWindow | undefined,
+): Limited {
   const { maxStep } = policy.scaleDown;
   const floor = Math.min(current, facts.indexFloor ?? 0);
   const recommendation = Math.max(wanted, policy.minReplicas, floor);
@@ -169,7 +170,7 @@ function limited({
   return { recommendation, target, limitedBy: limits.toSorted() };
 }
 
-function holeIn(window: Window | undefined): readonly LimitReason[] {
+function holeIn(window: SampleWindow | undefined): readonly LimitReason[] {
   return window?.hole === undefined ? [] : [window.hole];
 }
 

@@ -73,6 +73,11 @@ export class SampleWindows {
         })),
     );
 
+  /** The API server does not let the volumes of a pool grow. */
+  refuseVolumes(uid: string, pool: string): void {
+    this.#clusters.get(uid)?.window.refuseVolumes(pool, this.#system.wallMs());
+  }
+
   forget(uid: string): void {
     this.#clusters.delete(uid);
   }
@@ -81,6 +86,10 @@ export class SampleWindows {
   #rows(seen: Seen): string {
     if (seen.status.clusterUuid === undefined) return "";
     const rows = autoscalingRows(seen, new Date(this.#system.wallMs()));
-    return canonicalJson(rows.map(({ lastScaleUpTime: _up, lastScaleDownTime: _down, ...row }) => row));
+    return canonicalJson(
+      rows.map(
+        ({ lastScaleUpTime: _up, lastScaleDownTime: _down, lastVolumeGrowthTime: _grown, ...row }) => row,
+      ),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { quantityBytes } from "./quantity-units.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import { isManagerPool, type NodePool } from "./search-cluster.ts";
 
@@ -13,6 +14,16 @@ export interface AutoscalingPolicy {
   readonly metrics: readonly MetricTarget[];
   readonly scaleUp: ScalingPace;
   readonly scaleDown: ScalingPace;
+  /** Volumes grow before nodes are added for full disks; undefined: they stay as they are. */
+  readonly storage: StorageGrowth | undefined;
+}
+
+/** How volumes grow. */
+export interface StorageGrowth {
+  /** Undefined: what is written is no size, which the check tells. */
+  readonly maxBytes: number | undefined;
+  readonly growAtPercent: number;
+  readonly stepPercent: number;
 }
 
 /** What one node should have of a metric: percent, or a number. */
@@ -42,7 +53,7 @@ const byDefault = {
 /** The policy of a pool; undefined where there is none, or it is off. */
 export function readAutoscaling({ autoscaling }: PoolSpec): AutoscalingPolicy | undefined {
   if (autoscaling === undefined || autoscaling.mode === "Off") return undefined;
-  const { mode, minReplicas, maxReplicas, metrics, scaleUp, scaleDown } = autoscaling;
+  const { mode, minReplicas, maxReplicas, metrics, scaleUp, scaleDown, storage } = autoscaling;
   return {
     mode,
     minReplicas,
@@ -50,6 +61,14 @@ export function readAutoscaling({ autoscaling }: PoolSpec): AutoscalingPolicy | 
     metrics,
     scaleUp: paceOf(scaleUp, byDefault.up),
     scaleDown: paceOf(scaleDown, byDefault.down),
+    storage:
+      storage === undefined
+        ? undefined
+        : {
+            maxBytes: quantityBytes(storage.maxSize),
+            growAtPercent: storage.growAtPercent,
+            stepPercent: storage.stepPercent,
+          },
   };
 }
 

@@ -73,6 +73,7 @@ function checkPool({ storage, roles, autoscaling }: NodePool, path: string): rea
   return [
     ...(isSized ? [] : [invalid(`${path}.diskSize`, "is not a size: write e.g. 30Gi")]),
     ...checkAutoscaling({ autoscaling, roles }, `${path}.autoscaling`),
+    ...checkGrowth({ autoscaling, storage }, `${path}.autoscaling.storage`),
     ...(isVotingOnly ? [invalid(`${path}.roles`, "has voting_only without cluster_manager")] : []),
   ];
 }
@@ -104,4 +105,16 @@ function checkAutoscaling(
         : [],
     ),
   ];
+}
+
+function checkGrowth(
+  { autoscaling, storage }: Pick<NodePool, "autoscaling" | "storage">,
+  path: string,
+): readonly SpecIssue[] {
+  if (autoscaling?.storage === undefined) return [];
+  if (storage.kind !== "volume")
+    return [invalid(path, "needs volumes that can grow: remove it, or persistence.emptyDir and hostPath")];
+  return autoscaling.storage.maxBytes === undefined
+    ? [invalid(`${path}.maxSize`, "is not a size: write e.g. 200Gi")]
+    : [];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { defineKind, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
-import { statefulSets } from "@quartermaster/runtime/kinds";
+import { persistentVolumeClaims, statefulSets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -20,6 +20,19 @@ const events: Kind<Event> = defineKind<Event>({
   kind: "Event",
   plural: "events",
   scope: "Namespaced",
+});
+
+interface StorageClass extends KubeObject {
+  readonly provisioner: string;
+  readonly allowVolumeExpansion: boolean;
+}
+
+const storageClasses: Kind<StorageClass> = defineKind<StorageClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  scope: "Cluster",
 });
 
 const orders = { name: "orders", shards: 4, replicas: 1, documents: 100 } as const;
@@ -191,6 +204,82 @@ describe("mode Auto", () => {
       ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
     );
     expect(ours.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+  });
+});
+
+describe("volumes", () => {
+  /** Disks are nearly full, and stay so. */
+  const storage = {
+    ...quick,
+    minReplicas: 2,
+    maxReplicas: 3,
+    metrics: [{ type: "Disk", target: 60 }],
+    storage: { maxSize: "1500Mi" },
+  };
+
+  async function withClass(
+    bench: SearchBench,
+    allowVolumeExpansion: boolean,
+  ): Promise<AsyncDisposable & object> {
+    const name = `${bench.namespace}-${String(allowVolumeExpansion)}`;
+    await bench.client.create(storageClasses, {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: { name },
+      provisioner: "example.com/nobody",
+      allowVolumeExpansion,
+    });
+    const persistence = { pvc: { storageClass: name } };
+    const pools = [
+      aPool("managers", 1, { roles: ["cluster_manager"] }),
+      aPool("data", 2, { roles: ["data"], persistence, autoscaling: storage }),
+    ];
+    await bench.apply(aCluster("logs", { pools }));
+    return {
+      [Symbol.asyncDispose]: async () =>
+        await bench.client.delete(storageClasses, { name }).then(() => undefined),
+    };
+  }
+
+  async function sizes({ client, namespace }: SearchBench): Promise<readonly string[]> {
+    const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
+    return claims
+      .filter(({ metadata }) => metadata.name.startsWith("data-logs-data-"))
+      .map(({ spec }) => spec?.resources?.requests?.["storage"] ?? "");
+  }
+
+  test("[search/SC-95] full disks: volumes grow to their limit, and only then a node is added", async () => {
+    await using bench = await setUp();
+    await using stack = new AsyncDisposableStack();
+    stack.use(await withClass(bench, true));
+    await bench.until("logs", isReady);
+    bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
+    const seen: string[] = [];
+    const done = await bench.until("logs", (found) => {
+      const { volumeSize = "none", target = 0 } = rowOf(found);
+      const step = `${String(target)} nodes, ${volumeSize}`;
+      if (seen.at(-1) !== step) seen.push(step);
+      return isAt(3)(found);
+    });
+    expect(seen.filter((step) => step.startsWith("3"))).toEqual(["3 nodes, 1500Mi"]);
+    expect(rowOf(done)).toMatchObject({ volumeSize: "1500Mi", target: 3 });
+    // The new node's volume is brought to the same size.
+    const all = await eventually(async () => {
+      const found = await sizes(bench);
+      return found.every((size) => size === "1500Mi") ? found : undefined;
+    });
+    expect(all).toHaveLength(3);
+  });
+
+  test("[search/SC-95] a StorageClass that does not allow it: nodes are added, and it is told", async () => {
+    await using bench = await setUp();
+    await using stack = new AsyncDisposableStack();
+    stack.use(await withClass(bench, false));
+    await bench.until("logs", isReady);
+    bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
+    const done = await bench.until("logs", isAt(3));
+    expect(rowOf(done).limitedBy).toContain("ExpansionUnsupported");
+    expect(await sizes(bench)).toEqual(["1Gi", "1Gi", "1Gi"]);
   });
 });
 

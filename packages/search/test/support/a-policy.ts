@@ -14,6 +14,7 @@ export function aPolicy(changes: Partial<AutoscalingPolicy> = {}): AutoscalingPo
     metrics: [{ type: "Cpu", target: 60 }],
     scaleUp: { stabilizationMs: 120_000, maxStep: 2, cooldownMs: 300_000 },
     scaleDown: { stabilizationMs: 1_800_000, maxStep: 1, cooldownMs: 3_600_000 },
+    storage: undefined,
     ...changes,
   };
 }
@@ -26,6 +27,7 @@ export function poolFacts(changes: Partial<PoolFacts> = {}): PoolFacts {
     isIdle: true,
     indexFloor: 2,
     isRefused: false,
+    growsVolumes: false,
     lastScaleUpMs: undefined,
     lastScaleDownMs: undefined,
     ...changes,

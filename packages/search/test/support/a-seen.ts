@@ -98,6 +98,8 @@ export function aVolume(node: string, facts: Partial<VolumeFacts> = {}): VolumeF
     holdsData: true,
     engineUuid: undefined,
     managers: undefined,
+    sizeBytes: 1024 ** 3,
+    capacityBytes: 1024 ** 3,
     ...facts,
   };
 }

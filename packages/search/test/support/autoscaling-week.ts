@@ -155,6 +155,7 @@ function factsOf({ target, nodes, upMs, downMs }: Pool): Parameters<typeof recom
     isIdle: nodes === target,
     indexFloor: 2,
     isRefused: false,
+    growsVolumes: false,
     lastScaleUpMs: upMs,
     lastScaleDownMs: downMs,
   };

@@ -24,10 +24,20 @@ interface World extends RollChanges {
   readonly row?: Partial<PoolRow>;
   readonly copies?: number | "unknown";
   readonly hasJustBegun?: boolean;
+  readonly refusedVolumes?: ReadonlySet<string>;
 }
 
 function decide(world: World): LaneDecision {
-  const { samples = [], policy, replicas = 4, row, copies = 2, status = {}, hasJustBegun = false } = world;
+  const {
+    samples = [],
+    policy,
+    replicas = 4,
+    row,
+    copies = 2,
+    status = {},
+    hasJustBegun = false,
+    refusedVolumes = new Set(),
+  } = world;
   const cluster = aSearchCluster({
     pools: [
       aPool({ name: "managers", replicas: 1, roles: ["cluster_manager"] }),
@@ -38,6 +48,7 @@ function decide(world: World): LaneDecision {
     samples: new Map([["data", samples]]),
     mostCopies: copies === "unknown" ? undefined : copies,
     hasJustBegun,
+    refusedVolumes,
   };
   const rows =
     row === undefined ? {} : { autoscaling: { pools: [{ pool: "data", mode: "Auto" as const, ...row }] } };
@@ -144,7 +155,12 @@ describe("Auto", () => {
         aPool({ name: "cold", replicas: 2, roles: ["data_cold"] }),
       ],
     });
-    const autoscaling = { samples: new Map([["data", calm]]), mostCopies: 5, hasJustBegun: false };
+    const autoscaling = {
+      samples: new Map([["data", calm]]),
+      mostCopies: 5,
+      hasJustBegun: false,
+      refusedVolumes: new Set<string>(),
+    };
     const decided = decideLane(autoscalingLane, aRoll({ cluster, seen: { autoscaling } }), now);
     expect(rowIn(decided)).toMatchObject({
       target: 3,
@@ -160,7 +176,12 @@ describe("Auto", () => {
         aPool({ name: "ingest", replicas: 4, roles: ["ingest"], autoscaling: aPolicy() }),
       ],
     });
-    const autoscaling = { samples: new Map([["ingest", calm]]), mostCopies: undefined, hasJustBegun: false };
+    const autoscaling = {
+      samples: new Map([["ingest", calm]]),
+      mostCopies: undefined,
+      hasJustBegun: false,
+      refusedVolumes: new Set<string>(),
+    };
     const decided = decideLane(autoscalingLane, aRoll({ cluster, seen: { autoscaling } }), now);
     expect(rowIn(decided)).toMatchObject({ target: 3 });
   });

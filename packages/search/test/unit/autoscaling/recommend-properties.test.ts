@@ -27,6 +27,7 @@ const policies: fc.Arbitrary<AutoscalingPolicy> = fc
     ),
     scaleUp: pace,
     scaleDown: pace,
+    storage: fc.constant(undefined),
   })
   .map(({ limits, ...rest }) => ({
     mode: "Auto",
@@ -75,6 +76,7 @@ const facts: fc.Arbitrary<PoolFacts> = fc.record({
   isIdle: fc.boolean(),
   indexFloor: fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
   isRefused: fc.boolean(),
+  growsVolumes: fc.boolean(),
   lastScaleUpMs: when,
   lastScaleDownMs: when,
 });

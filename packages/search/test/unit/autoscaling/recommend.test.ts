@@ -121,6 +121,27 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
+      name: "[search/SC-95] full disks ask for larger volumes first, as long as those can grow",
+      samples: steady({ Disk: 90 }, 2),
+      policy: { metrics: [{ type: "Disk", target: 60 }] },
+      facts: { growsVolumes: true },
+      want: [4, 4, "VolumesFirst"],
+    },
+    {
+      name: "other metrics ask for nodes meanwhile",
+      samples: steady({ Cpu: 75, Disk: 90 }, 2),
+      policy: { metrics: [...cpu(60), { type: "Disk", target: 60 }] },
+      facts: { growsVolumes: true },
+      want: [5, 5, "VolumesFirst"],
+    },
+    {
+      name: "volumes that can grow keep no other metric from asking",
+      samples: steady({ Cpu: 90, Disk: 60 }, 2),
+      policy: { metrics: [...cpu(60), { type: "Disk", target: 60 }] },
+      facts: { growsVolumes: true },
+      want: [6, 6],
+    },
+    {
       name: "a metric that nobody tells is ignored",
       samples: steady({ Cpu: 90 }, 2),
       policy: { metrics: [...cpu(60), { type: "WriteRejections", target: 1 }] },
@@ -255,6 +276,19 @@ describe("fewer nodes", () => {
   test.each(cases)("$name", (given) => {
     expect(answerOf(given)).toEqual(given.want);
   });
+});
+
+test("volumes that can grow keep full disks from losing a node", () => {
+  const samples = steady({ Cpu: 10, Disk: 60 }, 40);
+  const metrics: AutoscalingPolicy["metrics"] = [...cpu(60), { type: "Disk", target: 60 }];
+  const given = {
+    name: "",
+    samples,
+    policy: { metrics },
+    facts: { growsVolumes: true },
+    want: [0, 0],
+  } as const;
+  expect(answerOf(given)).toEqual([4, 4]);
 });
 
 describe("no samples", () => {
