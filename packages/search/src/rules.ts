@@ -76,9 +76,9 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     securityLane,
     poolsLane,
+    autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
-    autoscalingLane,
   ],
   elasticsearch: [
     formationLane,
@@ -87,9 +87,9 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     fileRealmLane,
     poolsLane,
+    autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
-    autoscalingLane,
     licenseLane,
   ],
 };

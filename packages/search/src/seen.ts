@@ -37,10 +37,10 @@ export interface Seen extends ReadCluster {
   /** Whether the list of nodes that may found the cluster is there, and names anybody. */
   readonly bootstrapList: "absent" | "empty" | "filled";
   readonly engine: EngineFacts;
+  readonly autoscaling: AutoscalingSeen;
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
   readonly dashboards: DashboardsSeen;
-  readonly autoscaling: AutoscalingSeen;
 }
 
 /** A pod of a pool. */

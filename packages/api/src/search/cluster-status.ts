@@ -144,6 +144,7 @@ export const clusterStatus = z.strictObject({
   contextsecretcreated: z.boolean().optional().describe("Not used."),
   bootstrap,
   operation,
+  autoscaling: autoscalingStatus,
   stalledDrain,
   restarted: listMap(
     z.strictObject({
@@ -194,5 +195,4 @@ export const clusterStatus = z.strictObject({
     .optional()
     .describe("How large the cluster is."),
   license,
-  autoscaling: autoscalingStatus,
 });

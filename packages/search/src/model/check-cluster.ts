@@ -11,6 +11,7 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
     ...checkTls(cluster),
     ...checkDashboards(cluster),
     ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
+    ...cluster.pools.flatMap((pool, at) => checkScaling(pool, `spec.nodePools[${String(at)}].autoscaling`)),
   ];
 }
 
@@ -67,15 +68,17 @@ function checkDashboards({ dashboards, pools }: SearchCluster): readonly SpecIss
   ];
 }
 
-function checkPool({ storage, roles, autoscaling }: NodePool, path: string): readonly SpecIssue[] {
+function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIssue[] {
   const isSized = storage.kind !== "volume" || /^[0-9.]+([EPTGMk]i?|m)?$/.test(storage.size);
   const isVotingOnly = roles.includes("voting_only") && !roles.includes("cluster_manager");
   return [
     ...(isSized ? [] : [invalid(`${path}.diskSize`, "is not a size: write e.g. 30Gi")]),
-    ...checkAutoscaling({ autoscaling, roles }, `${path}.autoscaling`),
-    ...checkGrowth({ autoscaling, storage }, `${path}.autoscaling.storage`),
     ...(isVotingOnly ? [invalid(`${path}.roles`, "has voting_only without cluster_manager")] : []),
   ];
+}
+
+function checkScaling(pool: NodePool, path: string): readonly SpecIssue[] {
+  return [...checkAutoscaling(pool, path), ...checkGrowth(pool, `${path}.storage`)];
 }
 
 const percentages: ReadonlySet<string> = new Set(["Cpu", "Heap", "Disk"]);

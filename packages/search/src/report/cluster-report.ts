@@ -169,10 +169,10 @@ function byVersion(one: string, other: string): number {
 /** Conditions besides Ready, Reconciling and Stalled. */
 export const conditionTypes = [
   "Available",
+  "AutoscalingActive",
   "CertificatesValid",
   "SecurityApplied",
   "LicenseApplied",
-  "AutoscalingActive",
 ] as const;
 
 /** What the cluster's conditions say. */
@@ -182,9 +182,9 @@ export function clusterConditions(
 ): readonly ConditionUpdate[] {
   return [
     availability(seen),
+    ...autoscalingCondition(decisions),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),
-    ...autoscalingCondition(decisions),
     ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
   ];
 }
