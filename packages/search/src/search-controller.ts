@@ -53,12 +53,12 @@ export interface SearchControllerOptions {
   /** Only clusters of this namespace (default: all). */
   readonly namespace?: string;
   readonly log: Log;
+  /** Given a way to ask what auto-scaling has decided. */
+  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
   /** Called with every event that is recorded. */
   readonly onEvent?: (event: ReconcileEvent) => void;
   /** Called with the outcome of each attempt to apply a licence. */
   readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
-  /** Given a way to ask what auto-scaling has decided. */
-  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
 }
@@ -77,7 +77,7 @@ function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
-/** Kinds of objects that a cluster owns. */
+/** What a cluster is made of. */
 const ownedKinds: readonly Kind[] = [
   statefulSets,
   deployments,

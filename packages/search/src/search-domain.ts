@@ -39,9 +39,9 @@ export function searchDomain({
     controllers: ({ system, concurrency, namespace, log, series }) => {
       const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
       const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
+      const onTargets = autoscalingMetrics(series);
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
-      const onTargets = autoscalingMetrics(series);
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,

@@ -124,6 +124,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     volumes: [],
     bootstrapList: "absent",
     engine: engineFacts(),
+    autoscaling: NO_SAMPLES,
     security: {
       hasIndex: { isKnown: false, why: "not asked" },
       serving: new Set(),
@@ -132,7 +133,6 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     },
     license: NO_LICENSE,
     dashboards: NO_DASHBOARDS,
-    autoscaling: NO_SAMPLES,
     ...changes,
   };
 }
