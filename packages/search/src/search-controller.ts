@@ -137,9 +137,9 @@ export function searchController(options: SearchControllerOptions): Controller {
         await perform(action, ctx, parts);
       },
       deletion: clusterDeletion((uid) => {
+        windows.forget(uid);
         sampler.forget(uid);
         attempts.forget(uid);
-        windows.forget(uid);
       }),
     },
   });
