@@ -1,3 +1,4 @@
+import { autoscalingMutants } from "./autoscaling-mutants.ts";
 import { deletionMutants } from "./deletion-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
@@ -23,5 +24,6 @@ export const mutants: readonly Mutant[] = [
   ...searchMutants,
   ...operationMutants,
   ...licenceMutants,
+  ...autoscalingMutants,
   ...integrationMutants,
 ];

@@ -1,5 +1,6 @@
 export type { Distribution } from "./model/search-cluster.ts";
 export type { ConnectEngine, EngineClient, EngineTarget, SecurityDocuments } from "./engine/engine-client.ts";
+export { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 export { engineMetrics } from "./engine/engine-metrics.ts";
 export { operationMetrics } from "./nodes/operation-metrics.ts";
 export { EngineError } from "./engine/engine-error.ts";

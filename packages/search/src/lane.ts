@@ -6,7 +6,7 @@ import type { ClusterStatus, Seen } from "./seen.ts";
 
 /** Parts of the status that are decided once and kept until a lane says otherwise. */
 export type StatusIntent = {
-  readonly [Field in "bootstrap" | "clusterUuid" | "operation" | "stalledDrain"]?:
+  readonly [Field in "bootstrap" | "clusterUuid" | "operation" | "stalledDrain" | "autoscaling"]?:
     | ClusterStatus[Field]
     | undefined;
 };

@@ -7,6 +7,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
@@ -34,6 +35,7 @@ export interface ObserveParts {
   readonly sampler: EngineSampler;
   readonly policy: WorkloadPolicy;
   readonly attempts: LicenseAttempts;
+  readonly windows: SampleWindows;
   readonly nowMs: () => number;
   /** Whether an object of the same name in a newer group acts instead. */
   readonly isSuperseded: (object: Live<ClusterObject>, ctx: Context) => boolean;
@@ -52,6 +54,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     ...workload,
     issues,
     isSuperseded: parts.isSuperseded(object, ctx),
+    autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),
@@ -66,6 +69,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
       isFormed: status.clusterUuid !== undefined,
     }),
   };
+  parts.windows.keep(seen);
   const memory = ctx.memory(searchMemory);
   memory.cluster = cluster;
   memory.seen = seen;
@@ -99,7 +103,13 @@ function keepSampling(
   const { isOpen, asks } = engineAsks(known);
   const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
   const all: typeof asks = isAsked ? new Set([...asks, "license"]) : asks;
-  return sampler.keep(cluster.uid, { ref: metadata, target, isOpen, asks: all });
+  return sampler.keep(cluster.uid, {
+    ref: metadata,
+    target,
+    isOpen,
+    asks: all,
+    turns: autoscalingTurns(cluster),
+  });
 }
 
 /** Of a cluster that has formed, after the first word of its engine: a new operator must not take it for one that is silent. */

@@ -14,6 +14,8 @@ import {
 } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
+import { performGrowth } from "./autoscaling/perform-growth.ts";
+import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { issueLeaf, newAuthority } from "./certificates/issue.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
@@ -33,6 +35,7 @@ import type { Subject } from "./subject.ts";
 export interface PerformParts {
   readonly nowMs: () => number;
   readonly attempts: LicenseAttempts;
+  readonly windows: SampleWindows;
   /** Reads the cluster's own object, live; undefined when it is gone. */
   readonly findCluster: (cluster: SearchCluster, ctx: Context) => Promise<Live<ClusterObject> | undefined>;
   /** Called with every event that is recorded. */
@@ -54,10 +57,8 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       await applyObject(action.kind, action.object, subject);
       return;
     case "keepAuthority":
-      await keepSecret(action.name, await newAuthority(cluster, parts.nowMs()), subject);
-      return;
     case "keepPassword":
-      await keepSecret(action.name, passwordFields(action), subject);
+      await keepSecret(action.name, await keptFields(action, cluster, parts), subject);
       return;
     case "issueLeaf":
       await issueLeaf(action, cluster, { ctx, nowMs: parts.nowMs() });
@@ -72,10 +73,8 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       await patchMarks(action, subject);
       return;
     case "delete":
-      await deleteChild(action, subject);
-      return;
     case "prune":
-      await pruneChild(action, subject);
+      await (action.do === "delete" ? deleteChild(action, subject) : pruneChild(action, subject));
       return;
     case "initSecurity":
     case "recordSecurity":
@@ -87,6 +86,9 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     case "putLicense":
     case "startLicense":
       await performLicense(action, subject, { attempts: parts.attempts, nowMs: parts.nowMs() });
+      return;
+    case "growClaim":
+      await performGrowth(action, subject, parts.windows);
       return;
     default:
       unreachable(action);
@@ -111,6 +113,14 @@ function subjectOf(ctx: Context, parts: PerformParts): Subject {
 
 function noEngine(): never {
   throw new EngineError("No node has an address yet.", { code: "unreachable" });
+}
+
+async function keptFields(
+  action: Extract<SearchAction, { readonly do: "keepAuthority" | "keepPassword" }>,
+  cluster: SearchCluster,
+  { nowMs }: Pick<PerformParts, "nowMs">,
+): Promise<Readonly<Record<string, string>>> {
+  return action.do === "keepAuthority" ? await newAuthority(cluster, nowMs()) : passwordFields(action);
 }
 
 function passwordFields({

@@ -37,6 +37,7 @@ export const searchReasons = {
   rejectedByCluster: "RejectedByCluster",
   reservedSetting: "ReservedSetting",
   scaleDownRefused: "ScaleDownRefused",
+  scaling: "Scaling",
   secretConflict: "SecretConflict",
   securityRefused: "SecurityRefused",
   splitCluster: "SplitCluster",

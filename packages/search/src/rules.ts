@@ -1,5 +1,6 @@
 import { held, type Lane, type Rule, settled, stalled, type Verdict, type Why } from "@quartermaster/runtime";
 
+import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
@@ -75,6 +76,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     securityLane,
     poolsLane,
+    autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
   ],
@@ -85,6 +87,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     fileRealmLane,
     poolsLane,
+    autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
     licenseLane,

@@ -68,6 +68,14 @@ export type SearchAction =
       /** The licence that it takes the place of, where nobody asked for the type itself. */
       readonly from?: RevertedLicense;
     }
+  /** Asks for a larger volume; never for a smaller one. */
+  | {
+      readonly do: "growClaim";
+      readonly pool: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly size: string;
+    }
   | OperationAction
   | { readonly do: "record"; readonly event: ReconcileEvent };
 

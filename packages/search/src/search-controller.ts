@@ -26,6 +26,8 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
+import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
@@ -51,6 +53,8 @@ export interface SearchControllerOptions {
   /** Only clusters of this namespace (default: all). */
   readonly namespace?: string;
   readonly log: Log;
+  /** Given a way to ask what auto-scaling has decided. */
+  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
   /** Called with every event that is recorded. */
   readonly onEvent?: (event: ReconcileEvent) => void;
   /** Called with the outcome of each attempt to apply a licence. */
@@ -73,6 +77,16 @@ function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
+/** What a cluster is made of. */
+const ownedKinds: readonly Kind[] = [
+  statefulSets,
+  deployments,
+  services,
+  configMaps,
+  networkPolicies,
+  podDisruptionBudgets,
+];
+
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
@@ -82,10 +96,13 @@ const followLimit = 2_000;
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
   const { kind, connect, system, policy, concurrency, namespace, log } = options;
-  const sampler = new EngineSampler({ system, connect, log, ...options.sampling });
+  const windows = new SampleWindows(system);
+  options.onTargets?.(windows.targets);
+  const onSample = windows.take;
+  const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
   const attempts = new LicenseAttempts(system, options.onLicense);
   const nowMs = (): number => system.wallMs();
-  const parts = performParts({ ...options, sampler, attempts, nowMs });
+  const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
   const isOlderGroup =
     kind.kind === openSearchCluster.kind.kind && kind.group !== openSearchCluster.kind.group;
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
@@ -93,9 +110,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: [statefulSets, deployments, services, configMaps, networkPolicies, podDisruptionBudgets].map(
-      (each) => marked<KubeObject>(each),
-    ),
+    owns: ownedKinds.map((each) => marked<KubeObject>(each)),
     watches: [
       mappedFrom(marked(pods), clusterOf),
       mappedFrom(marked(persistentVolumeClaims), clusterOf),
@@ -113,6 +128,7 @@ export function searchController(options: SearchControllerOptions): Controller {
           sampler,
           policy,
           attempts,
+          windows,
           nowMs,
           isSuperseded: isOlderGroup ? isSuperseded : () => false,
         }),
@@ -121,6 +137,7 @@ export function searchController(options: SearchControllerOptions): Controller {
         await perform(action, ctx, parts);
       },
       deletion: clusterDeletion((uid) => {
+        windows.forget(uid);
         sampler.forget(uid);
         attempts.forget(uid);
       }),
@@ -140,14 +157,16 @@ function performParts({
   kind,
   sampler,
   attempts,
+  windows,
   nowMs,
   onEvent,
-}: Pick<PerformParts, "attempts" | "nowMs" | "onEvent"> & {
+}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
 }): PerformParts {
   return {
     attempts,
+    windows,
     nowMs,
     ...(onEvent === undefined ? {} : { onEvent }),
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),

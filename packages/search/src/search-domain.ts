@@ -1,6 +1,7 @@
 import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import type { Domain } from "@quartermaster/runtime";
 
+import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
@@ -38,6 +39,7 @@ export function searchDomain({
     controllers: ({ system, concurrency, namespace, log, series }) => {
       const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
       const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
+      const onTargets = autoscalingMetrics(series);
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
@@ -45,6 +47,7 @@ export function searchDomain({
           kind,
           connect: reach,
           onLicense,
+          onTargets,
           system,
           log,
           concurrency,

@@ -2,6 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
@@ -36,6 +37,7 @@ export interface Seen extends ReadCluster {
   /** Whether the list of nodes that may found the cluster is there, and names anybody. */
   readonly bootstrapList: "absent" | "empty" | "filled";
   readonly engine: EngineFacts;
+  readonly autoscaling: AutoscalingSeen;
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
   readonly dashboards: DashboardsSeen;

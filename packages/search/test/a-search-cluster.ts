@@ -41,6 +41,7 @@ export function aPool(changes: Partial<NodePool> = {}): NodePool {
     config: {},
     resources: undefined,
     pdb: undefined,
+    autoscaling: undefined,
     pod: noWish,
     ...changes,
   };

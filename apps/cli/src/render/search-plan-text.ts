@@ -1,4 +1,4 @@
-import type { EditPlan, PoolEdit } from "@quartermaster/search/offline";
+import { type EditPlan, limitsText, type PoolEdit, type PoolScaling } from "@quartermaster/search/offline";
 
 /** What an edit would do, for people. */
 export function searchPlanText(title: string, plan: EditPlan): string {
@@ -13,6 +13,7 @@ export function searchPlanText(title: string, plan: EditPlan): string {
     `${title}: ${summaryOf(plan)}`,
     ...stepLines(plan).map((line) => `  ${line}`),
     ...(held.length === 0 ? [] : ["Held back:", ...held.map((line) => `  ${line}`)]),
+    ...plan.autoscaling.map(scalingLine),
     ...ignored.map((field) => `${field} is accepted and has no effect.`),
     ...(isPaused
       ? ["spec.operations.paused is true: nothing of this happens, except that certificates are renewed."]
@@ -63,6 +64,17 @@ export function heldLines({ pools, heldVersion }: EditPlan): readonly string[] {
           `InvalidPodTemplate: pool ${pool} would get other volumes, which Kubernetes refuses; add a pool instead`,
       ),
   ];
+}
+
+function scalingLine(scaling: PoolScaling): string {
+  const { pool, mode, minReplicas, maxReplicas, recommendation, limitedBy } = scaling;
+  const what =
+    mode === "Auto"
+      ? `auto-scaling decides how many nodes pool ${pool} has, ${String(minReplicas)} to ${String(maxReplicas)}`
+      : `auto-scaling recommends a number of nodes for pool ${pool} and changes nothing`;
+  const now = recommendation === undefined ? "" : `; the load asks for ${nodes(recommendation)}`;
+  const limits = limitsText(limitedBy);
+  return `${what}${now}${limits === "" ? "" : ` (${limits})`}.`;
 }
 
 function nodes(count: number): string {

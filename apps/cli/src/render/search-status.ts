@@ -1,5 +1,5 @@
 import type { Live } from "@quartermaster/runtime";
-import type { ClusterObject } from "@quartermaster/search/offline";
+import { type ClusterObject, limitsText } from "@quartermaster/search/offline";
 
 import type { Paint, Tone } from "./paint.ts";
 import { tableText } from "./table-text.ts";
@@ -55,6 +55,7 @@ export function searchStatusText(object: Live<ClusterObject>, paint: Paint): str
     searchLine(object, paint),
     ...factsOf(status).map((line) => `  ${line}`),
     ...section("pools", poolRows(status), paint),
+    ...section("auto-scaling", scalingRows(status), paint),
     ...section("nodes", nodeRows(status), paint),
     ...section("not as declared", blockerLines(status), paint),
   ].join("\n");
@@ -104,6 +105,25 @@ function poolRows({ nodePools = [] }: Status): readonly string[] {
     ...[desired, target, ready, current, outdated].map((count) => String(count ?? "")),
   ]);
   return tableText([["NAME", "DESIRED", "TARGET", "READY", "CURRENT", "OUTDATED"], ...rows]);
+}
+
+function scalingRows({ autoscaling }: Status): readonly string[] {
+  const pools = autoscaling?.pools ?? [];
+  if (pools.length === 0) return [];
+  const rows = pools.map(({ pool, mode, current, target, recommendation, limitedBy = [] }) => [
+    pool,
+    mode,
+    ...[current, target, recommendation].map((count) => String(count ?? "-")),
+    limitedBy.join(",") || "-",
+  ]);
+  const words = pools.flatMap(({ pool, limitedBy, message }) => [
+    ...(limitedBy === undefined ? [] : [`${pool}: ${limitsText(limitedBy)}`]),
+    ...(message === undefined ? [] : [`${pool}: ${message}`]),
+  ]);
+  return [
+    ...tableText([["NAME", "MODE", "CURRENT", "TARGET", "RECOMMENDED", "LIMITED BY"], ...rows]),
+    ...words,
+  ];
 }
 
 function nodeRows({ nodes = [] }: Status): readonly string[] {

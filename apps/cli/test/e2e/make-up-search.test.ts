@@ -45,6 +45,10 @@ const guide: readonly (Step & { readonly cost?: "disrupts" | "waits" })[] = [
     line: `kubectl -n search patch os logs --type=json -p '[{"op":"replace","path":"/spec/nodePools/0/replicas","value":3}]'`,
     cost: "disrupts",
   },
+  {
+    line: "npx qm search plan -f config/samples/opensearch-autoscaling.yaml",
+    says: /auto-scaling decides how many nodes pool data has, 2 to 6/,
+  },
   { line: "kubectl -n search delete os logs", cost: "disrupts" },
   { line: "kubectl -n search get persistentvolumeclaims", says: /data-logs-nodes-2 +Bound/ },
 ];

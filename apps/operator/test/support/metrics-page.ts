@@ -3,7 +3,7 @@ import { planMetrics } from "@quartermaster/install-plan";
 import { type LicensingFigures, licensingMetrics } from "@quartermaster/licensing";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-import { engineMetrics, licenseMetrics, operationMetrics } from "@quartermaster/search";
+import { autoscalingMetrics, engineMetrics, licenseMetrics, operationMetrics } from "@quartermaster/search";
 import { bundleMetrics, injectionMetrics, syncMetrics } from "@quartermaster/subscription";
 
 /** One line of the page. */
@@ -69,6 +69,7 @@ export async function pageWith(
     wallMs: () => 1_000,
     keyIndex: { size: 3, watched: 2 },
   }).reviewed({ result: "allowed", isCached: true });
+  autoscalingMetrics(metrics.series)(() => [{ pool: "team/logs/data", target: 3 }]);
   engineMetrics(metrics.series)("health", "ok");
   operationMetrics(metrics.series)({
     type: "Normal",

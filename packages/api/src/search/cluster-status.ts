@@ -2,6 +2,7 @@ import { int32, int64, listMap, raw, timestamp } from "@quartermaster/runtime/sc
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
+import { autoscalingStatus } from "./autoscaling.ts";
 
 const text = z.string().max(1024).optional();
 const names = z.array(z.string().max(253)).max(1000).optional();
@@ -33,7 +34,7 @@ const node = z.strictObject({
 
 const pool = z.strictObject({
   component: z.string().max(64).describe("Name of the pool."),
-  desired: int32().optional().describe("Nodes that the spec asks for."),
+  desired: int32().optional().describe("Nodes that the spec or auto-scaling asks for."),
   target: int32().optional().describe("Nodes that the operator is bringing it to."),
   ready: int32().optional().describe("Pods that are ready."),
   current: int32().optional().describe("Pods that run with the declared configuration."),
@@ -143,6 +144,7 @@ export const clusterStatus = z.strictObject({
   contextsecretcreated: z.boolean().optional().describe("Not used."),
   bootstrap,
   operation,
+  autoscaling: autoscalingStatus,
   stalledDrain,
   restarted: listMap(
     z.strictObject({

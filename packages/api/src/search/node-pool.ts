@@ -1,6 +1,7 @@
 import { cel, int32, intOrString, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { autoscaling, managersStay } from "./autoscaling.ts";
 import { podFields, probes, size } from "./pod-fields.ts";
 
 const persistence = z
@@ -66,12 +67,16 @@ export const nodePool = cel(
       .min(1)
       .max(50)
       .describe("Name of the pool; its StatefulSet is <cluster>-<component>."),
-    replicas: int32().min(0).max(1000).describe("How many nodes."),
+    replicas: int32()
+      .min(0)
+      .max(1000)
+      .describe("How many nodes; in autoscaling mode Auto, how many to start with."),
     roles: z
       .array(z.string().max(64))
       .max(16)
       .describe("Roles of the nodes in the engine's words; empty for nodes that only coordinate requests."),
     additionalConfig: map(z.string()).optional().describe("Settings of the engine for this pool."),
+    autoscaling,
     diskSize: size("Size of the volume of each node. Defaults to 30Gi."),
     image: podFields.images.image,
     initContainers: z.array(raw()).optional().describe("Init containers that run before the engine."),
@@ -95,4 +100,5 @@ export const nodePool = cel(
   }),
   growsOnly,
   fixedClass,
+  managersStay,
 );

@@ -95,6 +95,10 @@ export interface NodeLoad {
   readonly diskFreeBytes: number;
   readonly heapPercent: number;
   readonly cpuPercent: number;
+  /** Searches that wait for a thread; undefined if the node does not tell. */
+  readonly searchQueue: number | undefined;
+  /** Writes that were rejected since the process was started; undefined if the node does not tell. */
+  readonly writeRejections: number | undefined;
 }
 
 /** The licence that an engine runs under. */

@@ -98,6 +98,21 @@ export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: numbe
   };
 }
 
+/** The new facts, and the old ones of those whose turn it was not. How old they are counts when they are read. */
+export function keepTurns(
+  now: EngineFacts,
+  before: EngineFacts,
+  turns: ReadonlySet<SampledFact>,
+): EngineFacts {
+  const waits = (name: "nodeLoad" | "indices"): boolean =>
+    turns.has(name) && !now[name].isKnown && now[name].why === notAsked.why;
+  return {
+    ...now,
+    ...(waits("nodeLoad") ? { nodeLoad: before.nodeLoad } : {}),
+    ...(waits("indices") ? { indices: before.indices } : {}),
+  };
+}
+
 /** The facts with those that are too old taken for unknown. */
 export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
   const fresh = <T>(fact: Fact<T>): Fact<T> =>

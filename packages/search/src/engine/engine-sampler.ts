@@ -4,7 +4,7 @@ import { aborted, type Log, type ObjectRef, type Signals, type System } from "@q
 
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
-import { engineSample, freshFacts, keepFacts, noFacts } from "./engine-sample.ts";
+import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
 import { type SampledCluster, SampledEngine } from "./sampled-engine.ts";
 
 /** How the sampler works. */
@@ -18,6 +18,8 @@ export interface EngineSamplerOptions {
   readonly openMs?: number;
   /** Samples that run at the same time (default: 16). One that takes longer than 2 s does not count any more. */
   readonly concurrency?: number;
+  /** Called with what each sample found. True: the object is to be looked at, although nothing else has changed. */
+  readonly onSample?: (key: string, facts: EngineFacts) => boolean;
 }
 
 const slowMs = 2_000;
@@ -38,7 +40,8 @@ export class EngineSampler {
   #wake: ((ref: ObjectRef) => void) | undefined;
 
   constructor(options: EngineSamplerOptions) {
-    this.#options = { settledMs: 30_000, openMs: 5_000, concurrency: 16, ...options };
+    const onSample = (): boolean => false;
+    this.#options = { settledMs: 30_000, openMs: 5_000, concurrency: 16, onSample, ...options };
   }
 
   /** Number of clusters that are looked after. */
@@ -60,7 +63,7 @@ export class EngineSampler {
   keep(key: string, cluster: SampledCluster): EngineClient {
     const known = this.#clusters.get(key);
     if (known === undefined) {
-      const sampled = new SampledEngine(cluster, this.#options.connect(cluster.target));
+      const sampled = new SampledEngine(key, cluster, this.#options.connect(cluster.target));
       this.#clusters.set(key, sampled);
       this.#due(sampled);
       return sampled.client;
@@ -172,11 +175,14 @@ export class EngineSampler {
     const { client, cluster } = sampled;
     const nodes = cluster.target.endpoints.map(({ node }) => node);
     const nowMs = (): number => system.monotonicMs();
-    const seen = await engineSample(client, { asks: cluster.asks, nodes, nowMs });
+    const seen = await engineSample(client, { asks: sampled.nextAsks(), nodes, nowMs });
     // Of a client that was replaced meanwhile: it may have spoken to other nodes.
     if (sampled.isOver || sampled.client !== client) return;
-    const isChanged = sampled.take(keepFacts(seen, sampled.facts, this.#oldestMs(sampled)));
-    if (isChanged) this.#wake?.(sampled.cluster.ref);
+    const turns = new Set(sampled.cluster.turns);
+    const known = keepTurns(seen, sampled.facts, turns);
+    const isChanged = sampled.take(keepFacts(known, sampled.facts, this.#oldestMs(sampled)));
+    const isWanted = this.#options.onSample(sampled.key, sampled.facts);
+    if (isChanged || isWanted) this.#wake?.(sampled.cluster.ref);
   }
 
   #plan(sampled: SampledEngine): void {

@@ -14,10 +14,13 @@ export interface SampledCluster {
   readonly isOpen: boolean;
   /** What rules need besides health. */
   readonly asks: ReadonlySet<SampledFact>;
+  /** Facts of which each sample asks one more, in turn (default: none). What was not asked this time holds on. */
+  readonly turns?: readonly SampledFact[];
 }
 
 /** One cluster under the sampler's eyes. */
 export class SampledEngine {
+  readonly key: string;
   cluster: SampledCluster;
   client: EngineClient;
   facts: EngineFacts = noFacts;
@@ -26,9 +29,11 @@ export class SampledEngine {
   #timer: Timer | undefined;
   #isDueAgain = false;
   #projection = "";
+  #turn = 0;
   #first = Promise.withResolvers<undefined>();
 
-  constructor(cluster: SampledCluster, client: EngineClient) {
+  constructor(key: string, cluster: SampledCluster, client: EngineClient) {
+    this.key = key;
     this.cluster = cluster;
     this.client = client;
   }
@@ -48,6 +53,14 @@ export class SampledEngine {
     this.facts = noFacts;
     this.#first.resolve(undefined);
     this.#first = Promise.withResolvers();
+  }
+
+  /** What the next sample asks for. */
+  nextAsks(): ReadonlySet<SampledFact> {
+    const { asks, turns = [] } = this.cluster;
+    const turn = turns[this.#turn % Math.max(1, turns.length)];
+    this.#turn += 1;
+    return turn === undefined ? asks : new Set([...asks, turn]);
   }
 
   begin(): void {

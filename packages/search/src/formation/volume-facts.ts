@@ -1,6 +1,8 @@
 import type { KubeObject, Live } from "@quartermaster/runtime";
+import type { PersistentVolumeClaim } from "@quartermaster/runtime/kinds";
 
 import { markAnnotations, markLabels } from "../marks.ts";
+import { quantityBytes } from "../model/quantity-units.ts";
 import { isDataPool, isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
 
 /** What is known of a volume before anything runs on it. */
@@ -16,6 +18,10 @@ export interface VolumeFacts {
   readonly engineUuid: string | undefined;
   /** How many managers that cluster had. */
   readonly managers: number | undefined;
+  /** What the claim asks for. */
+  readonly sizeBytes: number | undefined;
+  /** What it has got. */
+  readonly capacityBytes: number | undefined;
 }
 
 /** Claims are named `data-<pod>`. */
@@ -23,7 +29,7 @@ const CLAIM_PREFIX = "data-";
 
 /** Reads the marks of a cluster's claims. Claims on their way out do not count. */
 export function volumeFacts(
-  claims: readonly Live[],
+  claims: readonly Live<PersistentVolumeClaim>[],
   cluster: Pick<SearchCluster, "pools">,
 ): readonly VolumeFacts[] {
   return claims
@@ -32,7 +38,10 @@ export function volumeFacts(
     .toSorted((one, other) => one.name.localeCompare(other.name));
 }
 
-function factsOf({ metadata }: Live, { pools }: Pick<SearchCluster, "pools">): VolumeFacts {
+function factsOf(
+  { metadata, ...rest }: Live<PersistentVolumeClaim>,
+  { pools }: Pick<SearchCluster, "pools">,
+): VolumeFacts {
   const { annotations = {}, name, uid } = metadata;
   const marked = annotations[markAnnotations.holds]?.split(",");
   const pool = pools.find((each) => each.name === poolOf({ metadata }));
@@ -45,6 +54,17 @@ function factsOf({ metadata }: Live, { pools }: Pick<SearchCluster, "pools">): V
     holdsData: marked?.includes("data") ?? holds(pool, isDataPool),
     engineUuid: annotations[markAnnotations.engineUuid],
     managers: Number.isInteger(managers) && managers > 0 ? managers : undefined,
+    ...sizeOf(rest),
+  };
+}
+
+function sizeOf({
+  spec,
+  status,
+}: Pick<PersistentVolumeClaim, "spec" | "status">): Pick<VolumeFacts, "sizeBytes" | "capacityBytes"> {
+  return {
+    sizeBytes: quantityBytes(spec?.resources?.requests?.["storage"]),
+    capacityBytes: quantityBytes(status?.capacity?.["storage"]),
   };
 }
 

@@ -11,6 +11,7 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
     ...checkTls(cluster),
     ...checkDashboards(cluster),
     ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
+    ...cluster.pools.flatMap((pool, at) => checkScaling(pool, `spec.nodePools[${String(at)}].autoscaling`)),
   ];
 }
 
@@ -74,4 +75,49 @@ function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIss
     ...(isSized ? [] : [invalid(`${path}.diskSize`, "is not a size: write e.g. 30Gi")]),
     ...(isVotingOnly ? [invalid(`${path}.roles`, "has voting_only without cluster_manager")] : []),
   ];
+}
+
+function checkScaling(pool: NodePool, path: string): readonly SpecIssue[] {
+  return [...checkAutoscaling(pool, path), ...checkGrowth(pool, `${path}.storage`)];
+}
+
+const percentages: ReadonlySet<string> = new Set(["Cpu", "Heap", "Disk"]);
+
+/** What the API server's rules say too: files are checked without one. */
+function checkAutoscaling(
+  { autoscaling, roles }: Pick<NodePool, "autoscaling" | "roles">,
+  path: string,
+): readonly SpecIssue[] {
+  if (autoscaling === undefined) return [];
+  const { mode, minReplicas, maxReplicas, metrics } = autoscaling;
+  return [
+    ...(minReplicas <= maxReplicas
+      ? []
+      : [invalid(`${path}.minReplicas`, "must not be greater than maxReplicas")]),
+    ...(mode === "Auto" && isManagerPool({ roles })
+      ? [
+          invalid(
+            `${path}.mode`,
+            "must not be Auto in a pool with role cluster_manager: write Recommend, or give data nodes a pool of their own",
+          ),
+        ]
+      : []),
+    ...metrics.flatMap(({ type, target }, at) =>
+      percentages.has(type) && target > 100
+        ? [invalid(`${path}.metrics[${String(at)}].target`, "is a percentage: write 1 to 100")]
+        : [],
+    ),
+  ];
+}
+
+function checkGrowth(
+  { autoscaling, storage }: Pick<NodePool, "autoscaling" | "storage">,
+  path: string,
+): readonly SpecIssue[] {
+  if (autoscaling?.storage === undefined) return [];
+  if (storage.kind !== "volume")
+    return [invalid(path, "needs volumes that can grow: remove it, or persistence.emptyDir and hostPath")];
+  return autoscaling.storage.maxBytes === undefined
+    ? [invalid(`${path}.maxSize`, "is not a size: write e.g. 200Gi")]
+    : [];
 }

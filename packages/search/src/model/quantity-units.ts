@@ -15,3 +15,11 @@ export const quantityUnits: Readonly<Record<string, number>> = {
   Pi: 1024 ** 5,
   Ei: 1024 ** 6,
 };
+
+/** A quantity such as `2Gi`, `1500M` or `1e9`, in bytes; undefined if it is none. */
+export function quantityBytes(quantity: unknown): number | undefined {
+  const [, amount, unit = ""] =
+    /^(\d+(?:\.\d*)?(?:[eE]\d+)?)([kMGTPE]i?|Ki|m)?$/.exec(String(quantity)) ?? [];
+  const factor = quantityUnits[unit];
+  return amount === undefined || factor === undefined ? undefined : Number(amount) * factor;
+}

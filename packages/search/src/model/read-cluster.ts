@@ -1,11 +1,19 @@
 import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 
+import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
 import { readPool } from "./read-pool.ts";
 import { readSecurity } from "./read-security.ts";
-import type { DashboardsWish, Distribution, PodWish, SearchCluster, SpecIssue } from "./search-cluster.ts";
+import type {
+  DashboardsWish,
+  Distribution,
+  NodePool,
+  PodWish,
+  SearchCluster,
+  SpecIssue,
+} from "./search-cluster.ts";
 
 /** Any kind that declares a search cluster. */
 export type ClusterObject = OpenSearchCluster | ElasticsearchCluster;
@@ -45,7 +53,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     serviceName: general.serviceName,
     httpPort: general.httpPort,
     serverName: present(general.operatorClusterURL),
-    pools: spec.nodePools.map((pool) => readPool(pool, general)),
+    pools: spec.nodePools.map((pool) => scaled(readPool(pool, general), object.status)),
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
@@ -65,6 +73,11 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
       skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
     },
   };
+}
+
+/** The pool with as many nodes as it has to have. */
+function scaled(pool: NodePool, status: ClusterObject["status"]): NodePool {
+  return { ...pool, replicas: effectiveReplicas(pool, status) };
 }
 
 function retentionOf({

@@ -1,3 +1,4 @@
+import { readAutoscaling } from "./autoscaling-policy.ts";
 import { podWishOf, present } from "./pod-wish.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import type { NodePool, NodeRole, PodWish, PoolDisruptionBudget, PoolStorage } from "./search-cluster.ts";
@@ -19,6 +20,7 @@ export function readPool(pool: PoolSpec, general: General): NodePool {
     config: additionalConfig,
     resources,
     pdb: budgetOf(pool.pdb),
+    autoscaling: readAutoscaling(pool),
     pod: poolPod(pool),
   };
 }

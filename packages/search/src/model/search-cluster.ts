@@ -1,5 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
+import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
+
 /** Two distributions of one engine. */
 export type Distribution = "opensearch" | "elasticsearch";
 
@@ -72,6 +74,7 @@ export interface ImageWish {
 export interface NodePool {
   /** `component` in the spec. */
   readonly name: string;
+  /** What auto-scaling has decided, where it acts; otherwise what is declared. */
   readonly replicas: number;
   readonly roles: readonly NodeRole[];
   readonly storage: PoolStorage;
@@ -85,6 +88,7 @@ export interface NodePool {
   /** `resources` of the container. */
   readonly resources: JsonObject | undefined;
   readonly pdb: PoolDisruptionBudget | undefined;
+  readonly autoscaling: AutoscalingPolicy | undefined;
   readonly pod: PodWish;
 }
 

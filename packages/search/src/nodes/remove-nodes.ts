@@ -43,11 +43,15 @@ function removalOf(node: NodeFacts, seen: Seen): OperationWish {
     pool: node.pool,
     node: node.name,
     podUid: node.pod?.uid ?? "",
-    cause: "the spec does not ask for it any more",
+    cause: isScaled(node, seen) ? "auto-scaling" : "the spec does not ask for it any more",
     ...(claim === undefined ? {} : { claimUid: claim.uid }),
     ...(drains ? { drains } : {}),
     ...(node.isManager ? { movesVote: true } : {}),
   };
+}
+
+function isScaled({ pool }: NodeFacts, { cluster }: Seen): boolean {
+  return cluster.pools.some(({ name, autoscaling }) => name === pool && autoscaling?.mode === "Auto");
 }
 
 /** A node that never was a member holds nothing of the cluster's. */

@@ -37,6 +37,19 @@ export interface EditPlan {
   readonly heldVersion: string | undefined;
   /** The author has paused the cluster: nothing of this happens until that ends. */
   readonly isPaused: boolean;
+  /** Pools with auto-scaling: what it has decided so far. */
+  readonly autoscaling: readonly PoolScaling[];
+}
+
+/** A pool with auto-scaling. */
+export interface PoolScaling {
+  readonly pool: string;
+  readonly mode: "Recommend" | "Auto";
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  /** Left out where there is no answer yet. */
+  readonly recommendation?: number;
+  readonly limitedBy: readonly string[];
 }
 
 /** What Secrets hold is the same before and after: an edit of the declaration does not change them. */
@@ -47,24 +60,53 @@ const unchanged: FollowedInputs = { keystore: {}, volumes: {} };
  * declaration or against nothing. `before` may carry a status, which says how many nodes there really are.
  */
 export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>): EditPlan {
-  const { cluster: declared, issues, ignored } = readCluster(next);
+  const status = before?.status;
+  const { cluster: declared, issues, ignored } = readCluster(withStatus(next, status));
   const known = before === undefined ? undefined : readCluster(before).cluster;
-  const heldVersion = isAnotherVersion(declared, known, before?.status) ? declared.version : undefined;
+  const heldVersion = isAnotherVersion(declared, known, status) ? declared.version : undefined;
   const cluster =
     heldVersion === undefined || known === undefined
       ? declared
       : { ...declared, version: known.version, image: known.image };
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
-  const pools = [...names].map((name) => poolEdit(name, { cluster, known, status: before?.status }));
+  const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
     issues: [...issues, ...workloadIssues(declared, { pluginHosts: officialHosts })],
     ignored,
     pools,
     removals: removalsOf(pools, cluster),
-    restarts: restartsOf(pools, cluster, before?.status),
+    restarts: restartsOf(pools, cluster, status),
     heldVersion,
     isPaused: cluster.isPaused,
+    autoscaling: scalingOf(cluster, status),
   };
+}
+
+/** What was decided stays decided: the status is that of the cluster, not of a file. */
+function withStatus(
+  { status: _ofTheFile, ...object }: Live<ClusterObject>,
+  status: ClusterObject["status"],
+): Live<ClusterObject> {
+  return status === undefined ? object : { ...object, status };
+}
+
+function scalingOf({ pools }: SearchCluster, status: ClusterObject["status"]): readonly PoolScaling[] {
+  return pools.flatMap(({ name, autoscaling }) => {
+    if (autoscaling === undefined) return [];
+    const { mode, minReplicas, maxReplicas } = autoscaling;
+    const row = status?.autoscaling?.pools?.find(({ pool }) => pool === name);
+    const { recommendation, limitedBy = [] } = row ?? {};
+    return [
+      {
+        pool: name,
+        mode,
+        minReplicas,
+        maxReplicas,
+        ...(recommendation === undefined ? {} : { recommendation }),
+        limitedBy,
+      },
+    ];
+  });
 }
 
 function isAnotherVersion(

@@ -2,6 +2,7 @@ import type { ConditionUpdate, Outcome } from "@quartermaster/runtime";
 import { timestampOf } from "@quartermaster/runtime";
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
+import { autoscalingCondition } from "../autoscaling/autoscaling-condition.ts";
 import { renewedValue } from "../certificates/certificates-lane.ts";
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
 import { isLicenseExpired } from "../engine/engine-facts.ts";
@@ -53,13 +54,13 @@ function defined(status: Partial<Record<keyof ClusterStatus, unknown>>): Partial
 
 /** What was decided once and holds until a lane says otherwise. */
 function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusIntent {
-  const { bootstrap, clusterUuid } = decisions.reduce<StatusIntent>(
+  const { bootstrap, clusterUuid, autoscaling } = decisions.reduce<StatusIntent>(
     (all, { intent }) => ({ ...all, ...intent }),
     status,
   );
   // While the nodes lane has a say, the record of operations is its own.
   const isDecided = decisions.some(({ lane }) => lane === "nodes");
-  return { bootstrap, clusterUuid, ...(isDecided ? {} : operationRecord(status)) };
+  return { bootstrap, clusterUuid, autoscaling, ...(isDecided ? {} : operationRecord(status)) };
 }
 
 /** The record of the operation that is under way. */
@@ -168,6 +169,7 @@ function byVersion(one: string, other: string): number {
 /** Conditions besides Ready, Reconciling and Stalled. */
 export const conditionTypes = [
   "Available",
+  "AutoscalingActive",
   "CertificatesValid",
   "SecurityApplied",
   "LicenseApplied",
@@ -180,6 +182,7 @@ export function clusterConditions(
 ): readonly ConditionUpdate[] {
   return [
     availability(seen),
+    ...autoscalingCondition(decisions),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),
     ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),

@@ -105,6 +105,9 @@ export class FakeClient implements EngineClient {
         diskFreeBytes: diskBytes / 2,
         heapPercent: 30,
         cpuPercent: 5,
+        searchQueue: 0,
+        writeRejections: 0,
+        ...this.#engine.load,
       })),
     );
   }

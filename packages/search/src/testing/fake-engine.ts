@@ -2,6 +2,7 @@ import type { System } from "@quartermaster/runtime";
 
 import type { ConnectEngine, EngineCall } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
+import type { NodeLoad } from "../engine/engine-facts.ts";
 import type { Distribution } from "../model/search-cluster.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeCluster } from "./fake-cluster.ts";
@@ -39,6 +40,8 @@ export class FakeEngine {
   readonly faults = new FakeFaults();
   /** Names of nodes whose shards do not move, whatever is excluded. */
   readonly holdsShards = new Set<string>();
+  /** What the statistics of every node say, besides what it holds. */
+  load: Partial<Omit<NodeLoad, "node" | "shards" | "documents">> = {};
   readonly options: Required<Omit<FakeEngineOptions, "onCall">> & Pick<FakeEngineOptions, "onCall">;
   readonly #nodes = new Map<string, FakeNode>();
   /** UUID that a volume belongs to. */

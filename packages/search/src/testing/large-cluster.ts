@@ -2,6 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import { NO_SAMPLES } from "../autoscaling/autoscaling-seen.ts";
 import { wantedLeaves } from "../certificates/wanted-leaves.ts";
 import { NO_DASHBOARDS } from "../dashboards/dashboards-seen.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
@@ -60,6 +61,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       bootstrapList: "empty",
       engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },
       license: NO_LICENSE,
+      autoscaling: NO_SAMPLES,
       dashboards: NO_DASHBOARDS,
       security: {
         hasIndex: known(true),
@@ -244,6 +246,8 @@ function engineOf(nodes: readonly Node[], data: readonly string[], copies: numbe
         diskFreeBytes: 800,
         heapPercent: 10,
         cpuPercent: 1,
+        searchQueue: 0,
+        writeRejections: 0,
       })),
     ),
     indices: known(

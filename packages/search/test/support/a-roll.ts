@@ -106,6 +106,8 @@ export function aRoll(changes: RollChanges = {}): Seen {
           diskFreeBytes: 800,
           heapPercent: 10,
           cpuPercent: 1,
+          searchQueue: 0,
+          writeRejections: 0,
         })),
       ),
       indices: known(

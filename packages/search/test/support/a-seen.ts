@@ -1,5 +1,6 @@
 import type { Live } from "@quartermaster/runtime";
 
+import { NO_SAMPLES } from "../../src/autoscaling/autoscaling-seen.ts";
 import { NO_DASHBOARDS } from "../../src/dashboards/dashboards-seen.ts";
 import type { EngineFacts, Fact } from "../../src/engine/engine-facts.ts";
 import { noFacts } from "../../src/engine/engine-sample.ts";
@@ -97,6 +98,8 @@ export function aVolume(node: string, facts: Partial<VolumeFacts> = {}): VolumeF
     holdsData: true,
     engineUuid: undefined,
     managers: undefined,
+    sizeBytes: 1024 ** 3,
+    capacityBytes: 1024 ** 3,
     ...facts,
   };
 }
@@ -121,6 +124,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     volumes: [],
     bootstrapList: "absent",
     engine: engineFacts(),
+    autoscaling: NO_SAMPLES,
     security: {
       hasIndex: { isKnown: false, why: "not asked" },
       serving: new Set(),

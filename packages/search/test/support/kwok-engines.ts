@@ -121,12 +121,16 @@ export class KwokEngines implements AsyncDisposable {
   async #bind(claim: Live<PersistentVolumeClaim>): Promise<void> {
     const { name, uid, namespace } = claim.metadata;
     if (claim.spec?.volumeName !== undefined || claim.metadata.deletionTimestamp !== undefined) return;
+    const storageClassName = claim.spec?.storageClassName;
     const volume = {
       apiVersion: "v1",
       kind: "PersistentVolume",
       metadata: { name: `pv-${uid}` },
       spec: {
-        capacity: { storage: "1Gi" },
+        // Volumes of a class are large enough for whatever a claim asks for later.
+        ...(storageClassName === undefined
+          ? { capacity: { storage: "1Gi" } }
+          : { storageClassName, capacity: { storage: "100Gi" } }),
         accessModes: ["ReadWriteOnce"],
         persistentVolumeReclaimPolicy: "Delete",
         claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", name, namespace, uid },

@@ -75,7 +75,8 @@ export function licenseContract(name: string, startWorld: () => Promise<LicenseW
       expect(member?.roles).toContain("cluster_manager");
       expect(await client.isServing(node)).toBe(true);
       expect((await client.health()).nodes).toBe(1);
-      expect((await client.nodeLoad()).map((load) => load.node)).toEqual([node]);
+      const load = await client.nodeLoad();
+      expect(load).toMatchObject([{ node, searchQueue: 0, writeRejections: 0 }]);
       await client.putSettings({ persistent: { "cluster.routing.allocation.enable": "primaries" } });
       expect((await client.settings()).persistent).toMatchObject({
         "cluster.routing.allocation.enable": "primaries",

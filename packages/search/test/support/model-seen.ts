@@ -122,6 +122,8 @@ export function factsOf({ voters, exclusions, holders, settings, members }: Mode
         diskFreeBytes: 900,
         heapPercent: 1,
         cpuPercent: 1,
+        searchQueue: 0,
+        writeRejections: 0,
       })),
     ),
     indices: known([{ name: "orders", replicas: copiesWanted - 1, isAutoExpanded: false }]),

@@ -208,6 +208,12 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
           rows.filter((row) => row.node === node).length,
         );
       }
+      for (const { cpuPercent, heapPercent, diskTotalBytes, diskFreeBytes, ...threads } of load) {
+        expect(cpuPercent).toBeLessThanOrEqual(100);
+        expect(heapPercent).toBeLessThanOrEqual(100);
+        expect(diskFreeBytes).toBeLessThan(diskTotalBytes);
+        expect([threads.searchQueue, threads.writeRejections]).toEqual([0, 0]);
+      }
     });
 
     test("settings are set, read back, reset, and others stay", async () => {

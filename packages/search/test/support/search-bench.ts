@@ -22,7 +22,7 @@ import {
 } from "@quartermaster/testkit";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
-import { searchController } from "../../src/search-controller.ts";
+import { searchController, type SearchControllerOptions } from "../../src/search-controller.ts";
 import { searchPermissions } from "../../src/search-permissions.ts";
 import { KwokEngines } from "./kwok-engines.ts";
 
@@ -65,10 +65,15 @@ const kinds: readonly Kind<ClusterObject>[] = [
 export interface SearchBenchOptions {
   /** Default: true. */
   readonly isOperating?: boolean;
+  /** How often engines are looked at (default: each second while something is under way). */
+  readonly sampling?: SearchControllerOptions["sampling"];
 }
 
 /** Sets it up. */
-export async function setUpSearch({ isOperating = true }: SearchBenchOptions = {}): Promise<SearchBench> {
+export async function setUpSearch({
+  isOperating = true,
+  sampling = {},
+}: SearchBenchOptions = {}): Promise<SearchBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
@@ -103,7 +108,7 @@ export async function setUpSearch({ isOperating = true }: SearchBenchOptions = {
           concurrency: 4,
           log: silentLog,
           // Engines of tests answer at once; nobody has to wait for them.
-          sampling: { openMs: 1_000 },
+          sampling: { openMs: 1_000, ...sampling },
           policy: { pluginHosts: ["github.com"] },
         }),
       );

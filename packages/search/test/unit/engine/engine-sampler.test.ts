@@ -200,3 +200,30 @@ test("200 settled clusters wake nobody, hold one timer each, and leave none behi
   await stage.stepDown();
   expect(stage.system.pendingTimers).toBe(0);
 });
+
+test("a cluster with auto-scaling is asked one more thing with each sample, in turn: four requests a minute, and no more wakes", async () => {
+  await using stage = new Stage();
+  stage.keep("scaled", { turns: ["nodeLoad", "indices", "nodeLoad", "nodeLoad"] });
+  await stage.system.advance(10 * minuteMs);
+  const count = (call: string): number => stage.asked.filter((asked) => asked === `scaled ${call}`).length;
+  expect(stage.asked.length).toBeLessThanOrEqual(4 * 10 + 2);
+  expect(count("health")).toBe(count("nodeLoad") + count("indices"));
+  expect(count("indices")).toBe(Math.floor((count("health") + 2) / 4));
+  // Once with the first answer of each kind.
+  expect(stage.woken).toEqual(["scaled", "scaled"]);
+  expect(stage.sampler.facts("scaled").nodeLoad.isKnown).toBe(true);
+});
+
+test("whoever takes the samples may ask for a look although nothing else has changed", async () => {
+  const taken: string[] = [];
+  await using stage = new Stage({
+    onSample: (key, { health }) => {
+      taken.push(`${key} ${String(health.isKnown)}`);
+      return taken.length === 3;
+    },
+  });
+  stage.keep("calm");
+  await stage.system.advance(5 * minuteMs);
+  expect(new Set(taken)).toEqual(new Set(["calm true"]));
+  expect(stage.woken).toEqual(["calm", "calm"]);
+});

@@ -20,7 +20,15 @@ const tables = {
 } as const;
 
 function loads(shards: number, documents: number): EngineFacts["nodeLoad"] {
-  const rest = { storeBytes: 0, diskTotalBytes: 1000, diskFreeBytes: 900, heapPercent: 1, cpuPercent: 1 };
+  const rest = {
+    storeBytes: 0,
+    diskTotalBytes: 1000,
+    diskFreeBytes: 900,
+    heapPercent: 1,
+    cpuPercent: 1,
+    searchQueue: 0,
+    writeRejections: 0,
+  };
   return known(nodes.map((node) => ({ node, shards, documents, ...rest })));
 }
 

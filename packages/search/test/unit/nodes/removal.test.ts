@@ -36,6 +36,8 @@ describe("whether the others can do without a node", () => {
       diskFreeBytes: 300,
       heapPercent: 1,
       cpuPercent: 1,
+      searchQueue: 0,
+      writeRejections: 0,
     })),
   );
   test.for<[string, RollChanges, string]>([
@@ -172,6 +174,8 @@ describe("a removal step by step", () => {
                 diskFreeBytes: 900,
                 heapPercent: 1,
                 cpuPercent: 1,
+                searchQueue: 0,
+                writeRejections: 0,
               })),
             ),
           },

@@ -182,15 +182,17 @@ describe("readDeclaration", () => {
     expect(readDeclaration(document).kind).toBe(want);
   });
 
-  test.each(["opensearch.yaml", "opensearch-single.yaml", "elasticsearch-trial.yaml"])(
-    "sample %s is read and has no fault",
-    (file) => {
-      const url = new URL(`../../../../../config/samples/${file}`, import.meta.url);
-      const read = parseAllDocuments(readFileSync(url, "utf8")).map((document) =>
-        readDeclaration(document.toJS()),
-      );
-      const objects = read.flatMap((each) => (each.kind === "read" ? [each.object] : []));
-      expect(objects.map((object) => planEdit(object).issues)).toEqual([[]]);
-    },
-  );
+  test.each([
+    "opensearch.yaml",
+    "opensearch-single.yaml",
+    "opensearch-autoscaling.yaml",
+    "elasticsearch-trial.yaml",
+  ])("sample %s is read and has no fault", (file) => {
+    const url = new URL(`../../../../../config/samples/${file}`, import.meta.url);
+    const read = parseAllDocuments(readFileSync(url, "utf8")).map((document) =>
+      readDeclaration(document.toJS()),
+    );
+    const objects = read.flatMap((each) => (each.kind === "read" ? [each.object] : []));
+    expect(objects.map((object) => planEdit(object).issues)).toEqual([[]]);
+  });
 });

@@ -1,0 +1,85 @@
+import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
+import { podNames, type SearchCluster } from "../model/search-cluster.ts";
+import type { AutoscalingSeen } from "./autoscaling-seen.ts";
+import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
+import { longestGapMs } from "./sample-window.ts";
+
+/** While something is under way the engine is asked more often than windows need; this bounds what is kept. */
+const shortestGapMs = 500;
+
+/** Windows are an hour at most; one sample from before says how they began. */
+const longestWindowMs = 3_600_000 + 2 * longestGapMs;
+
+/** What is known of copies holds for so long. */
+const copiesForMs = 900_000;
+
+/** A StorageClass or a quota may be changed: it is tried again after so long. */
+const refusedForMs = 3_600_000;
+
+/** What the engine of one cluster said over the last hour. */
+export class ClusterWindow {
+  readonly #samples = new Map<string, readonly PoolSample[]>();
+  readonly #beganMs: number;
+  /** When the API server refused to grow the volumes of a pool. */
+  readonly #refusals = new Map<string, number>();
+  #counters: Counters = new Map();
+  /** When the sampler got the statistics that were taken last. */
+  #loadMs: number | undefined;
+  #copies: { readonly most: number; readonly atMs: number; readonly factMs: number } | undefined;
+
+  constructor(beganMs: number) {
+    this.#beganMs = beganMs;
+  }
+
+  seenAt(nowMs: number): AutoscalingSeen {
+    const copies = this.#copies;
+    const isFresh = copies !== undefined && nowMs - copies.atMs < copiesForMs;
+    return {
+      samples: new Map(this.#samples),
+      mostCopies: isFresh ? copies.most : undefined,
+      refusedVolumes: new Set(
+        [...this.#refusals].filter(([, atMs]) => nowMs - atMs < refusedForMs).map(([pool]) => pool),
+      ),
+      hasJustBegun: Math.abs(nowMs - this.#beganMs) <= longestGapMs,
+    };
+  }
+
+  refuseVolumes(pool: string, atMs: number): void {
+    this.#refusals.set(pool, atMs);
+  }
+
+  /** Forgets all pools but these. */
+  retain(pools: readonly string[]): void {
+    for (const name of this.#samples.keys()) if (!pools.includes(name)) this.#samples.delete(name);
+  }
+
+  take(cluster: SearchCluster, { nodeLoad, indices }: EngineFacts, atMs: number): void {
+    if (indices.isKnown && indices.atMs !== this.#copies?.factMs)
+      this.#copies = { most: mostCopies(indices.value), atMs, factMs: indices.atMs };
+    if (!nodeLoad.isKnown || nodeLoad.atMs === this.#loadMs) return;
+    this.#loadMs = nodeLoad.atMs;
+    for (const pool of cluster.pools.filter(({ autoscaling }) => autoscaling !== undefined)) {
+      const sample = poolSample(podNames(cluster, pool), nodeLoad.value, { atMs, before: this.#counters });
+      if (sample !== undefined) this.#add(pool.name, sample);
+    }
+    this.#counters = new Map(
+      nodeLoad.value.map(({ node, writeRejections }) => [node, { atMs, writeRejections }]),
+    );
+  }
+
+  /** A clock that was set back takes what seems to come from the future with it. */
+  #add(pool: string, sample: PoolSample): void {
+    const { atMs } = sample;
+    const before = (this.#samples.get(pool) ?? []).filter(
+      (each) => each.atMs > atMs - longestWindowMs && each.atMs < atMs,
+    );
+    const newest = before.at(-1);
+    if (newest !== undefined && atMs - newest.atMs < shortestGapMs) return;
+    this.#samples.set(pool, [...before, sample]);
+  }
+}
+
+/** The engine itself fits the copies of some indices to the nodes: those need one. */
+function mostCopies(indices: readonly EngineIndex[]): number {
+  return Math.max(1, ...indices.map(({ replicas, isAutoExpanded }) => (isAutoExpanded ? 1 : replicas + 1)));
+}

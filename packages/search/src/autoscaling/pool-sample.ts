@@ -1,0 +1,122 @@
+import type { NodeLoad } from "../engine/engine-facts.ts";
+import type { MetricTarget, MetricType } from "../model/autoscaling-policy.ts";
+
+/** The load of a pool at one moment. */
+export interface PoolSample {
+  readonly atMs: number;
+  /** Nodes that the pool had to have. */
+  readonly nodes: number;
+  /** Those of them that said nothing. */
+  readonly missing: number;
+  /** What the others had on average; a metric that nobody told is left out. */
+  readonly values: Readonly<Partial<Record<MetricType, number>>>;
+}
+
+/** So near to the target nothing changes. */
+const tolerance = 0.1;
+
+/** Divisions leave dust. */
+const dust = 1e-9;
+
+const percentages: ReadonlySet<MetricType> = new Set(["Cpu", "Heap", "Disk"]);
+
+/** How many nodes one sample asks for if the question is more, and if it is fewer. The metric that asks for most wins. */
+export function sampleAnswer(
+  sample: PoolSample,
+  metrics: readonly MetricTarget[],
+): { readonly up: number; readonly down: number } {
+  const answers = metrics.map((metric) => metricAnswer(sample, metric));
+  return {
+    up: Math.max(0, ...answers.map(({ up }) => up)),
+    down: Math.max(...answers.map(({ down }) => down)),
+  };
+}
+
+/** A node that is silent counts as idle when more are asked for, and as full when fewer are. */
+function metricAnswer(
+  { nodes, missing, values }: PoolSample,
+  metric: MetricTarget,
+): { readonly up: number; readonly down: number } {
+  const value = values[metric.type];
+  if (value === undefined) return { up: 0, down: nodes };
+  const told = value * (nodes - missing);
+  const full = percentages.has(metric.type) ? Math.max(100, metric.target) : metric.target;
+  return {
+    up: nodesFor(told, nodes, metric.target),
+    down: nodesFor(told + full * missing, nodes, metric.target),
+  };
+}
+
+/** Nodes on which the total would be at the target. */
+function nodesFor(total: number, nodes: number, target: number): number {
+  const ratio = total / (nodes * target);
+  return Math.abs(ratio - 1) <= tolerance + dust ? nodes : Math.ceil(total / target - dust);
+}
+
+/** What counters said before, by node. */
+export type Counters = ReadonlyMap<string, Pick<NodeLoad, "writeRejections"> & { readonly atMs: number }>;
+
+/** The sample of a pool from the statistics of its nodes; undefined for a pool without nodes. */
+export function poolSample(
+  names: readonly string[],
+  loads: readonly NodeLoad[],
+  { atMs, before }: { readonly atMs: number; readonly before: Counters },
+): PoolSample | undefined {
+  if (names.length === 0) return undefined;
+  const wanted = new Set(names);
+  const told = loads.filter(({ node }) => wanted.has(node));
+  return {
+    atMs,
+    nodes: names.length,
+    missing: names.length - told.length,
+    values: {
+      ...(told.length === 0 ? {} : meansOf(told)),
+      ...meanOf("SearchQueue", told, ({ searchQueue }) => searchQueue),
+      ...meanOf("WriteRejections", told, (load) => rejectionsAMinute(load, atMs, before)),
+    },
+  };
+}
+
+/** Disks are compared by their totals: a large one that is empty makes up for a small one that is full. */
+function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
+  const disk = sum(told.map(({ diskTotalBytes }) => diskTotalBytes));
+  const free = sum(told.map(({ diskFreeBytes }) => diskFreeBytes));
+  return {
+    Cpu: mean(told.map(({ cpuPercent }) => cpuPercent)),
+    Heap: mean(told.map(({ heapPercent }) => heapPercent)),
+    ...(disk > 0 ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {}),
+    ShardsPerNode: mean(told.map(({ shards }) => shards)),
+  };
+}
+
+/** Of a metric that not every node tells: a part says nothing of the whole. */
+function meanOf(
+  type: MetricType,
+  told: readonly NodeLoad[],
+  read: (load: NodeLoad) => number | undefined,
+): PoolSample["values"] {
+  const values = told.flatMap((load) => read(load) ?? []);
+  return values.length === 0 || values.length < told.length ? {} : { [type]: mean(values) };
+}
+
+/** A counter that is smaller than before belongs to a process that was started since. */
+function rejectionsAMinute(
+  { node, writeRejections }: NodeLoad,
+  atMs: number,
+  before: Counters,
+): number | undefined {
+  const last = before.get(node);
+  if (writeRejections === undefined || last?.writeRejections === undefined || atMs <= last.atMs)
+    return undefined;
+  const grown =
+    writeRejections < last.writeRejections ? writeRejections : writeRejections - last.writeRejections;
+  return (grown * 60_000) / (atMs - last.atMs);
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}

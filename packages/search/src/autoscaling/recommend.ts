@@ -1,0 +1,198 @@
+import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
+import { type PoolSample, sampleAnswer } from "./pool-sample.ts";
+import { type SampleWindow, windowOf } from "./sample-window.ts";
+
+/** Why a pool does not get the nodes that its load asks for, or not all of them yet. */
+export type LimitReason =
+  | "Cooldown"
+  | "ExpansionUnsupported"
+  | "IndexReplicas"
+  | "IndexReplicasUnknown"
+  | "MaxReplicas"
+  | "MinReplicas"
+  | "NotGreen"
+  | "NotIdle"
+  | "SamplesMissing"
+  | "ScaleDownRefused"
+  | "Step"
+  | "VolumesFirst"
+  | "WindowFilling";
+
+/** What is known of a pool besides its load. */
+export interface PoolFacts {
+  /** Nodes that it has to have now. */
+  readonly replicas: number;
+  readonly isGreen: boolean;
+  /** No shard moves, no node is restarted, removed or missing. */
+  readonly isIdle: boolean;
+  /** Fewest nodes that the copies of every index fit on; undefined while nobody knows. */
+  readonly indexFloor: number | undefined;
+  /** A removal that the rest of the cluster could not bear was refused a short while ago. */
+  readonly isRefused: boolean;
+  /** Volumes can still grow: full disks ask for no more nodes. */
+  readonly growsVolumes: boolean;
+  readonly lastScaleUpMs: number | undefined;
+  readonly lastScaleDownMs: number | undefined;
+}
+
+/** How many nodes a pool should have. */
+export interface Recommendation {
+  /** Where it should end, within its limits. */
+  readonly recommendation: number;
+  /** What to do now: the same, one step towards it, or nothing. */
+  readonly target: number;
+  /** Sorted; empty when nothing holds it back. */
+  readonly limitedBy: readonly LimitReason[];
+  /** What each metric alone would ask for. */
+  readonly metrics: readonly MetricAnswer[];
+}
+
+/** What one metric asks for. */
+export interface MetricAnswer {
+  readonly type: AutoscalingPolicy["metrics"][number]["type"];
+  readonly target: number;
+  readonly recommendation: number;
+}
+
+/**
+ * Says how many nodes a pool should have. The metric that asks for most wins. More nodes only if every sample of the window asks for
+ * more, and then as many as the most modest one; fewer only if every sample can do with fewer, and then as many as the greediest one.
+ * What is missing never asks for more and never allows less.
+ */
+export function recommend(
+  samples: readonly PoolSample[],
+  policy: AutoscalingPolicy,
+  { facts, nowMs }: { readonly facts: PoolFacts; readonly nowMs: number },
+): Recommendation {
+  const current = withinLimits(facts.replicas, policy);
+  const known = samples.filter(({ atMs }) => atMs <= nowMs);
+  const [up, down] = [policy.scaleUp, policy.scaleDown].map((pace) => windowOf(known, pace, nowMs));
+  const metrics = policy.metrics.map(({ type, target }) => ({
+    type,
+    target,
+    recommendation: wantedBy([{ type, target }], { up, down, current }),
+  }));
+  const all = wantedBy(policy.metrics, { up, down, current });
+  const others = policy.metrics.filter(({ type }) => type !== "Disk");
+  // Full disks ask for larger volumes first.
+  const isPutOff = facts.growsVolumes && all > current;
+  const wanted = isPutOff ? Math.max(current, wantedBy(others, { up, down, current })) : all;
+  const answer = towards({ wanted, current, policy, facts, nowMs }, { up, down });
+  const put: readonly LimitReason[] = wanted < all ? ["VolumesFirst"] : [];
+  return { ...answer, limitedBy: [...answer.limitedBy, ...put].toSorted(), metrics };
+}
+
+interface Windows {
+  readonly up: SampleWindow | undefined;
+  readonly down: SampleWindow | undefined;
+}
+
+function towards(change: Change, { up, down }: Windows): Limited {
+  const { wanted, current } = change;
+  if (wanted > current) return growth(change, up);
+  if (wanted < current) return shrinkage(change, down);
+  const limitedBy: readonly LimitReason[] = up?.hole === "SamplesMissing" ? ["SamplesMissing"] : [];
+  return { recommendation: current, target: current, limitedBy };
+}
+
+function wantedBy(
+  metrics: AutoscalingPolicy["metrics"],
+  { up, down, current }: Windows & { readonly current: number },
+): number {
+  const more = Math.min(...(up?.samples ?? []).map((sample) => sampleAnswer(sample, metrics).up));
+  if (Number.isFinite(more) && more > current) return more;
+  const fewer = Math.max(...(down?.samples ?? []).map((sample) => sampleAnswer(sample, metrics).down));
+  return Number.isFinite(fewer) && fewer < current ? fewer : current;
+}
+
+interface Change {
+  readonly wanted: number;
+  readonly current: number;
+  readonly policy: AutoscalingPolicy;
+  readonly facts: PoolFacts;
+  readonly nowMs: number;
+}
+
+type Limited = Omit<Recommendation, "metrics">;
+
+function growth(
+  { wanted, current, policy, facts, nowMs }: Change,
+  window: SampleWindow | undefined,
+): Limited {
+  const { maxStep, cooldownMs } = policy.scaleUp;
+  const recommendation = Math.min(wanted, policy.maxReplicas);
+  const stops: readonly LimitReason[] = [
+    ...holeIn(window),
+    ...(isCooling(facts.lastScaleUpMs, cooldownMs, nowMs) ? (["Cooldown"] as const) : []),
+  ];
+  const next = Math.min(recommendation, current + maxStep);
+  return limited({
+    recommendation,
+    target: stops.length > 0 ? current : next,
+    limits: [
+      ...(wanted > policy.maxReplicas ? (["MaxReplicas"] as const) : []),
+      ...(recommendation > current ? stops : []),
+      ...(stops.length === 0 && next < recommendation ? (["Step"] as const) : []),
+    ],
+  });
+}
+
+function shrinkage(
+  { wanted, current, policy, facts, nowMs }: Change,
+  window: SampleWindow | undefined,
+): Limited {
+  const { maxStep } = policy.scaleDown;
+  const floor = Math.min(current, facts.indexFloor ?? 0);
+  const recommendation = Math.max(wanted, policy.minReplicas, floor);
+  const stops = [...holeIn(window), ...dangers(facts), ...cooling(policy, facts, nowMs)];
+  const next = Math.max(recommendation, current - maxStep);
+  return limited({
+    recommendation,
+    target: stops.length > 0 ? current : next,
+    limits: [
+      ...(wanted < policy.minReplicas ? (["MinReplicas"] as const) : []),
+      ...(Math.max(wanted, policy.minReplicas) < floor ? (["IndexReplicas"] as const) : []),
+      ...(recommendation < current ? stops : []),
+      ...(stops.length === 0 && next > recommendation ? (["Step"] as const) : []),
+    ],
+  });
+}
+
+function limited({
+  recommendation,
+  target,
+  limits,
+}: {
+  readonly recommendation: number;
+  readonly target: number;
+  readonly limits: readonly LimitReason[];
+}): Limited {
+  return { recommendation, target, limitedBy: limits.toSorted() };
+}
+
+function holeIn(window: SampleWindow | undefined): readonly LimitReason[] {
+  return window?.hole === undefined ? [] : [window.hole];
+}
+
+/** What a node must not be taken away for. */
+function dangers({ isGreen, isIdle, indexFloor, isRefused }: PoolFacts): readonly LimitReason[] {
+  return [
+    ...(isGreen ? [] : (["NotGreen"] as const)),
+    ...(isIdle ? [] : (["NotIdle"] as const)),
+    ...(indexFloor === undefined ? (["IndexReplicasUnknown"] as const) : []),
+    ...(isRefused ? (["ScaleDownRefused"] as const) : []),
+  ];
+}
+
+/** Nodes that came a short while ago have hardly taken any load yet: they do not go again at once either. */
+function cooling({ scaleDown }: AutoscalingPolicy, facts: PoolFacts, nowMs: number): readonly LimitReason[] {
+  const { cooldownMs } = scaleDown;
+  const isHot =
+    isCooling(facts.lastScaleDownMs, cooldownMs, nowMs) || isCooling(facts.lastScaleUpMs, cooldownMs, nowMs);
+  return isHot ? ["Cooldown"] : [];
+}
+
+/** A time that has not come yet is a clock that was set back: it counts. */
+function isCooling(sinceMs: number | undefined, cooldownMs: number, nowMs: number): boolean {
+  return sinceMs !== undefined && nowMs - sinceMs < cooldownMs;
+}

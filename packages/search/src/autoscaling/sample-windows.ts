@@ -1,0 +1,95 @@
+import { canonicalJson, type System } from "@quartermaster/runtime";
+
+import type { EngineFacts } from "../engine/engine-facts.ts";
+import type { SampledFact } from "../engine/engine-sample.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { Seen } from "../seen.ts";
+import { autoscalingRows } from "./autoscaling-lane.ts";
+import type { TargetFigure } from "./autoscaling-metrics.ts";
+import { type AutoscalingSeen, NO_SAMPLES } from "./autoscaling-seen.ts";
+import { ClusterWindow } from "./cluster-window.ts";
+
+/**
+ * What a cluster with auto-scaling is asked in turn, one fact with each sample: never more than one request besides its health. How
+ * many copies indices have changes seldom.
+ */
+export function autoscalingTurns({ pools }: Pick<SearchCluster, "pools">): readonly SampledFact[] {
+  const isUsed = pools.some(({ autoscaling }) => autoscaling !== undefined);
+  return isUsed ? ["nodeLoad", "indices", ...Array.from({ length: 8 }, () => "nodeLoad" as const)] : [];
+}
+
+const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
+
+/** What the last reconcile of a cluster saw, and made of it. */
+interface Kept {
+  readonly window: ClusterWindow;
+  readonly seen: Seen;
+  readonly told: string;
+}
+
+/** The load of pools over the last hour, in memory. After a restart of the operator it fills anew before a node may go. */
+export class SampleWindows {
+  readonly #system: Pick<System, "wallMs">;
+  readonly #clusters = new Map<string, Kept>();
+
+  constructor(system: Pick<System, "wallMs">) {
+    this.#system = system;
+  }
+
+  /** What is known of a cluster now. */
+  of(uid: string): AutoscalingSeen {
+    return this.#clusters.get(uid)?.window.seenAt(this.#system.wallMs()) ?? justBegun;
+  }
+
+  /** A reconcile has seen this. A cluster without auto-scaling is not kept. */
+  keep(seen: Seen): void {
+    const { uid, pools } = seen.cluster;
+    const names = pools.filter(({ autoscaling }) => autoscaling !== undefined).map(({ name }) => name);
+    if (names.length === 0) {
+      this.#clusters.delete(uid);
+      return;
+    }
+    const window = this.#clusters.get(uid)?.window ?? new ClusterWindow(this.#system.wallMs());
+    window.retain(names);
+    this.#clusters.set(uid, { window, seen, told: this.#rows(seen) });
+  }
+
+  /** Takes what the engine just said. True: a reconcile would come to another answer than the last one. */
+  readonly take = (uid: string, engine: EngineFacts): boolean => {
+    const kept = this.#clusters.get(uid);
+    if (kept === undefined) return false;
+    kept.window.take(kept.seen.cluster, engine, this.#system.wallMs());
+    return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;
+  };
+
+  /** What pools in mode Auto have to have, by the last look at each cluster. */
+  readonly targets = (): readonly TargetFigure[] =>
+    [...this.#clusters.values()].flatMap(({ seen: { cluster } }) =>
+      cluster.pools
+        .filter(({ autoscaling }) => autoscaling?.mode === "Auto")
+        .map(({ name, replicas }) => ({
+          pool: `${cluster.namespace}/${cluster.name}/${name}`,
+          target: replicas,
+        })),
+    );
+
+  /** The API server does not let the volumes of a pool grow. */
+  refuseVolumes(uid: string, pool: string): void {
+    this.#clusters.get(uid)?.window.refuseVolumes(pool, this.#system.wallMs());
+  }
+
+  forget(uid: string): void {
+    this.#clusters.delete(uid);
+  }
+
+  /** The time of a change is that of the reconcile that makes it, and no part of the answer. */
+  #rows(seen: Seen): string {
+    if (seen.status.clusterUuid === undefined) return "";
+    const rows = autoscalingRows(seen, new Date(this.#system.wallMs()));
+    return canonicalJson(
+      rows.map(
+        ({ lastScaleUpTime: _up, lastScaleDownTime: _down, lastVolumeGrowthTime: _grown, ...row }) => row,
+      ),
+    );
+  }
+}

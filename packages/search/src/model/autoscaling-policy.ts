@@ -1,0 +1,97 @@
+import { quantityBytes } from "./quantity-units.ts";
+import type { ClusterObject } from "./read-cluster.ts";
+import { isManagerPool, type NodePool } from "./search-cluster.ts";
+
+/** What a pool is sized by. */
+export type MetricType = "Cpu" | "Heap" | "Disk" | "ShardsPerNode" | "SearchQueue" | "WriteRejections";
+
+/** How a pool follows its load; left out where its mode is Off. */
+export interface AutoscalingPolicy {
+  /** Recommend tells, Auto acts. */
+  readonly mode: "Recommend" | "Auto";
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly metrics: readonly MetricTarget[];
+  readonly scaleUp: ScalingPace;
+  readonly scaleDown: ScalingPace;
+  /** Volumes grow before nodes are added for full disks; undefined: they stay as they are. */
+  readonly storage: StorageGrowth | undefined;
+}
+
+/** How volumes grow. */
+export interface StorageGrowth {
+  /** Undefined: what is written is no size, which the check tells. */
+  readonly maxBytes: number | undefined;
+  readonly growAtPercent: number;
+  readonly stepPercent: number;
+}
+
+/** What one node should have of a metric: percent, or a number. */
+export interface MetricTarget {
+  readonly type: MetricType;
+  readonly target: number;
+}
+
+/** How fast a pool may change in one direction. */
+export interface ScalingPace {
+  /** For so long every sample must ask for it. */
+  readonly stabilizationMs: number;
+  /** Nodes per change. */
+  readonly maxStep: number;
+  /** Time between two changes. */
+  readonly cooldownMs: number;
+}
+
+type PoolSpec = ClusterObject["spec"]["nodePools"][number];
+type PaceSpec = NonNullable<PoolSpec["autoscaling"]>["scaleUp"];
+
+const byDefault = {
+  up: { stabilizationSeconds: 120, maxStep: 2, cooldownSeconds: 300 },
+  down: { stabilizationSeconds: 1800, maxStep: 1, cooldownSeconds: 3600 },
+} as const;
+
+/** The policy of a pool; undefined where there is none, or it is off. */
+export function readAutoscaling({ autoscaling }: PoolSpec): AutoscalingPolicy | undefined {
+  if (autoscaling === undefined || autoscaling.mode === "Off") return undefined;
+  const { mode, minReplicas, maxReplicas, metrics, scaleUp, scaleDown, storage } = autoscaling;
+  return {
+    mode,
+    minReplicas,
+    maxReplicas,
+    metrics,
+    scaleUp: paceOf(scaleUp, byDefault.up),
+    scaleDown: paceOf(scaleDown, byDefault.down),
+    storage:
+      storage === undefined
+        ? undefined
+        : {
+            maxBytes: quantityBytes(storage.maxSize),
+            growAtPercent: storage.growAtPercent,
+            stepPercent: storage.stepPercent,
+          },
+  };
+}
+
+function paceOf(spec: PaceSpec, otherwise: Required<NonNullable<PaceSpec>>): ScalingPace {
+  const { stabilizationSeconds, maxStep, cooldownSeconds } = { ...otherwise, ...spec };
+  return { stabilizationMs: stabilizationSeconds * 1000, maxStep, cooldownMs: cooldownSeconds * 1000 };
+}
+
+/**
+ * How many nodes a pool has to have: what the spec says, or what auto-scaling has decided. The target is in the status and never in
+ * the spec, which others apply again; `replicas` is where it starts. Nothing but this reads the target.
+ */
+export function effectiveReplicas(pool: NodePool, status: ClusterObject["status"]): number {
+  const { autoscaling, name, replicas } = pool;
+  if (autoscaling?.mode !== "Auto" || isManagerPool(pool)) return replicas;
+  const row = status?.autoscaling?.pools?.find((each) => each.pool === name);
+  return withinLimits(row?.target ?? replicas, autoscaling);
+}
+
+/** The number, or the limit that it passes. */
+export function withinLimits(
+  replicas: number,
+  { minReplicas, maxReplicas }: Pick<AutoscalingPolicy, "minReplicas" | "maxReplicas">,
+): number {
+  return Math.max(minReplicas, Math.min(maxReplicas, replicas));
+}

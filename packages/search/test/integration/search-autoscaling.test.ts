@@ -1,0 +1,334 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { defineKind, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
+import { persistentVolumeClaims, statefulSets } from "@quartermaster/runtime/kinds";
+import { eventually } from "@quartermaster/testkit";
+import { describe, expect, test } from "vitest";
+
+import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+
+interface Event extends KubeObject {
+  readonly reason?: string;
+  readonly note?: string;
+}
+
+const events: Kind<Event> = defineKind<Event>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  scope: "Namespaced",
+});
+
+interface StorageClass extends KubeObject {
+  readonly provisioner: string;
+  readonly allowVolumeExpansion: boolean;
+}
+
+const storageClasses: Kind<StorageClass> = defineKind<StorageClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  scope: "Cluster",
+});
+
+const orders = { name: "orders", shards: 4, replicas: 1, documents: 100 } as const;
+
+/** Windows of seconds instead of half an hour. */
+const quick = {
+  mode: "Auto",
+  minReplicas: 1,
+  maxReplicas: 5,
+  metrics: [{ type: "Cpu", target: 60 }],
+  scaleUp: { stabilizationSeconds: 1, maxStep: 5, cooldownSeconds: 1 },
+  scaleDown: { stabilizationSeconds: 3, maxStep: 1, cooldownSeconds: 2 },
+};
+
+function logs(replicas: number, autoscaling?: object): object {
+  return aCluster("logs", {
+    pools: [
+      aPool("managers", 1, { roles: ["cluster_manager"] }),
+      aPool("data", replicas, { roles: ["data"], ...(autoscaling === undefined ? {} : { autoscaling }) }),
+    ],
+  });
+}
+
+type Row = NonNullable<NonNullable<NonNullable<ClusterObject["status"]>["autoscaling"]>["pools"]>[number];
+
+function rowOf({ status }: Live<ClusterObject>): Partial<Row> {
+  return status?.autoscaling?.pools?.[0] ?? {};
+}
+
+/** Looked at each second, however settled. */
+async function setUp(): Promise<SearchBench> {
+  return await setUpSearch({ sampling: { settledMs: 700, openMs: 700 } });
+}
+
+async function placesOf({ client, namespace }: SearchBench): Promise<number> {
+  return (await client.get(statefulSets, { namespace, name: "logs-data" })).spec.replicas ?? 0;
+}
+
+/** So many samples later. */
+async function untilAsked({ engines }: SearchBench, samples: number): Promise<void> {
+  const count = (): number => engines.calls.filter((call) => call === "nodeLoad").length;
+  const before = count();
+  await eventually(() => count() >= before + samples || undefined, { withinMs: 60_000 });
+}
+
+function isAt(nodes: number): (found: Live<ClusterObject>) => boolean {
+  return (found) => isReady(found) && found.status?.availableNodes === nodes + 1;
+}
+
+describe("mode Auto", () => {
+  test("[search/SC-91] the load falls: nodes are drained and removed one at a time, down to what the copies need and no further", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(3));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-data-0", orders);
+    engine.load = { cpuPercent: 60 };
+    await bench.apply(logs(3, quick));
+    await bench.until("logs", (found) => isReady(found) && rowOf(found).target === 3);
+    engine.load = { cpuPercent: 5 };
+    const seen: string[] = [];
+    const done = await bench.until("logs", (found) => {
+      const { operation } = found.status ?? {};
+      if (operation !== undefined && !seen.includes(operation.node)) seen.push(operation.node);
+      return isAt(2)(found) && rowOf(found).limitedBy?.includes("IndexReplicas") === true;
+    });
+    expect(seen).toEqual(["logs-data-2"]);
+    expect(rowOf(done)).toMatchObject({ mode: "Auto", current: 2, target: 2, recommendation: 2 });
+    expect(rowOf(done).lastScaleDownTime).toBeDefined();
+    await untilAsked(bench, 5);
+    expect(await placesOf(bench)).toBe(2);
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+    expect(engine.lostShards()).toEqual([]);
+  });
+
+  test("[search/SC-93] the target is not undone by replicas that are applied again; the limits and the mode are", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(3, quick));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.load = { cpuPercent: 95 };
+    await bench.until("logs", isAt(5));
+    engine.load = { cpuPercent: 60 };
+    await bench.apply(logs(3, { ...quick, minReplicas: 2 }));
+    const applied = await bench.until("logs", isAt(5));
+    expect(applied.spec.nodePools[1]?.replicas).toBe(3);
+    await untilAsked(bench, 5);
+    expect(await placesOf(bench)).toBe(5);
+    expect(rowOf(await bench.get("logs"))).toMatchObject({ target: 5, recommendation: 5 });
+    // Two edits: a lower limit holds at once, and without auto-scaling the spec is as good as its word.
+    await bench.apply(logs(3, { ...quick, maxReplicas: 4 }));
+    await bench.until("logs", isAt(4));
+    await bench.apply(logs(3, { ...quick, mode: "Off" }));
+    const off = await bench.until("logs", isAt(3));
+    expect(off.status?.autoscaling).toBeUndefined();
+  });
+
+  test("a removal that the disks of the others could not bear is taken back before anything is excluded", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(3, quick));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-data-0", { ...orders, replicas: 0 });
+    engine.load = { cpuPercent: 5, diskTotalBytes: 1000, diskFreeBytes: 100 };
+    const refused = await bench.until(
+      "logs",
+      (found) => isAt(3)(found) && rowOf(found).limitedBy?.includes("ScaleDownRefused") === true,
+    );
+    expect(rowOf(refused)).toMatchObject({ target: 3, current: 3 });
+    expect(rowOf(refused).message).toContain("logs-data-2 is not removed: the disks");
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+    expect(await placesOf(bench)).toBe(3);
+  });
+
+  test("[search/SC-90] without samples nothing goes; once they are back, and the window has filled, it does", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(2));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.load = { cpuPercent: 5 };
+    await bench.stop();
+    engine.faults.plan({ call: "nodeLoad", fault: { kind: "throw", code: "timeout" } });
+    await bench.operate();
+    await bench.apply(logs(2, quick));
+    const blind = await bench.until("logs", (found) => rowOf(found).limitedBy !== undefined);
+    expect(rowOf(blind)).toMatchObject({ target: 2, limitedBy: ["SamplesMissing"] });
+    await untilAsked(bench, 5);
+    expect(await placesOf(bench)).toBe(2);
+    engine.faults.clear();
+    await bench.until("logs", isAt(1));
+  });
+
+  test(
+    "the operator is killed at every write of a growth: the same end, and the target is in the status before a node comes",
+    { timeout: 300_000 },
+    async () => {
+      await using bench = await setUp();
+      await bench.apply(logs(1));
+      await bench.until("logs", isReady);
+      await bench.stop();
+      bench.engines.engine("logs").load = { cpuPercent: 95 };
+      await bench.apply(logs(1, { ...quick, maxReplicas: 2 }));
+      const [crash] = allCrashes;
+      await liveAndDie(bench, crash, async () => {
+        const found = await bench.get("logs");
+        const isKept = (await placesOf(bench)) <= Math.max(1, rowOf(found).target ?? 1);
+        expect(isKept).toBe(true);
+        return isAt(2)(found);
+      });
+      expect(rowOf(await bench.get("logs"))).toMatchObject({ target: 2, current: 2 });
+    },
+  );
+
+  test("while the answer is the same, nothing is written and the API server is not asked, whatever samples say", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(2, { ...quick, minReplicas: 2 }));
+    const engine = bench.engines.engine("logs");
+    engine.load = { cpuPercent: 60 };
+    await bench.until("logs", (found) => isReady(found) && rowOf(found).limitedBy === undefined);
+    // The last status may still be on its way back.
+    await sleep(3_000);
+    const mark = await bench.cluster.audit.mark();
+    for (const cpuPercent of [57, 63, 55, 65, 60]) {
+      engine.load = { cpuPercent };
+      await untilAsked(bench, 2);
+    }
+    const entries = await bench.cluster.audit.since(mark, {});
+    const ours = entries.filter(
+      ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
+    );
+    expect(ours.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+  });
+});
+
+describe("volumes", () => {
+  /** Disks are nearly full, and stay so. */
+  const storage = {
+    ...quick,
+    minReplicas: 2,
+    maxReplicas: 3,
+    metrics: [{ type: "Disk", target: 60 }],
+    storage: { maxSize: "1500Mi" },
+  };
+
+  async function withClass(
+    bench: SearchBench,
+    allowVolumeExpansion: boolean,
+  ): Promise<AsyncDisposable & object> {
+    const name = `${bench.namespace}-${String(allowVolumeExpansion)}`;
+    await bench.client.create(storageClasses, {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: { name },
+      provisioner: "example.com/nobody",
+      allowVolumeExpansion,
+    });
+    const persistence = { pvc: { storageClass: name } };
+    const pools = [
+      aPool("managers", 1, { roles: ["cluster_manager"] }),
+      aPool("data", 2, { roles: ["data"], persistence, autoscaling: storage }),
+    ];
+    await bench.apply(aCluster("logs", { pools }));
+    return {
+      [Symbol.asyncDispose]: async () =>
+        await bench.client.delete(storageClasses, { name }).then(() => undefined),
+    };
+  }
+
+  async function sizes({ client, namespace }: SearchBench): Promise<readonly string[]> {
+    const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
+    return claims
+      .filter(({ metadata }) => metadata.name.startsWith("data-logs-data-"))
+      .map(({ spec }) => spec?.resources?.requests?.["storage"] ?? "");
+  }
+
+  test("[search/SC-95] full disks: volumes grow to their limit, and only then a node is added", async () => {
+    await using bench = await setUp();
+    await using stack = new AsyncDisposableStack();
+    stack.use(await withClass(bench, true));
+    await bench.until("logs", isReady);
+    bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
+    const seen: string[] = [];
+    const done = await bench.until("logs", (found) => {
+      const { volumeSize = "none", target = 0 } = rowOf(found);
+      const step = `${String(target)} nodes, ${volumeSize}`;
+      if (seen.at(-1) !== step) seen.push(step);
+      return isAt(3)(found);
+    });
+    expect(seen.filter((step) => step.startsWith("3"))).toEqual(["3 nodes, 1500Mi"]);
+    expect(rowOf(done)).toMatchObject({ volumeSize: "1500Mi", target: 3 });
+    // The new node's volume is brought to the same size.
+    const all = await eventually(async () => {
+      const found = await sizes(bench);
+      return found.every((size) => size === "1500Mi") ? found : undefined;
+    });
+    expect(all).toHaveLength(3);
+  });
+
+  test("[search/SC-95] a StorageClass that does not allow it: nodes are added, and it is told", async () => {
+    await using bench = await setUp();
+    await using stack = new AsyncDisposableStack();
+    stack.use(await withClass(bench, false));
+    await bench.until("logs", isReady);
+    bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
+    const done = await bench.until("logs", isAt(3));
+    expect(rowOf(done).limitedBy).toContain("ExpansionUnsupported");
+    expect(await sizes(bench)).toEqual(["1Gi", "1Gi", "1Gi"]);
+  });
+});
+
+describe("mode Recommend", () => {
+  test("[search/SC-92] the load rises and falls: status and events say so, and nothing else is written", async () => {
+    await using bench = await setUp();
+    await bench.apply(logs(2, { ...quick, mode: "Recommend" }));
+    const engine = bench.engines.engine("logs");
+    engine.load = { cpuPercent: 60 };
+    await bench.until("logs", (found) => isReady(found) && rowOf(found).recommendation === 2);
+    await sleep(3_000);
+    const mark = await bench.cluster.audit.mark();
+    engine.load = { cpuPercent: 90 };
+    const more = await bench.until("logs", (found) => rowOf(found).recommendation === 3);
+    expect(rowOf(more)).toMatchObject({ mode: "Recommend", current: 2 });
+    expect(rowOf(more).target).toBeUndefined();
+    engine.load = { cpuPercent: 10 };
+    await bench.until("logs", (found) => rowOf(found).recommendation === 1);
+    expect(await placesOf(bench)).toBe(2);
+    const written = await bench.writes(mark);
+    expect(new Set(written.map(({ resource, subresource }) => `${resource}/${subresource ?? ""}`))).toEqual(
+      new Set(["opensearchclusters/status"]),
+    );
+    const notes = await eventually(async () => {
+      const list = await Array.fromAsync(bench.client.list(events, { namespace: bench.namespace }));
+      const told = list.filter(({ reason }) => reason === "RecommendationChanged").map(({ note }) => note);
+      return told.length >= 2 ? told : undefined;
+    });
+    expect(notes).toContain("Pool data should have 3 nodes; before it was 2.");
+  });
+});
+
+describe("what cannot be", () => {
+  test("the API server refuses limits, targets and managers that make no sense, and says what to write", async () => {
+    await using bench = await setUpSearch({ isOperating: false });
+    const refusal = async (object: object): Promise<string> =>
+      await bench.apply(object).then(
+        () => "accepted",
+        (error: unknown) => String(error),
+      );
+    expect(await refusal(logs(3, { ...quick, minReplicas: 6 }))).toContain(
+      "minReplicas must not be greater than maxReplicas",
+    );
+    expect(await refusal(logs(3, { ...quick, metrics: [{ type: "Cpu", target: 101 }] }))).toContain(
+      "is a percentage: write 1 to 100",
+    );
+    expect(await refusal(logs(3, { ...quick, mode: "External" }))).toContain('supported values: "Off"');
+    expect(await refusal(aCluster("logs", { pools: [aPool("nodes", 3, { autoscaling: quick })] }))).toContain(
+      "mode Auto is not for pools with role cluster_manager",
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import type { PoolSample } from "../../../src/autoscaling/pool-sample.ts";
+import { type PoolFacts, recommend } from "../../../src/autoscaling/recommend.ts";
+import type { AutoscalingPolicy } from "../../../src/model/autoscaling-policy.ts";
+import { nowMs } from "../../support/a-policy.ts";
+
+const types = ["Cpu", "Heap", "Disk", "ShardsPerNode", "SearchQueue", "WriteRejections"] as const;
+
+const pace = fc.record({
+  stabilizationMs: fc.integer({ min: 0, max: 600_000 }),
+  maxStep: fc.integer({ min: 1, max: 5 }),
+  cooldownMs: fc.integer({ min: 0, max: 600_000 }),
+});
+
+const policies: fc.Arbitrary<AutoscalingPolicy> = fc
+  .record({
+    limits: fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 })),
+    metrics: fc.uniqueArray(
+      fc.record({ type: fc.constantFrom(...types), target: fc.integer({ min: 1, max: 100 }) }),
+      {
+        minLength: 1,
+        maxLength: 4,
+        selector: ({ type }) => type,
+      },
+    ),
+    scaleUp: pace,
+    scaleDown: pace,
+    storage: fc.constant(undefined),
+  })
+  .map(({ limits, ...rest }) => ({
+    mode: "Auto",
+    minReplicas: Math.min(...limits),
+    maxReplicas: Math.max(...limits),
+    ...rest,
+  }));
+
+const value = fc.double({ min: 0, max: 300, noNaN: true });
+
+const samples: fc.Arbitrary<readonly PoolSample[]> = fc
+  .array(
+    fc.record({
+      beforeMs: fc.integer({ min: 5_000, max: 110_000 }),
+      nodes: fc.integer({ min: 1, max: 20 }),
+      missing: fc.integer({ min: 0, max: 3 }),
+      values: fc.record(
+        {
+          Cpu: value,
+          Heap: value,
+          Disk: value,
+          ShardsPerNode: value,
+          SearchQueue: value,
+          WriteRejections: value,
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+    { maxLength: 25 },
+  )
+  .map((rows) => {
+    let atMs = nowMs;
+    return rows
+      .map(({ beforeMs, nodes, missing, values }) => {
+        atMs -= beforeMs;
+        return { atMs, nodes, missing: Math.min(missing, nodes), values };
+      })
+      .toReversed();
+  });
+
+const when = fc.option(fc.integer({ min: nowMs - 900_000, max: nowMs + 10_000 }), { nil: undefined });
+
+const facts: fc.Arbitrary<PoolFacts> = fc.record({
+  replicas: fc.integer({ min: 0, max: 25 }),
+  isGreen: fc.boolean(),
+  isIdle: fc.boolean(),
+  indexFloor: fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
+  isRefused: fc.boolean(),
+  growsVolumes: fc.boolean(),
+  lastScaleUpMs: when,
+  lastScaleDownMs: when,
+});
+
+const worlds = fc.record({ samples, policy: policies, facts });
+type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never;
+
+const runs = { numRuns: 500 };
+
+function answer({ samples: given, policy, facts: known }: World): ReturnType<typeof recommend> {
+  return recommend(given, policy, { facts: known, nowMs });
+}
+
+function startOf({ policy, facts: { replicas } }: World): number {
+  return Math.max(policy.minReplicas, Math.min(policy.maxReplicas, replicas));
+}
+
+test("target and recommendation are whole numbers within the limits, one step away at most", () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { policy } = world;
+      const { target, recommendation } = answer(world);
+      for (const number of [target, recommendation]) {
+        expect(Number.isInteger(number)).toBe(true);
+        expect(number).toBeGreaterThanOrEqual(policy.minReplicas);
+        expect(number).toBeLessThanOrEqual(policy.maxReplicas);
+      }
+      expect(target - startOf(world)).toBeLessThanOrEqual(policy.scaleUp.maxStep);
+      expect(startOf(world) - target).toBeLessThanOrEqual(policy.scaleDown.maxStep);
+    }),
+    runs,
+  );
+});
+
+test("fewer nodes only if it is green, idle, known, long ago, and the window is full; never below the floor of the copies", () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { policy, facts: known, samples: given } = world;
+      const { target } = answer(world);
+      if (target >= startOf(world)) return;
+      expect(known.isGreen && known.isIdle && !known.isRefused).toBe(true);
+      expect(target).toBeGreaterThanOrEqual(known.indexFloor ?? Number.POSITIVE_INFINITY);
+      const beginMs = nowMs - policy.scaleDown.stabilizationMs;
+      expect(given.some(({ atMs }) => atMs <= beginMs)).toBe(true);
+      for (const sinceMs of [known.lastScaleUpMs, known.lastScaleDownMs])
+        expect(nowMs - (sinceMs ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(
+          policy.scaleDown.cooldownMs,
+        );
+    }),
+    runs,
+  );
+});
+
+test("whoever gets other than recommended is told why, and nobody else", () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { target, recommendation, limitedBy } = answer(world);
+      expect(target === recommendation || limitedBy.length > 0).toBe(true);
+      expect(limitedBy).toEqual([...new Set(limitedBy)].toSorted());
+    }),
+    runs,
+  );
+});
+
+test("the same facts give the same answer, whatever order metrics have", () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { metrics: _metrics, ...first } = answer(world);
+      const turned = { ...world, policy: { ...world.policy, metrics: world.policy.metrics.toReversed() } };
+      const { metrics: _turned, ...second } = answer(turned);
+      expect(second).toEqual(first);
+    }),
+    runs,
+  );
+});
+
+test("more load never asks for fewer nodes", () => {
+  fc.assert(
+    fc.property(worlds, fc.double({ min: 1, max: 3, noNaN: true }), (world, factor) => {
+      const loaded = world.samples.map((sample) => ({
+        ...sample,
+        values: Object.fromEntries(
+          Object.entries(sample.values).map(([type, had]) => [type, had * factor]),
+        ) as PoolSample["values"],
+      }));
+      expect(answer({ ...world, samples: loaded }).recommendation).toBeGreaterThanOrEqual(
+        answer(world).recommendation,
+      );
+    }),
+    runs,
+  );
+});
+
+test("a sample less never means more change: what is missing asks for nothing and allows nothing", () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const start = startOf(world);
+      const blind = {
+        ...world,
+        samples: world.samples.map((sample) => ({ ...sample, missing: sample.nodes })),
+      };
+      const { target } = answer(blind);
+      expect(target).toBeLessThanOrEqual(Math.max(start, answer(world).target));
+    }),
+    runs,
+  );
+});
