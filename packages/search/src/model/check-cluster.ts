@@ -10,6 +10,7 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
     ...checkManagers(cluster),
     ...checkTls(cluster),
     ...checkDashboards(cluster),
+    ...checkMonitoring(cluster),
     ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
   ];
 }
@@ -66,6 +67,31 @@ function checkDashboards({ dashboards, pools }: SearchCluster): readonly SpecIss
     invalid(`spec.nodePools[${String(at)}].component`, "must not be dashboards while Dashboards is enabled"),
   ];
 }
+
+/** Its Service and Deployments would have the names of the pool's. */
+function checkMonitoring({ monitoring, pools }: SearchCluster): readonly SpecIssue[] {
+  if (monitoring === undefined) return [];
+  const taken = pools.flatMap(({ name }, at) => (monitoringComponents.has(name) ? [{ name, at }] : []));
+  return [
+    ...taken.map(({ name, at }) =>
+      invalid(
+        `spec.nodePools[${String(at)}].component`,
+        `must not be ${name} while general.monitoring is enabled`,
+      ),
+    ),
+    ...(/^[1-9]\d{0,5}(?:ms|s|m|h)$/.test(monitoring.scrapeInterval)
+      ? []
+      : [invalid("spec.general.monitoring.scrapeInterval", "is not an interval: write e.g. 30s")]),
+  ];
+}
+
+const monitoringComponents: ReadonlySet<string> = new Set([
+  "exporter",
+  "prometheus",
+  "alertmanager",
+  "grafana",
+  "alerts",
+]);
 
 function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIssue[] {
   const isSized = storage.kind !== "volume" || /^[0-9.]+([EPTGMk]i?|m)?$/.test(storage.size);
