@@ -33,6 +33,7 @@ import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
 import { markLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
+import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe } from "./observe.ts";
 import { perform, type PerformParts } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
@@ -73,6 +74,16 @@ function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
+/** What a cluster is made of. */
+const ownedKinds: readonly Kind[] = [
+  statefulSets,
+  deployments,
+  services,
+  configMaps,
+  networkPolicies,
+  podDisruptionBudgets,
+];
+
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
@@ -93,9 +104,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: [statefulSets, deployments, services, configMaps, networkPolicies, podDisruptionBudgets].map(
-      (each) => marked<KubeObject>(each),
-    ),
+    owns: [...ownedKinds, ...Object.values(monitoringKinds)].map((each) => marked<KubeObject>(each)),
     watches: [
       mappedFrom(marked(pods), clusterOf),
       mappedFrom(marked(persistentVolumeClaims), clusterOf),

@@ -15,6 +15,7 @@ import { secretText } from "../secret-text.ts";
 import type { Material, SecretFact, Seen } from "../seen.ts";
 import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
+import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
 import { wantedLeaves } from "./wanted-leaves.ts";
 
 /** Never used, never overwritten: whoever made it may hold the key. */
@@ -37,13 +38,9 @@ const foreignSecret: LaneRule = {
 };
 
 /** What outlives the cluster. */
-function rootsOf({ authority, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
-  return [
-    authority,
-    adminPassword,
-    ...(fileRealm === undefined ? [] : [fileRealm.operator]),
-    ...(dashboards === undefined ? [] : [dashboards]),
-  ];
+function rootsOf({ authority, adminPassword, fileRealm, ...own }: Material): readonly SecretFact[] {
+  const accounts = [fileRealm?.operator, own.dashboards, own.monitoring, own.grafana];
+  return [authority, adminPassword, ...accounts.filter((each) => each !== undefined)];
 }
 
 /** Authority and passwords of a cluster of this name before us. */
@@ -107,7 +104,11 @@ const makeRoots: LaneRule = {
 };
 
 /** Accounts that no person uses. */
-function ownAccounts(cluster: SearchCluster, { fileRealm, dashboards }: Material): readonly SearchAction[] {
+function ownAccounts(
+  cluster: SearchCluster,
+  { fileRealm, dashboards, monitoring, grafana }: Material,
+): readonly SearchAction[] {
+  const names = monitoringNames(cluster);
   const { operatorPassword } = clusterNames(cluster);
   const { password } = dashboardsNames(cluster);
   return [
@@ -116,6 +117,12 @@ function ownAccounts(cluster: SearchCluster, { fileRealm, dashboards }: Material
       : []),
     ...(dashboards?.state === "missing"
       ? [{ do: "keepPassword" as const, name: password, username: dashboardsUser, alsoRandom: [cookieKey] }]
+      : []),
+    ...(monitoring?.state === "missing"
+      ? [{ do: "keepPassword" as const, name: names.password, username: monitoringUser }]
+      : []),
+    ...(grafana?.state === "missing"
+      ? [{ do: "keepPassword" as const, name: names.grafanaPassword, username: "admin" }]
       : []),
   ];
 }

@@ -208,7 +208,7 @@ export interface MonitoringWish {
 export interface StackWish {
   /** Undefined: what the API server serves decides. */
   readonly mode: "None" | "Operator" | "Standalone" | undefined;
-  /** Secret with `alertmanager.yml`. */
+  /** Secret with `alertmanager.yaml`. */
   readonly receiversSecret: string | undefined;
   readonly retention: string;
   readonly claimName: string | undefined;

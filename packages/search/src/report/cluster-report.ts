@@ -8,6 +8,7 @@ import { isLicenseExpired } from "../engine/engine-facts.ts";
 import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
 import { allPools } from "../model/read-cluster.ts";
+import { monitoringReport } from "../monitoring/monitoring-report.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import { clusterNames } from "../workload/cluster-names.ts";
@@ -38,6 +39,7 @@ export function clusterReport(
     access: accessOf(seen),
     engine: engineOf(seen),
     capacity: capacityOf(seen),
+    monitoring: monitoringReport(seen),
     license: licenseReport(
       seen,
       decisions.find(({ lane }) => lane === "license"),
@@ -171,6 +173,7 @@ export const conditionTypes = [
   "CertificatesValid",
   "SecurityApplied",
   "LicenseApplied",
+  "MonitoringReady",
 ] as const;
 
 /** What the cluster's conditions say. */
@@ -182,6 +185,9 @@ export function clusterConditions(
     availability(seen),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),
+    ...(seen.cluster.monitoring === undefined
+      ? []
+      : [laneCondition("MonitoringReady", "monitoring", decisions)]),
     ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
   ];
 }
