@@ -7,6 +7,7 @@ import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
 import { restEngine } from "./engine/rest-engine.ts";
 import { licenseMetrics } from "./license/license-metrics.ts";
 import { operationMetrics } from "./nodes/operation-metrics.ts";
+import { stalledMetrics } from "./report/stalled-metrics.ts";
 import { searchController } from "./search-controller.ts";
 import { searchPermissions } from "./search-permissions.ts";
 import { officialHosts } from "./workload/official-hosts.ts";
@@ -40,6 +41,7 @@ export function searchDomain({
       const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
+      const states = stalledMetrics(series);
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
@@ -50,6 +52,7 @@ export function searchDomain({
           concurrency,
           policy: { pluginHosts },
           onEvent,
+          states,
           ...(namespace === undefined ? {} : { namespace }),
         }),
       );

@@ -12,7 +12,7 @@ import {
   exporterDeployment,
   exporterNetworkPolicy,
   exporterService,
-} from "./exporter-objects.ts";
+} from "./exporter-deployment.ts";
 import { operatorStack } from "./operator-stack.ts";
 import { ruleObjects, type WantedObject } from "./rule-objects.ts";
 import { stackParts, standaloneStack } from "./standalone-stack.ts";

@@ -5,8 +5,8 @@ import { encode } from "../secret-text.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import type { MonitoringKind } from "./monitoring-kinds.ts";
 import { metadataOf } from "./pod-deployment.ts";
+import { alertmanagerConfigs, scrapeConfigs, silentAlertmanager, stackPorts } from "./prometheus-files.ts";
 import { objectOf, type WantedObject } from "./rule-objects.ts";
-import { alertmanagerConfigs, scrapeConfigs, silentAlertmanager, stackPorts } from "./stack-config.ts";
 
 /**
  * Prometheus and Alertmanager as objects of prometheus-operator. They find the exporter and each other by the names of Services, so that

@@ -127,14 +127,14 @@ function alertsConfigMap(cluster: SearchCluster): ConfigMap {
 /** Found by the sidecar of Grafana's chart. */
 function dashboardsConfigMap(cluster: SearchCluster): ConfigMap {
   const base = metadataOf(cluster, monitoringNames(cluster).dashboards);
-  const files = grafanaDashboards(scopeOf(cluster)).map(({ name, model }) => [
-    `${cluster.namespace}-${cluster.name}-${name}.json`,
-    JSON.stringify(model, undefined, 2),
-  ]);
+  const files = grafanaDashboards(scopeOf(cluster)).map(
+    ({ name, model }) =>
+      [`${cluster.namespace}-${cluster.name}-${name}.json`, JSON.stringify(model, undefined, 2)] as const,
+  );
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { ...base, labels: { ...base.labels, grafana_dashboard: "1" } },
-    data: Object.fromEntries(files) as Record<string, string>,
+    data: Object.fromEntries(files),
   };
 }

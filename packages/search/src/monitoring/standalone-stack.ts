@@ -1,4 +1,4 @@
-import { digestOf, type JsonObject } from "@quartermaster/runtime";
+import { digestOf } from "@quartermaster/runtime";
 import {
   type ConfigMap,
   configMaps,
@@ -11,9 +11,11 @@ import {
 
 import type { MonitoringWish, SearchCluster, StackPart } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
+import { grafanaFiles } from "./grafana-files.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
+import { prometheusFiles, silentAlertmanager, stackPorts } from "./prometheus-files.ts";
 import type { WantedObject } from "./rule-objects.ts";
-import { grafanaFiles, prometheusFiles, silentAlertmanager, stackPorts } from "./stack-config.ts";
+import { stackVolumes } from "./stack-volumes.ts";
 
 /** The parts of a stack, in the order in which they are made. */
 export const stackParts: readonly StackPart[] = ["prometheus", "alertmanager", "grafana"];
@@ -98,7 +100,7 @@ function podOf(
   { part, inputsHash }: { readonly part: StackPart; readonly inputsHash: string },
 ): Parameters<typeof podDeployment>[1] {
   const { image, resources } = stack.parts[part];
-  const volumes = volumesOf(cluster, stack, part);
+  const volumes = stackVolumes[part](cluster, stack);
   const probe = { httpGet: { path: health[part], port: "web" }, timeoutSeconds: 5 };
   return {
     part,
@@ -145,80 +147,5 @@ function argumentsOf({ retention }: MonitoringWish["stack"], part: StackPart): r
     case "grafana":
     default:
       return ["--config=/etc/grafana/grafana.ini"];
-  }
-}
-
-interface MountedVolume {
-  readonly volume: JsonObject;
-  readonly path: string;
-  readonly isWritten?: boolean;
-}
-
-function volumesOf(
-  cluster: SearchCluster,
-  { receiversSecret, claimName }: MonitoringWish["stack"],
-  part: StackPart,
-): readonly MountedVolume[] {
-  const names = monitoringNames(cluster);
-  const config = (path: string): MountedVolume => ({
-    volume: { name: "config", configMap: { name: names.stack[part] } },
-    path,
-  });
-  const scratch = (name: string, path: string): MountedVolume => ({
-    volume: { name, emptyDir: {} },
-    path,
-    isWritten: true,
-  });
-  switch (part) {
-    case "prometheus":
-      return [
-        config("/etc/prometheus"),
-        { volume: { name: "rules", configMap: { name: names.alerts } }, path: "/etc/prometheus-rules" },
-        claimName === undefined
-          ? scratch("data", "/prometheus")
-          : {
-              volume: { name: "data", persistentVolumeClaim: { claimName } },
-              path: "/prometheus",
-              isWritten: true,
-            },
-      ];
-    case "alertmanager":
-      return [
-        receiversSecret === undefined
-          ? config("/etc/alertmanager")
-          : {
-              volume: { name: "config", secret: { secretName: receiversSecret } },
-              path: "/etc/alertmanager",
-            },
-        scratch("data", "/alertmanager"),
-      ];
-    case "grafana":
-    default:
-      return [
-        config("/etc/grafana"),
-        {
-          volume: {
-            name: "provisioning",
-            configMap: {
-              name: names.stack.grafana,
-              items: [
-                { key: "datasources.yaml", path: "datasources/datasources.yaml" },
-                { key: "dashboards.yaml", path: "dashboards/dashboards.yaml" },
-              ],
-            },
-          },
-          path: "/etc/grafana-provisioning",
-        },
-        {
-          volume: { name: "dashboards", configMap: { name: names.dashboards } },
-          path: "/etc/grafana-dashboards",
-        },
-        {
-          volume: { name: "login", secret: { secretName: names.grafanaPassword } },
-          path: "/etc/grafana-login",
-        },
-        scratch("data", "/var/lib/grafana"),
-        scratch("tmp", "/tmp"),
-      ];
   }
 }

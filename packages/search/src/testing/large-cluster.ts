@@ -11,9 +11,9 @@ import { NO_LICENSE } from "../license/license-seen.ts";
 import { markAnnotations, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { podNames } from "../model/search-cluster.ts";
+import { NO_MONITORING } from "../monitoring/monitoring-seen.ts";
 import { type Children, observeWorkload } from "../observe-workload.ts";
 import { searchRules } from "../rules.ts";
-import { NO_MONITORING } from "../monitoring/monitoring-seen.ts";
 import { NOTHING_APPLIED } from "../security-content/security-seen.ts";
 import type { Material, Seen } from "../seen.ts";
 import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
@@ -62,7 +62,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },
       license: NO_LICENSE,
       dashboards: NO_DASHBOARDS,
-    monitoring: NO_MONITORING,
+      monitoring: NO_MONITORING,
       security: {
         hasIndex: known(true),
         serving: new Set(nodes.map(({ name }) => name)),

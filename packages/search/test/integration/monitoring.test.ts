@@ -52,7 +52,7 @@ async function serve(client: Client, name: MonitoringKind): Promise<AsyncDisposa
         },
       ],
     },
-  } as unknown as Parameters<typeof client.create>[1] & KubeObject);
+  } as KubeObject);
   return {
     [Symbol.asyncDispose]: async () => {
       try {
@@ -85,6 +85,11 @@ async function monitoringIn({ client, namespace }: SearchBench): Promise<readonl
     }),
   );
   return found.flat().toSorted();
+}
+
+async function secretIn({ client, namespace }: SearchBench, name: string, key: string): Promise<string> {
+  const { data } = await client.get(secrets, { namespace, name });
+  return Buffer.from(data?.[key] ?? "", "base64").toString();
 }
 
 async function untilThere(bench: SearchBench, kind: Kind, name: string): Promise<Live> {
@@ -129,8 +134,8 @@ describe("monitoring", () => {
     expect(dashboards.metadata.labels?.["grafana_dashboard"]).toBe("1");
     expect(Object.keys(dashboards.data ?? {})).toHaveLength(4);
     {
-      await using _monitor = await serve(client, "ServiceMonitor");
-      await using _rule = await serve(client, "PrometheusRule");
+      await using served = new AsyncDisposableStack();
+      for (const kind of ["ServiceMonitor", "PrometheusRule"] as const) served.use(await serve(client, kind));
       const monitor = await untilThere(bench, monitoringKinds.ServiceMonitor, "logs-monitor");
       const exporter = await client.get(services, { namespace, name: "logs-exporter" });
       expect(exporter.metadata.labels).toMatchObject(
@@ -155,7 +160,8 @@ describe("monitoring", () => {
     expect(own.status?.monitoring?.stack).toBe("Standalone");
     expect(await monitoringIn(bench)).toEqual(expect.arrayContaining(stackDeployments));
     {
-      await using _monitor = await serve(client, "ServiceMonitor");
+      await using served = new AsyncDisposableStack();
+      served.use(await serve(client, "ServiceMonitor"));
       await untilThere(bench, monitoringKinds.ServiceMonitor, "logs-monitor");
       for (const part of ["prometheus", "alertmanager", "grafana"])
         await untilGone(bench, deployments, `logs-${part}`);
@@ -183,11 +189,9 @@ describe("monitoring", () => {
     }
     const config = await client.get(configMaps, { namespace, name: "logs-prometheus" });
     expect(config.data?.["prometheus.json"]).toContain(`logs-exporter.${namespace}.svc:9114`);
-    const login = await client.get(secrets, { namespace, name: "logs-grafana-password" });
-    expect(Buffer.from(login.data?.["password"] ?? "", "base64").toString()).toMatch(/^[\w-]{32}$/);
-    const record = await client.get(secrets, { namespace, name: "logs-security-applied" });
-    const applied = Buffer.from(record.data?.["applied"] ?? "", "base64").toString();
-    expect(applied).toContain("internalusers/quartermaster-monitoring");
+    expect(await secretIn(bench, "logs-grafana-password", "password")).toMatch(/^[\w-]{32}$/);
+    const user = "internalusers/quartermaster-monitoring";
+    expect(await secretIn(bench, "logs-security-applied", "applied")).toContain(user);
 
     await bench.apply(monitored({ enable: true, stack: { mode: "None" } }));
     await eventually(
@@ -199,10 +203,7 @@ describe("monitoring", () => {
     await bench.apply(aCluster("logs", { pools }));
     await bench.until("logs", (found) => isReady(found) && found.status?.monitoring === undefined);
     expect(await monitoringIn(bench)).toEqual([]);
-    const after = await client.get(secrets, { namespace, name: "logs-security-applied" });
-    expect(Buffer.from(after.data?.["applied"] ?? "", "base64").toString()).not.toContain(
-      "quartermaster-monitoring",
-    );
+    expect(await secretIn(bench, "logs-security-applied", "applied")).not.toContain(user);
     expect(await nodeUids(bench)).toEqual(uids);
   });
 

@@ -6,7 +6,7 @@ import type { PresentObject } from "../../src/dashboards/dashboards-seen.ts";
 import { readExporterConfig } from "../../src/exporter/index.ts";
 import { decideLane } from "../../src/lane.ts";
 import type { MonitoringWish, SearchCluster } from "../../src/model/search-cluster.ts";
-import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/exporter-objects.ts";
+import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/exporter-deployment.ts";
 import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monitoring-kinds.ts";
 import { monitoringLane } from "../../src/monitoring/monitoring-lane.ts";
 import { monitoringReport } from "../../src/monitoring/monitoring-report.ts";
@@ -201,7 +201,7 @@ test("switched on or off, no node has another input, and no StatefulSet differs"
       const hash = poolInputsHash(off, aPool(), followed);
       expect(poolInputsHash(on, aPool(), followed)).toBe(hash);
       const setOf = (cluster: SearchCluster): object =>
-        poolStatefulSet(cluster, aPool(), { inputsHash: hash } as Parameters<typeof poolStatefulSet>[2]);
+        poolStatefulSet(cluster, aPool(), { inputsHash: hash });
       expect(setOf(on)).toEqual(setOf(off));
     }
 });
