@@ -82,12 +82,6 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch"],
   },
   {
-    reason: "Whether kinds of prometheus-operator and grafana-operator are served. Watched by name.",
-    apiGroups: ["apiextensions.k8s.io"],
-    resources: ["customresourcedefinitions"],
-    verbs: ["list", "watch"],
-  },
-  {
     reason: "Scrapes, alert rules and, where asked for, Prometheus and Alertmanager of monitored clusters.",
     apiGroups: ["monitoring.coreos.com"],
     resources: ["servicemonitors", "prometheusrules", "prometheuses", "alertmanagers"],
@@ -98,6 +92,12 @@ const needed: readonly DomainPermission[] = [
     apiGroups: ["grafana.integreatly.org"],
     resources: ["grafanadashboards"],
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Whether kinds of prometheus-operator and grafana-operator are served. Watched by name.",
+    apiGroups: ["apiextensions.k8s.io"],
+    resources: ["customresourcedefinitions"],
+    verbs: ["list", "watch"],
   },
   {
     reason: "Licences of Elasticsearch clusters: read in the cluster's namespace, and never written.",

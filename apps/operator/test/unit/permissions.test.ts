@@ -135,6 +135,7 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
   ]);
   expect(rulesOf("config/rbac-limited/optional/search.yaml")).toEqual([
     ...searchWrites,
+    "customresourcedefinitions: list, watch",
     "clusterlicenses, licenseassociations: get, list, watch",
     "namespaces: get",
   ]);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { PresentObject } from "../../src/dashboards/dashboards-seen.ts";
 import { readExporterConfig } from "../../src/exporter/index.ts";
 import { decideLane } from "../../src/lane.ts";
+import { checkCluster } from "../../src/model/check-cluster.ts";
 import type { MonitoringWish, SearchCluster } from "../../src/model/search-cluster.ts";
 import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/exporter-deployment.ts";
 import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monitoring-kinds.ts";
@@ -270,6 +271,40 @@ test("its user has one role, with nothing but reads of figures", () => {
     JSON.stringify(entry).includes("quartermaster-monitoring"),
   );
   expect(mapped).toEqual([["quartermaster_monitoring", { users: ["quartermaster-monitoring"] }]]);
+});
+
+describe("a declaration", () => {
+  const issuesOf = (monitoring: object): readonly string[] => {
+    const cluster = aSearchCluster({ monitoring: aMonitoring(monitoring) });
+    return checkCluster(cluster, { nodePools: [] } as unknown as Parameters<typeof checkCluster>[1]).map(
+      ({ path }) => path.replace("spec.general.monitoring.", ""),
+    );
+  };
+
+  test.each<[string, object, readonly string[]]>([
+    ["nothing said", {}, []],
+    ["an interval", { scrapeInterval: "15s" }, []],
+    ["no interval", { scrapeInterval: "often" }, ["scrapeInterval"]],
+    ["a label of its own", { relabelings: [{ targetLabel: "team", replacement: "a" }] }, []],
+    ["figures dropped", { metricRelabelings: [{ action: "drop", sourceLabels: ["a"], regex: "b" }] }, []],
+    ["another address", { relabelings: [{ targetLabel: "__address__" }] }, ["relabelings[0].targetLabel"]],
+    ["another namespace", { relabelings: [{ targetLabel: "namespace" }] }, ["relabelings[0].targetLabel"]],
+    [
+      "another cluster",
+      { metricRelabelings: [{ targetLabel: "cluster" }] },
+      ["metricRelabelings[0].targetLabel"],
+    ],
+    ["labels in bulk", { relabelings: [{ action: "LabelMap", regex: "(.*)" }] }, ["relabelings[0].action"]],
+    ["a reference", { relabelings: [{ targetLabel: "$1" }] }, ["relabelings[0].targetLabel"]],
+  ])("%s", (_name, monitoring, want) => {
+    expect(issuesOf(monitoring)).toEqual(want);
+  });
+
+  test("names no pool like a part of it", () => {
+    const cluster = aSearchCluster({ monitoring: aMonitoring(), pools: [aPool({ name: "exporter" })] });
+    const issues = checkCluster(cluster, { nodePools: [] } as unknown as Parameters<typeof checkCluster>[1]);
+    expect(issues.map(({ path }) => path)).toEqual(["spec.nodePools[0].component"]);
+  });
 });
 
 describe("the status", () => {
