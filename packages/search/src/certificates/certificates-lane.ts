@@ -38,16 +38,22 @@ const foreignSecret: LaneRule = {
 };
 
 /** What outlives the cluster. */
-function rootsOf({ authority, adminPassword, fileRealm, ...own }: Material): readonly SecretFact[] {
-  const accounts = [fileRealm?.operator, own.dashboards, own.monitoring, own.grafana];
-  return [authority, adminPassword, ...accounts.filter((each) => each !== undefined)];
+function rootsOf({ authority, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
+  const accounts = [fileRealm?.operator, dashboards].filter((each) => each !== undefined);
+  return [authority, adminPassword, ...accounts];
+}
+
+/** The same of what monitors the cluster: a foreign one is its own lane's matter, and keeps no certificate from being renewed. */
+function monitoringRootsOf({ monitoring, grafana }: Material): readonly SecretFact[] {
+  return [monitoring, grafana].filter((each) => each !== undefined);
 }
 
 /** Authority and passwords of a cluster of this name before us. */
 const takeOver: LaneRule = {
   name: "takeOver",
   answer: ({ material }) => {
-    const kept = rootsOf(material).filter(({ state }) => state === "kept");
+    const roots = [...rootsOf(material), ...monitoringRootsOf(material)];
+    const kept = roots.filter(({ state }) => state === "kept");
     if (kept.length === 0) return undefined;
     const actions: readonly SearchAction[] = kept.flatMap(({ name, live }) =>
       live === undefined ? [] : [{ do: "takeOverSecret", name, uid: live.metadata.uid }],

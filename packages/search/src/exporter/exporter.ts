@@ -123,9 +123,12 @@ export class Exporter implements AsyncDisposable {
       this.#remembered.set(part, { atMs: system.monotonicMs(), samples });
       return { part, isOk: true, samples };
     } catch (error) {
-      this.#remembered.delete(part);
-      if (isOptional && error instanceof EngineError && error.code === "forbidden")
+      if (isOptional === true && error instanceof EngineError && error.code === "forbidden") {
+        // Not asked again at once: each refusal is a line in the engine's audit log.
+        this.#remembered.set(part, { atMs: system.monotonicMs(), samples: [] });
         return { part, isOk: true, samples: [] };
+      }
+      this.#remembered.delete(part);
       onFailure?.(part, error);
       return { part, isOk: false, samples: [] };
     }

@@ -1,7 +1,7 @@
 import { settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import type { MonitoringWish } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
@@ -95,6 +95,20 @@ const notYet: LaneRule = {
       : undefined,
 };
 
+/** Never used, never overwritten: whoever made it may know the password. */
+const foreignSecret: LaneRule = {
+  name: "foreignSecret",
+  answer: ({ material }) => {
+    const accounts = [material.monitoring, material.grafana].filter((each) => each?.state === "foreign");
+    if (accounts.length === 0) return undefined;
+    const names = accounts.map((each) => each?.name ?? "").join(", ");
+    return refuses(
+      searchReasons.secretConflict,
+      `Secret ${names} was not made by the operator and is not used. Remove it, or name an account of your own in spec.general.monitoring.monitoringUserSecret.`,
+    );
+  },
+};
+
 const awaitMaterial: LaneRule = {
   name: "awaitMaterial",
   answer: ({ monitoring: { missing }, material }) => {
@@ -168,5 +182,5 @@ export function pendingDeployments(
 /** Exporter, alert rules, dashboards and, where asked for, who reads them. Restarts no node, and no kind that is absent stops it. */
 export const monitoringLane: SearchLane = {
   name: "monitoring",
-  rules: [prune, notYet, awaitMaterial, keepObjects],
+  rules: [prune, notYet, foreignSecret, awaitMaterial, keepObjects],
 };

@@ -123,6 +123,16 @@ test.for<[string, Seen, string, string]>([
     "awaitMaterial",
     "waiting",
   ],
+  [
+    "somebody else has the name of its login",
+    seenWith(
+      none,
+      {},
+      { material: aMaterial({ monitoring: { ...account, state: "foreign", login: undefined } }) },
+    ),
+    "foreignSecret",
+    "stalled",
+  ],
   ["nothing is there", seenWith(none), "keepObjects", "waiting"],
   ["the exporter runs", seenWith(none, { deployments: running("logs-exporter") }), "keepObjects", "settled"],
   [
