@@ -89,11 +89,13 @@ export function healthSamples(health: unknown): readonly Sample[] {
   ];
 }
 
-/** From `_cluster/settings` with defaults, flat. What was set last wins: transient, persistent, default. */
+/** From `_cluster/settings` with defaults. What was set last wins: transient, persistent, default. */
 export function settingSamples(settings: unknown): readonly Sample[] {
-  const valueOf = (key: string): unknown =>
+  const valueOf = (path: string): unknown =>
     ["transient", "persistent", "defaults"]
-      .map((level) => fieldOf(fieldOf(settings, level), key))
+      .map((level) =>
+        `${level}.${path}`.split(".").reduce<unknown>((at, field) => fieldOf(at, field), settings),
+      )
       .find((value) => value !== undefined);
   return [
     ...watermarks.flatMap((each) =>

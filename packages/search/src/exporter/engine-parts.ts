@@ -42,8 +42,9 @@ const minuteMs = 60_000;
 
 const coordinationPath =
   "/_cluster/state/metadata,nodes?filter_path=metadata.cluster_coordination.last_committed_config,nodes.*.name";
-const settingsPath = `/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=${[
-  "*.cluster.routing.allocation.disk.watermark*",
+/** Not as flat settings: names with dots cannot be filtered. */
+const settingsPath = `/_cluster/settings?include_defaults=true&filter_path=${[
+  "*.cluster.routing.allocation.disk.watermark",
   "*.cluster.max_shards_per_node",
 ].join(",")}`;
 

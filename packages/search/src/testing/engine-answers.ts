@@ -100,13 +100,18 @@ export const engineAnswers: Readonly<Record<string, unknown>> = {
     nodes: { Xw1: { name: "logs-nodes-0" } },
   },
   "/_cluster/settings": {
-    persistent: { "cluster.max_shards_per_node": "500" },
-    transient: {},
+    persistent: { cluster: { max_shards_per_node: "500" } },
     defaults: {
-      "cluster.max_shards_per_node": "1000",
-      "cluster.routing.allocation.disk.watermark.low": "85%",
-      "cluster.routing.allocation.disk.watermark.high": "90%",
-      "cluster.routing.allocation.disk.watermark.flood_stage": "95%",
+      cluster: {
+        max_shards_per_node: "1000",
+        routing: {
+          allocation: {
+            disk: {
+              watermark: { low: "85%", high: "90%", flood_stage: "95%", "flood_stage.frozen": "95%" },
+            },
+          },
+        },
+      },
     },
   },
   "/_snapshot/nightly/": {

@@ -45,32 +45,19 @@ describe("health", () => {
 });
 
 describe("settings", () => {
+  const limit = (shards: unknown): object => ({ cluster: { max_shards_per_node: shards } });
+  const watermark = (low: unknown): object => ({
+    cluster: { routing: { allocation: { disk: { watermark: { low } } } } },
+  });
+
   test.each<[string, object, readonly string[]]>([
-    ["the default", { defaults: { "cluster.max_shards_per_node": "1000" } }, ["1000"]],
-    [
-      "a persistent one before the default",
-      {
-        persistent: { "cluster.max_shards_per_node": "500" },
-        defaults: { "cluster.max_shards_per_node": "1" },
-      },
-      ["500"],
-    ],
-    [
-      "a transient one before all",
-      {
-        transient: { "cluster.max_shards_per_node": "7" },
-        persistent: { "cluster.max_shards_per_node": "5" },
-      },
-      ["7"],
-    ],
-    ["a percentage", { persistent: { "cluster.routing.allocation.disk.watermark.low": "80%" } }, ["80"]],
-    ["a ratio", { persistent: { "cluster.routing.allocation.disk.watermark.high": "0.9" } }, ["90"]],
-    [
-      "bytes are no percentage",
-      { persistent: { "cluster.routing.allocation.disk.watermark.low": "10gb" } },
-      [],
-    ],
-    ["nonsense", { persistent: { "cluster.max_shards_per_node": { deep: 1 } } }, []],
+    ["the default", { defaults: limit("1000") }, ["1000"]],
+    ["a persistent one before the default", { persistent: limit("500"), defaults: limit("1") }, ["500"]],
+    ["a transient one before all", { transient: limit("7"), persistent: limit("5") }, ["7"]],
+    ["a percentage", { persistent: watermark("80%") }, ["80"]],
+    ["a ratio", { persistent: watermark("0.9") }, ["90"]],
+    ["bytes are no percentage", { persistent: watermark("10gb") }, []],
+    ["nonsense", { persistent: limit({ deep: 1 }) }, []],
   ])("%s", (_name, answer, want) => {
     expect(settingSamples(answer).map(({ value }) => String(value))).toEqual(want);
   });
