@@ -43,7 +43,7 @@ export interface ObserveParts {
 /** Reads everything that the decision needs. */
 export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
   const declared = observeWorkload(object, storedChildren(object, ctx));
-  const workload = { ...declared, cluster: withStack(declared.cluster, ctx) };
+  const workload = { ...declared, cluster: withStack(declared.cluster, ctx, parts.policy.exporterImage) };
   const { cluster, status, pods: podList } = workload;
   const issues = [...workload.issues, ...workloadIssues(cluster, parts.policy)];
   const material = observeMaterial(object, cluster, ctx);

@@ -20,6 +20,8 @@ export interface SearchDomainOptions {
   readonly engineProxy?: ProxyPlace;
   /** Hosts that plugins may come from. */
   readonly pluginHosts?: readonly string[];
+  /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
+  readonly exporterImage?: string;
 }
 
 /**
@@ -32,6 +34,7 @@ export function searchDomain({
   connect,
   engineProxy,
   pluginHosts = officialHosts,
+  exporterImage,
 }: SearchDomainOptions = {}): Domain {
   return {
     name: "search",
@@ -50,7 +53,7 @@ export function searchDomain({
           system,
           log,
           concurrency,
-          policy: { pluginHosts },
+          policy: { pluginHosts, ...(exporterImage === undefined ? {} : { exporterImage }) },
           onEvent,
           states,
           ...(namespace === undefined ? {} : { namespace }),

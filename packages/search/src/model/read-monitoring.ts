@@ -5,8 +5,8 @@ import type { MonitoringWish, StackPart, StackPartWish, StackWish } from "./sear
 type MonitoringSpec = ClusterObject["spec"]["general"]["monitoring"];
 type StackSpec = NonNullable<MonitoringSpec>["stack"];
 
-/** The image that `make image ARGS="--image search-exporter"` writes. */
-const exporterImage = "quartermaster.local/search-exporter:0.0.0";
+/** The image that `make image ARGS="--image search-exporter"` writes; operators may name another one for all clusters. */
+export const exporterImage = "quartermaster.local/search-exporter:0.0.0";
 
 const stackImages: Readonly<Record<StackPart, string>> = {
   prometheus: "docker.io/prom/prometheus:v3.5.0",

@@ -11,6 +11,7 @@ import { configMaps, deployments, networkPolicies, secrets, services } from "@qu
 import type { PresentObject } from "../dashboards/dashboards-seen.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
+import { exporterImage } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
@@ -20,11 +21,24 @@ import type { MonitoringSeen } from "./monitoring-seen.ts";
  * The declaration with the kind of stack that it comes to: where the author says nothing, an API of prometheus-operator means that
  * somebody else reads the figures, and otherwise the cluster gets a stack of its own.
  */
-export function withStack(cluster: SearchCluster, ctx: Pick<Context, "follow">): SearchCluster {
+export function withStack(
+  cluster: SearchCluster,
+  ctx: Pick<Context, "follow">,
+  /** The operator's image of the exporter (default: the one that we build). */
+  image: string = exporterImage,
+): SearchCluster {
   const { monitoring } = cluster;
-  if (monitoring === undefined || monitoring.stack.mode !== undefined) return cluster;
-  const mode = isServed("ServiceMonitor", ctx) ? "None" : "Standalone";
-  return { ...cluster, monitoring: { ...monitoring, stack: { ...monitoring.stack, mode } } };
+  if (monitoring === undefined) return cluster;
+  const name = monitoring.image.name === exporterImage ? image : monitoring.image.name;
+  const mode = monitoring.stack.mode ?? (isServed("ServiceMonitor", ctx) ? "None" : "Standalone");
+  return {
+    ...cluster,
+    monitoring: {
+      ...monitoring,
+      image: { ...monitoring.image, name },
+      stack: { ...monitoring.stack, mode },
+    },
+  };
 }
 
 /** Not being allowed to look is the same as not being served: monitoring must not keep a cluster from anything. */

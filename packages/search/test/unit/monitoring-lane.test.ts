@@ -1,4 +1,4 @@
-import type { Live } from "@quartermaster/runtime";
+import { ApiError, type Live } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
@@ -12,6 +12,7 @@ import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monit
 import { monitoringLane } from "../../src/monitoring/monitoring-lane.ts";
 import { monitoringReport } from "../../src/monitoring/monitoring-report.ts";
 import { type MonitoringSeen, NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
+import { withStack } from "../../src/monitoring/observe-monitoring.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Seen } from "../../src/seen.ts";
 import { networkPolicy } from "../../src/supporting-objects/network-policy.ts";
@@ -281,6 +282,23 @@ test("its user has one role, with nothing but reads of figures", () => {
     JSON.stringify(entry).includes("quartermaster-monitoring"),
   );
   expect(mapped).toEqual([["quartermaster_monitoring", { users: ["quartermaster-monitoring"] }]]);
+});
+
+test("a cluster that names no image gets the operator's, and no stack is asked for where ServiceMonitors are served", () => {
+  const unserved = { follow: () => undefined };
+  const open = stacked(undefined);
+  const resolved = withStack(open, unserved, "registry/exporter:1").monitoring;
+  expect([resolved?.image.name, resolved?.stack.mode]).toEqual(["registry/exporter:1", "Standalone"]);
+  const own = aSearchCluster({ monitoring: aMonitoring({ image: { name: "theirs", pullSecrets: [] } }) });
+  expect(withStack(own, unserved, "registry/exporter:1").monitoring?.image.name).toBe("theirs");
+  const forbidden = {
+    follow: (): never => {
+      throw new ApiError("forbidden", { class: "forbidden", mayHaveActed: false });
+    },
+  };
+  expect(withStack(open, forbidden).monitoring?.stack.mode).toBe("Standalone");
+  const definition = { served: ["v1"] } as unknown as undefined;
+  expect(withStack(open, { follow: () => definition }).monitoring?.stack.mode).toBe("None");
 });
 
 describe("a declaration", () => {
