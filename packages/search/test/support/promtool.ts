@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { realSystem } from "@quartermaster/runtime";
@@ -19,27 +19,35 @@ export function prometheusProgram(name: PrometheusProgram): string | undefined {
   const unpacked = join(folder, "usr/bin", name);
   const found = [named, name, unpacked].find((each) => each !== undefined && runs(each));
   if (found !== undefined) return found;
-  return download() && runs(unpacked) ? unpacked : undefined;
+  download();
+  return runs(unpacked) ? unpacked : undefined;
 }
 
 function runs(program: string): boolean {
   return spawnSync(program, ["--version"]).status === 0;
 }
 
-/** Unpacked beside its place and moved there: two runs at once do not see half of it. */
-function download(): boolean {
+/** Unpacked beside its place and moved there: of two runs at once, one is faster and the other takes what it made. */
+function download(): void {
   mkdirSync(join(folder, ".."), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
+  const run = (program: string, args: readonly string[]): boolean =>
+    spawnSync(program, [...args], { cwd: made, stdio: "ignore", timeout: 120_000 }).status === 0;
   try {
-    execFileSync("apt-get", ["download", "prometheus"], { cwd: made, stdio: "ignore", timeout: 120_000 });
+    // Without Debian, or a way to its packages, there is nothing: the caller looks.
+    if (!run("apt-get", ["download", "prometheus"])) return;
     const [archive = ""] = readdirSync(made);
-    execFileSync("dpkg-deb", ["-x", archive, "files"], { cwd: made, stdio: "ignore", timeout: 60_000 });
-    if (!existsSync(folder)) renameSync(join(made, "files"), folder);
-    return true;
-  } catch {
-    // No Debian, or no way to its packages: the caller says what that means.
-    return false;
+    if (run("dpkg-deb", ["-x", archive, "files"])) moveInto(folder, join(made, "files"));
   } finally {
     rmSync(made, { recursive: true, force: true });
+  }
+}
+
+function moveInto(target: string, from: string): void {
+  try {
+    renameSync(from, target);
+  } catch (error) {
+    const isTaken = error instanceof Error && "code" in error && error.code === "ENOTEMPTY";
+    if (!isTaken) throw error;
   }
 }
