@@ -84,6 +84,8 @@ function prometheus(cluster: SearchCluster, { stack }: MonitoringWish): WantedOb
         automountServiceAccountToken: false,
         podMetadata: { labels: monitoringLabels(cluster, "prometheus") },
         ruleSelector: { matchLabels: monitoringLabels(cluster) },
+        // Selects nothing. Without any selector, prometheus-operator takes the whole configuration for somebody else's and writes none.
+        probeSelector: { matchLabels: monitoringLabels(cluster) },
         additionalScrapeConfigs: { name: names.scrape, key: keys.scrape },
         additionalAlertManagerConfigs: { name: names.scrape, key: keys.alertmanagers },
         ...(resources === undefined ? {} : { resources }),

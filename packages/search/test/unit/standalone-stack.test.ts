@@ -111,6 +111,9 @@ test("objects of prometheus-operator discover nothing, and none is made where th
   const scrape = Buffer.from(secret?.data?.["scrape.yaml"] ?? "", "base64").toString();
   expect(parse(scrape)).toMatchObject([{ static_configs: [{ targets: ["logs-exporter.team.svc:9114"] }] }]);
   expect(JSON.stringify(all)).not.toContain("_sd_configs");
+  const prometheus = all.find(({ kind }) => kind.kind === "Prometheus")?.object;
+  const ofCluster = { matchLabels: { "search.quartermaster.dev/monitoring": "logs" } };
+  expect(prometheus).toMatchObject({ spec: { ruleSelector: ofCluster, probeSelector: ofCluster } });
 });
 
 const promtool = prometheusProgram("promtool");
