@@ -123,7 +123,8 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       expect(await ask("/_cluster/health")).toBe(200);
       expect(await ask("/books/_search")).toBe(403);
       expect(await ask("/books/_doc/9", { method: "PUT", body: { title: "no" } })).toBe(403);
-      expect(await ask("/_cluster/settings", { method: "PUT", body: { persistent: {} } })).toBe(403);
+      const settings = { persistent: { "cluster.max_shards_per_node": 900 } };
+      expect(await ask("/_cluster/settings", { method: "PUT", body: settings })).toBe(403);
       expect(await ask("/books", { method: "DELETE" })).toBe(403);
 
       const program = prometheusProgram("prometheus");
