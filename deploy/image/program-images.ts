@@ -35,9 +35,18 @@ export const shareDriverImage: ProgramImage = {
   tools: ["mount", "umount"],
 };
 
+/** The image of the exporter beside a search cluster; the operator asks for it by this name unless the spec names another. */
+export const searchExporterImage: ProgramImage = {
+  name: "quartermaster.local/search-exporter:0.0.0",
+  user: "65532:65532",
+  program: "app/search-exporter.mjs",
+  entryPoint: "apps/search-exporter/src/main.ts",
+};
+
 /** All images by the name that `make image` knows them by. */
 export const images: Readonly<Record<string, ProgramImage>> = {
   operator: operatorImage,
+  "search-exporter": searchExporterImage,
   "share-driver": shareDriverImage,
 };
 

@@ -22,7 +22,7 @@ export const packages: readonly PackageRule[] = [
   { folder: "packages/install-plan", mayImport: belowDomains, entries: ["offline"] },
   { folder: "packages/subscription", mayImport: belowDomains },
   { folder: "packages/licensing", mayImport: belowDomains },
-  { folder: "packages/search", mayImport: belowDomains, entries: ["offline", "testing"] },
+  { folder: "packages/search", mayImport: belowDomains, entries: ["exporter", "offline", "testing"] },
   { folder: "packages/local-cluster", mayImport: [], entries: ["engines"] },
   {
     folder: "packages/testkit",
@@ -32,6 +32,7 @@ export const packages: readonly PackageRule[] = [
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },
   { folder: "apps/cli", mayImport: [...domains, ...belowDomains, "local-cluster"] },
   { folder: "apps/share-driver", mayImport: foundation },
+  { folder: "apps/search-exporter", mayImport: ["search", "runtime"] },
   { folder: "apps/console", mayImport: [...domains, ...foundation] },
   { folder: "bench", mayImport: [...domains, ...foundation, "local-cluster", "testkit", "tools"] },
   { folder: "deploy", mayImport: ["local-cluster", "tools"] },

@@ -79,12 +79,15 @@ function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "leas
 }
 
 function domainsOf(settings: Settings): readonly Domain[] {
-  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace, engineProxy } =
-    settings;
+  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace } = settings;
+  const { engineProxy, searchExporterImage } = settings;
   const operatorNamespace = webhook?.namespace ?? leaseNamespace;
   const all = allDomains({
     requireAuthor,
-    search: engineProxy === undefined ? {} : { engineProxy },
+    search: {
+      ...(engineProxy === undefined ? {} : { engineProxy }),
+      ...(searchExporterImage === undefined ? {} : { exporterImage: searchExporterImage }),
+    },
     licensing: readLicensingConfig(settings),
     subscription: {
       settings: readSubscriptionConfig(subscriptionConfigPath),

@@ -1,10 +1,9 @@
-import { parseArgs } from "node:util";
-
 import type { OperatorRole, WebhookOptions } from "@quartermaster/runtime";
 import type { ProxyPlace } from "@quartermaster/search";
 import { z } from "zod";
 
 import { engineProxyPlace } from "./engine-proxy-place.ts";
+import { readFlags } from "./read-flags.ts";
 import { SettingsError } from "./settings-error.ts";
 import { webhookSettings } from "./webhook-settings.ts";
 
@@ -41,6 +40,8 @@ export interface Settings {
   readonly subscriptionConfigPath?: string;
   /** Through which search engines are reached (default: none, pods are dialled). */
   readonly engineProxy?: ProxyPlace;
+  /** Image of the exporter for search clusters that name none. */
+  readonly searchExporterImage?: string;
   /** The only namespace whose EnterpriseLicenses are honoured. */
   readonly licenseNamespace: string;
   /** File with the vendor's key (default: signatures are verified by engines alone). */
@@ -142,6 +143,11 @@ const options = {
     about:
       "HTTP proxy to the pods of search clusters, for an operator outside the cluster, e.g. unix:/run/pods.sock or http://10.0.0.1:3128 (default: none)",
   },
+  "search-exporter-image": {
+    variable: "QM_SEARCH_EXPORTER_IMAGE",
+    about:
+      "image of the exporter for search clusters that name none (default: quartermaster.local/search-exporter:0.0.0)",
+  },
   "license-namespace": {
     variable: "QM_LICENSE_NAMESPACE",
     about: "the only namespace whose EnterpriseLicenses are honoured (default: quartermaster-licenses)",
@@ -209,6 +215,7 @@ const shape = z.object({
     .transform((value) => value === "true"),
   "subscription-config": z.string().optional(),
   "engine-proxy": engineProxyPlace.optional(),
+  "search-exporter-image": z.string().min(1).max(1024).optional(),
   "license-namespace": namespaceName.default("quartermaster-licenses"),
   "license-key-file": z.string().optional(),
 });
@@ -218,7 +225,7 @@ export function readSettings(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
-  const flags = readFlags(args);
+  const flags = readFlags(args, Object.keys(options));
   const given = Object.fromEntries(
     Object.entries(options).map(([name, { variable }]) => [name, flags.values[name] ?? said(env[variable])]),
   );
@@ -244,6 +251,7 @@ export function readSettings(
     ...optional("metricsHost", data["metrics-host"]),
     ...optional("subscriptionConfigPath", data["subscription-config"]),
     ...optional("licenseKeyPath", data["license-key-file"]),
+    ...optional("searchExporterImage", data["search-exporter-image"]),
     licenseNamespace: data["license-namespace"],
     ...optional("webhookClientCaPath", data["webhook-client-ca-file"]),
     ...(data["engine-proxy"] === undefined ? {} : { engineProxy: data["engine-proxy"] }),
@@ -268,28 +276,6 @@ export function describeSettings(): string {
     ([name, { variable, about }]) => `  --${name.padEnd(24)} ${variable.padEnd(27)} ${about}`,
   );
   return ["Usage: quartermaster-operator [flags]", "", ...lines, ""].join("\n");
-}
-
-/** Flags that may stand alone. */
-const switches: ReadonlySet<string> = new Set(["--insecure-skip-tls-verify", "--require-author"]);
-
-interface Flags {
-  readonly values: Readonly<Record<string, string | undefined>>;
-  readonly isHelpWanted: boolean;
-}
-
-function readFlags(args: readonly string[]): Flags {
-  const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: "string" as const }]));
-  try {
-    const { values } = parseArgs({
-      args: args.map((word) => (switches.has(word) ? `${word}=true` : word)),
-      options: { ...known, help: { type: "boolean", short: "h" } },
-    });
-    const { help = false, ...texts } = values;
-    return { values: texts, isHelpWanted: help };
-  } catch (error) {
-    throw new SettingsError(error instanceof Error ? error.message : "unreadable flags", { cause: error });
-  }
 }
 
 function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {

@@ -19,6 +19,7 @@ import { byCluster } from "./marks.ts";
 import { observeMaterial } from "./material/observe-material.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
+import { observeMonitoring, withStack } from "./monitoring/observe-monitoring.ts";
 import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
 import { searchMemory } from "./search-memory.ts";
@@ -43,7 +44,8 @@ export interface ObserveParts {
 
 /** Reads everything that the decision needs. */
 export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
-  const workload = observeWorkload(object, storedChildren(object, ctx));
+  const declared = observeWorkload(object, storedChildren(object, ctx));
+  const workload = { ...declared, cluster: withStack(declared.cluster, ctx, parts.policy.exporterImage) };
   const { cluster, status, pods: podList } = workload;
   const issues = [...workload.issues, ...workloadIssues(cluster, parts.policy)];
   const material = observeMaterial(object, cluster, ctx);
@@ -61,6 +63,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     engine: await engineFactsOf(known, parts),
     license,
     dashboards: observeDashboards(object, cluster, ctx),
+    monitoring: observeMonitoring(object, cluster, ctx),
     security: await observeSecurity({
       cluster,
       client,

@@ -21,6 +21,7 @@ export const searchReasons = {
   licenseNotYetValid: "NotYetValid",
   licensePending: "LicensePending",
   memberMissing: "MemberMissing",
+  monitoringPending: "MonitoringPending",
   nameClash: "NameClash",
   needsAcknowledgement: "NeedsAcknowledgement",
   noMatchingLicense: "NoMatchingLicense",

@@ -8,6 +8,7 @@ import { formationLane } from "./formation/formation-lane.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/search-cluster.ts";
+import { monitoringLane } from "./monitoring/monitoring-lane.ts";
 import { janitorLane } from "./nodes/janitor-lane.ts";
 import { nodesLane } from "./nodes/nodes-lane.ts";
 import { poolsLane } from "./pools/pools-lane.ts";
@@ -79,6 +80,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
+    monitoringLane,
   ],
   elasticsearch: [
     formationLane,
@@ -90,6 +92,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     autoscalingLane,
     supportingObjectsLane,
     dashboardsLane,
+    monitoringLane,
     licenseLane,
   ],
 };

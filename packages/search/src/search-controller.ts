@@ -35,9 +35,11 @@ import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
 import { markLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
+import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe } from "./observe.ts";
 import { perform, type PerformParts } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
+import type { ClusterStates } from "./report/stalled-metrics.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
 import type { Seen } from "./seen.ts";
@@ -59,6 +61,8 @@ export interface SearchControllerOptions {
   readonly onEvent?: (event: ReconcileEvent) => void;
   /** Called with the outcome of each attempt to apply a licence. */
   readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
+  /** Told how each cluster is. */
+  readonly states?: ClusterStates;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
 }
@@ -105,12 +109,14 @@ export function searchController(options: SearchControllerOptions): Controller {
   const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
   const isOlderGroup =
     kind.kind === openSearchCluster.kind.kind && kind.group !== openSearchCluster.kind.group;
+  const supersedes = isOlderGroup ? isSuperseded : (): boolean => false;
+  const looks = { sampler, policy, attempts, windows, nowMs, isSuperseded: supersedes };
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
     name: `search-${kind.group.split(".")[0] ?? ""}-${kind.group.split(".")[1] ?? ""}`,
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: ownedKinds.map((each) => marked<KubeObject>(each)),
+    owns: [...ownedKinds, ...Object.values(monitoringKinds)].map((each) => marked<KubeObject>(each)),
     watches: [
       mappedFrom(marked(pods), clusterOf),
       mappedFrom(marked(persistentVolumeClaims), clusterOf),
@@ -123,15 +129,13 @@ export function searchController(options: SearchControllerOptions): Controller {
     recipe: {
       finalizer,
       conditionTypes,
-      observe: async (object, ctx) =>
-        await observe(object, ctx, {
-          sampler,
-          policy,
-          attempts,
-          windows,
-          nowMs,
-          isSuperseded: isOlderGroup ? isSuperseded : () => false,
-        }),
+      observe: async (object, ctx) => {
+        options.states?.set(stateKey(object), isStalled(object));
+        return await observe(object, ctx, looks);
+      },
+      statusWritten: (before, { outcome }) => {
+        options.states?.set(stateKey(before), outcome.kind === "stalled");
+      },
       rules: searchRules,
       perform: async (action, ctx) => {
         await perform(action, ctx, parts);
@@ -140,9 +144,18 @@ export function searchController(options: SearchControllerOptions): Controller {
         windows.forget(uid);
         sampler.forget(uid);
         attempts.forget(uid);
+        options.states?.forget(uid);
       }),
     },
   });
+}
+
+function stateKey({ metadata }: Live<ClusterObject>): { readonly uid: string; readonly name: string } {
+  return { uid: metadata.uid, name: `${metadata.namespace}/${metadata.name}` };
+}
+
+function isStalled({ status }: Live<ClusterObject>): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === "Stalled" && is === "True") === true;
 }
 
 function isSuperseded({ metadata }: Live<ClusterObject>, ctx: Context): boolean {

@@ -8,6 +8,7 @@ import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
 import { restEngine } from "./engine/rest-engine.ts";
 import { licenseMetrics } from "./license/license-metrics.ts";
 import { operationMetrics } from "./nodes/operation-metrics.ts";
+import { stalledMetrics } from "./report/stalled-metrics.ts";
 import { searchController } from "./search-controller.ts";
 import { searchPermissions } from "./search-permissions.ts";
 import { officialHosts } from "./workload/official-hosts.ts";
@@ -20,6 +21,8 @@ export interface SearchDomainOptions {
   readonly engineProxy?: ProxyPlace;
   /** Hosts that plugins may come from. */
   readonly pluginHosts?: readonly string[];
+  /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
+  readonly exporterImage?: string;
 }
 
 /**
@@ -32,6 +35,7 @@ export function searchDomain({
   connect,
   engineProxy,
   pluginHosts = officialHosts,
+  exporterImage,
 }: SearchDomainOptions = {}): Domain {
   return {
     name: "search",
@@ -42,6 +46,7 @@ export function searchDomain({
       const onTargets = autoscalingMetrics(series);
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
+      const states = stalledMetrics(series);
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
@@ -51,8 +56,9 @@ export function searchDomain({
           system,
           log,
           concurrency,
-          policy: { pluginHosts },
+          policy: { pluginHosts, ...(exporterImage === undefined ? {} : { exporterImage }) },
           onEvent,
+          states,
           ...(namespace === undefined ? {} : { namespace }),
         }),
       );

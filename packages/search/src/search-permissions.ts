@@ -70,16 +70,34 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "delete"],
   },
   {
-    reason: "Who may reach the nodes.",
+    reason: "Who may reach the nodes, and what monitors them.",
     apiGroups: ["networking.k8s.io"],
     resources: ["networkpolicies"],
-    verbs: ["get", "list", "watch", "create", "patch"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
     reason: "How many nodes may be evicted at a time.",
     apiGroups: ["policy"],
     resources: ["poddisruptionbudgets"],
     verbs: ["get", "list", "watch", "create", "patch"],
+  },
+  {
+    reason: "Scrapes, alert rules and, where asked for, Prometheus and Alertmanager of monitored clusters.",
+    apiGroups: ["monitoring.coreos.com"],
+    resources: ["servicemonitors", "prometheusrules", "prometheuses", "alertmanagers"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Dashboards of monitored clusters.",
+    apiGroups: ["grafana.integreatly.org"],
+    resources: ["grafanadashboards"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason: "Whether kinds of prometheus-operator and grafana-operator are served. Watched by name.",
+    apiGroups: ["apiextensions.k8s.io"],
+    resources: ["customresourcedefinitions"],
+    verbs: ["list", "watch"],
   },
   {
     reason: "Licences of Elasticsearch clusters: read in the cluster's namespace, and never written.",

@@ -8,6 +8,7 @@ import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
 import type { LicenseSeen } from "./license/license-seen.ts";
 import type { ClusterObject, ReadCluster } from "./model/read-cluster.ts";
+import type { MonitoringSeen } from "./monitoring/monitoring-seen.ts";
 import type { SecuritySeen } from "./security-content/security-seen.ts";
 import type { FollowedInputs } from "./workload/pool-inputs-hash.ts";
 
@@ -41,6 +42,7 @@ export interface Seen extends ReadCluster {
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
   readonly dashboards: DashboardsSeen;
+  readonly monitoring: MonitoringSeen;
 }
 
 /** A pod of a pool. */
@@ -83,6 +85,10 @@ export interface Material {
   readonly fileRealm: FileRealmMaterial | undefined;
   /** The account of Dashboards or Kibana that is ours; undefined where there is none. */
   readonly dashboards: AccountFact | undefined;
+  /** The exporter's account that is ours; undefined where there is none. */
+  readonly monitoring: AccountFact | undefined;
+  /** Grafana's administrator; undefined where there is no Grafana of ours. */
+  readonly grafana: AccountFact | undefined;
   /** Secrets that the spec names and that are not there yet, or lack a key: what the user has to do. */
   readonly missing: readonly string[];
   /** Inputs of pods that are not in the spec, for `poolInputsHash`. */

@@ -1,5 +1,6 @@
 import type {
   DashboardsWish,
+  MonitoringWish,
   NodePool,
   PodWish,
   SearchCluster,
@@ -76,6 +77,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
     },
     pod: noWish,
     dashboards: undefined,
+    monitoring: undefined,
     networkPolicy: { isEnabled: true, from: [] },
     whenDeleted: "Retain",
     whenPoolRemoved: "Retain",
@@ -109,6 +111,31 @@ export function aDashboards(changes: Partial<DashboardsWish> = {}): DashboardsWi
     resources: undefined,
     service: { type: "ClusterIP", labels: {}, sourceRanges: [] },
     pod: noWish,
+    ...changes,
+  };
+}
+
+/** Monitoring as a spec that says nothing else asks for it. */
+export function aMonitoring(changes: Partial<MonitoringWish> = {}): MonitoringWish {
+  const part = (image: string): MonitoringWish["stack"]["parts"]["grafana"] => ({
+    image: { name: image, pullSecrets: [] },
+    resources: undefined,
+  });
+  return {
+    image: { name: "quartermaster.local/search-exporter:0.0.0", pullSecrets: [] },
+    resources: undefined,
+    userSecret: undefined,
+    scrapeInterval: "30s",
+    labels: {},
+    relabelings: [],
+    metricRelabelings: [],
+    stack: {
+      mode: "None",
+      receiversSecret: undefined,
+      retention: "15d",
+      claimName: undefined,
+      parts: { prometheus: part("prometheus"), alertmanager: part("alertmanager"), grafana: part("grafana") },
+    },
     ...changes,
   };
 }

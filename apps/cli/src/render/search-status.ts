@@ -65,12 +65,19 @@ function section(title: string, lines: readonly string[], paint: Paint): readonl
   return lines.length === 0 ? [] : ["", paint("strong", title), ...lines.map((line) => `  ${line}`)];
 }
 
-function factsOf({ clusterUuid, access, certificates = {}, operation }: Status): readonly string[] {
+function factsOf({
+  clusterUuid,
+  access,
+  certificates = {},
+  operation,
+  monitoring,
+}: Status): readonly string[] {
   return [
     clusterUuid === undefined ? "has not formed yet" : `uuid ${clusterUuid}`,
     ...operationLines(operation),
     ...accessLines(access),
     ...certificateLines(certificates),
+    ...monitoringLines(monitoring),
   ];
 }
 
@@ -96,6 +103,14 @@ function certificateLines({
     ...(transportNotAfter === undefined ? [] : [`between nodes until ${transportNotAfter}`]),
   ];
   return ends.length === 0 ? [] : [`certificates ${ends.join(", ")}`];
+}
+
+function monitoringLines(monitoring: Status["monitoring"]): readonly string[] {
+  if (monitoring === undefined) return [];
+  const { exporter = "Pending", stack = "None", objects = [], absentApis = [] } = monitoring;
+  const made = `${String(objects.length)} objects`;
+  const absent = absentApis.length === 0 ? "" : `, not served: ${absentApis.join(", ")}`;
+  return [`monitored: exporter ${exporter.toLowerCase()}, stack ${stack}, ${made}${absent}`];
 }
 
 function poolRows({ nodePools = [] }: Status): readonly string[] {

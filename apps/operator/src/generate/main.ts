@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 
 import { generatedFiles } from "@quartermaster/api/generate";
 import { phasePage } from "@quartermaster/install-plan";
+import { monitoringFiles } from "@quartermaster/search";
 
 import { allDomains } from "../all-domains.ts";
 import { permissionFiles } from "./permission-files.ts";
@@ -12,7 +13,7 @@ const root = join(import.meta.dirname, "../../../..");
 const isCheck = process.argv.includes("--check");
 const domains = Object.values(allDomains({ requireAuthor: true }));
 const phases = { path: "docs/reference/plan-phases.md", content: phasePage() };
-const files = [...generatedFiles(), ...permissionFiles(domains), phases];
+const files = [...generatedFiles(), ...permissionFiles(domains), ...monitoringFiles(), phases];
 const stale = files.filter(({ path, content }) => readIfThere(join(root, path)) !== content);
 
 for (const { path, content } of isCheck ? [] : stale) {

@@ -3,8 +3,20 @@ import { planMetrics } from "@quartermaster/install-plan";
 import { type LicensingFigures, licensingMetrics } from "@quartermaster/licensing";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-import { autoscalingMetrics, engineMetrics, licenseMetrics, operationMetrics } from "@quartermaster/search";
+import {
+  autoscalingMetrics,
+  engineMetrics,
+  licenseMetrics,
+  operationMetrics,
+  stalledMetrics,
+} from "@quartermaster/search";
+import { exporterPage } from "@quartermaster/search/testing";
 import { bundleMetrics, injectionMetrics, syncMetrics } from "@quartermaster/subscription";
+
+/** What Prometheus finds at the operator and at the exporter of a search cluster. */
+export async function allPages(plans: readonly InstallPlan[] = []): Promise<string> {
+  return `${await pageWith(plans)}${exporterPage("logs")}`;
+}
 
 /** One line of the page. */
 export interface Sample {
@@ -77,6 +89,7 @@ export async function pageWith(
     action: "RestartNode",
     note: "",
   });
+  stalledMetrics(metrics.series).set({ uid: "1", name: "team/logs" }, true);
   licenseMetrics(metrics.series)("applied");
   licensingMetrics(metrics.series, licences);
   const call = { method: "GET", verb: "get", host: "api", code: "200" };

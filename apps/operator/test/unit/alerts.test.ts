@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 
-import { pageWith, samplesIn } from "../support/metrics-page.ts";
+import { allPages, samplesIn } from "../support/metrics-page.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const alert = z.object({
@@ -39,17 +39,18 @@ test("there are alerts, each with a name of its own", () => {
 
 describe.each(alerts)("$alert", ({ expr, annotations }) => {
   test("asks for series, labels and values that exist", async () => {
-    const samples = samplesIn(await pageWith());
-    const selectors = [...expr.matchAll(/((?:quartermaster|elastic)_\w+)(?:\{([^}]*)\})?/g)];
+    const samples = samplesIn(await allPages());
+    const selectors = [...expr.matchAll(/((?:quartermaster|elastic|opensearch)_\w+)(?:\{([^}]*)\})?/g)];
     const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));
     const told = [...annotations.description.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
     // Only labels that the expression keeps can be told.
     expect(told.filter((label) => !grouped.includes(label))).toEqual([]);
     expect(selectors).not.toEqual([]);
-    for (const [, name, matchers = ""] of selectors) {
+    for (const { 1: name, 2: matchers = "", index } of selectors) {
       const series = samples.filter((sample) => sample.name === name);
       expect(series, name).not.toEqual([]);
-      const wanted = grouped.filter((label) => !otherLabels.has(label));
+      const nearest = [...expr.slice(0, index).matchAll(/by \(([^)]*)\)/g)].at(-1)?.[1] ?? "";
+      const wanted = nearest.split(", ").filter((label) => label !== "" && !otherLabels.has(label));
       const matched = [...matchers.matchAll(/(\w+)="([^"]*)"/g)];
       const found = series.filter(
         ({ labels }) =>
@@ -65,9 +66,11 @@ describe.each(alerts)("$alert", ({ expr, annotations }) => {
       ([open = "", close = ""]) => expr.split(open).length - expr.split(close).length,
     );
     expect(counts).toEqual([0, 0, 0]);
-    const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, " ").match(/[a-z_]\w*/g) ?? [];
+    const bare =
+      expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|(?:by|on) \([^)]*\)|group_left \(\)/g, " ").match(/[a-z_]\w*/g) ??
+      [];
     const words =
-      /^(?:(?:quartermaster|elastic)_\w+|sum|max|min|rate|increase|absent|time|histogram_quantile)$/;
+      /^(?:(?:quartermaster|elastic|opensearch)_\w+|and|sum|max|min|min_over_time|changes|rate|increase|absent|time|histogram_quantile)$/;
     expect(bare.filter((word) => !words.test(word))).toEqual([]);
   });
 });

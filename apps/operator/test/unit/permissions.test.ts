@@ -89,8 +89,10 @@ const searchWrites = [
   "secrets: get, list, watch, create, patch, delete",
   "persistentvolumeclaims: get, list, watch, patch, delete",
   "pods: get, list, watch, delete",
-  "networkpolicies: get, list, watch, create, patch",
+  "networkpolicies: get, list, watch, create, patch, delete",
   "poddisruptionbudgets: get, list, watch, create, patch",
+  "servicemonitors, prometheusrules, prometheuses, alertmanagers: get, list, watch, create, patch, delete",
+  "grafanadashboards: get, list, watch, create, patch, delete",
 ];
 
 test("the operator may write nothing but what it writes: our kinds, events, reviews, webhook configurations and its lease", () => {
@@ -133,6 +135,7 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
   ]);
   expect(rulesOf("config/rbac-limited/optional/search.yaml")).toEqual([
     ...searchWrites,
+    "customresourcedefinitions: list, watch",
     "clusterlicenses, licenseassociations: get, list, watch",
     "namespaces: get",
   ]);

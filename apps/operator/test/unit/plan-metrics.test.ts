@@ -5,7 +5,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { expect, test } from "vitest";
 import { z } from "zod";
 
-import { pageWith, type Sample, samplesIn } from "../support/metrics-page.ts";
+import { allPages, pageWith, type Sample, samplesIn } from "../support/metrics-page.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 
@@ -81,7 +81,7 @@ test("there are dashboards", () => {
 });
 
 test.each(queries)("the panel “$title” asks for a series and labels that exist: $expr", async ({ expr }) => {
-  const samples = samplesIn(await pageWith([aPlan("Installed", { total: 1, ready: 1 })]));
+  const samples = samplesIn(await allPages([aPlan("Installed", { total: 1, ready: 1 })]));
   const selectors = [...expr.matchAll(/([a-z]\w*_\w+)\{([^}]*)\}/g)];
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));
   expect(selectors).not.toEqual([]);

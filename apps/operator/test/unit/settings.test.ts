@@ -42,6 +42,11 @@ const cases: readonly Case[] = [
     env: { QM_ENGINE_PROXY: "http://10.0.0.1:3128" },
     want: { ...defaults, engineProxy: { host: "10.0.0.1", port: 3128 } },
   },
+  {
+    name: "an image of the exporter",
+    args: ["--search-exporter-image", "registry/exporter:1"],
+    want: { ...defaults, searchExporterImage: "registry/exporter:1" },
+  },
   { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
     name: "flags",

@@ -1,33 +1,12 @@
-import { atomicList, duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
+import { duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { monitoring } from "./monitoring.ts";
 import { claimRetention, nodePool } from "./node-pool.ts";
-import { additionalVolumes, keystore, podFields, secretName, secretReference, size } from "./pod-fields.ts";
+import { additionalVolumes, keystore, podFields, secretReference, size } from "./pod-fields.ts";
 
 const settings = map(z.string().max(8192)).optional();
 const plugins = z.array(z.string().max(2048)).max(64).optional();
-const relabelings = atomicList(raw()).optional().describe("Rules as in a ServiceMonitor.");
-
-const monitoring = z
-  .strictObject({
-    enable: z.boolean().optional().describe("Whether the cluster is monitored. Defaults to false."),
-    labels: map(z.string()).optional().describe("Labels of the ServiceMonitor."),
-    monitoringUserSecret: secretName(),
-    pluginUrl: z.string().max(2048).optional().describe("Address of an exporter plugin."),
-    scrapeInterval: z.string().max(64).optional().describe("How often metrics are read. Defaults to 30s."),
-    relabelings,
-    metricRelabelings: relabelings,
-    tlsConfig: z
-      .strictObject({
-        insecureSkipVerify: z.boolean().optional().describe("Whether certificates go unchecked."),
-        serverName: z.string().max(253).optional().describe("Name in the server's certificate."),
-      })
-      .optional()
-      .describe("TLS of the scrape."),
-  })
-  .optional()
-  .describe("Metrics of the engine.");
-
 const grpcText = z.string().max(256).optional();
 const grpc = z
   .strictObject({

@@ -121,6 +121,23 @@ const license = z
   .optional()
   .describe("Licence that the engine runs under.");
 
+const monitoring = z
+  .strictObject({
+    exporter: z.enum(["Ready", "Pending"]).optional().describe("Whether the exporter reads the engine."),
+    stack: z
+      .enum(["None", "Operator", "Standalone"])
+      .optional()
+      .describe("Who reads the figures: what was asked for, or what follows from the APIs that are served."),
+    objects: z.array(z.string().max(512)).max(64).optional().describe("What is made, as kind and name."),
+    absentApis: z
+      .array(z.string().max(256))
+      .max(16)
+      .optional()
+      .describe("Kinds that are not served; nothing waits for them, and they are used once they are."),
+  })
+  .optional()
+  .describe("How the cluster is monitored.");
+
 /** Status of a search cluster. Nothing in it changes by itself. */
 export const clusterStatus = z.strictObject({
   observedGeneration: int64()
@@ -195,4 +212,5 @@ export const clusterStatus = z.strictObject({
     .optional()
     .describe("How large the cluster is."),
   license,
+  monitoring,
 });

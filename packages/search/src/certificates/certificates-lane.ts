@@ -15,6 +15,7 @@ import { secretText } from "../secret-text.ts";
 import type { Material, SecretFact, Seen } from "../seen.ts";
 import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
+import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
 import { wantedLeaves } from "./wanted-leaves.ts";
 
 /** Never used, never overwritten: whoever made it may hold the key. */
@@ -38,19 +39,21 @@ const foreignSecret: LaneRule = {
 
 /** What outlives the cluster. */
 function rootsOf({ authority, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
-  return [
-    authority,
-    adminPassword,
-    ...(fileRealm === undefined ? [] : [fileRealm.operator]),
-    ...(dashboards === undefined ? [] : [dashboards]),
-  ];
+  const accounts = [fileRealm?.operator, dashboards].filter((each) => each !== undefined);
+  return [authority, adminPassword, ...accounts];
+}
+
+/** The same of what monitors the cluster: a foreign one is its own lane's matter, and keeps no certificate from being renewed. */
+function monitoringRootsOf({ monitoring, grafana }: Material): readonly SecretFact[] {
+  return [monitoring, grafana].filter((each) => each !== undefined);
 }
 
 /** Authority and passwords of a cluster of this name before us. */
 const takeOver: LaneRule = {
   name: "takeOver",
   answer: ({ material }) => {
-    const kept = rootsOf(material).filter(({ state }) => state === "kept");
+    const roots = [...rootsOf(material), ...monitoringRootsOf(material)];
+    const kept = roots.filter(({ state }) => state === "kept");
     if (kept.length === 0) return undefined;
     const actions: readonly SearchAction[] = kept.flatMap(({ name, live }) =>
       live === undefined ? [] : [{ do: "takeOverSecret", name, uid: live.metadata.uid }],
@@ -107,7 +110,11 @@ const makeRoots: LaneRule = {
 };
 
 /** Accounts that no person uses. */
-function ownAccounts(cluster: SearchCluster, { fileRealm, dashboards }: Material): readonly SearchAction[] {
+function ownAccounts(
+  cluster: SearchCluster,
+  { fileRealm, dashboards, monitoring, grafana }: Material,
+): readonly SearchAction[] {
+  const names = monitoringNames(cluster);
   const { operatorPassword } = clusterNames(cluster);
   const { password } = dashboardsNames(cluster);
   return [
@@ -116,6 +123,12 @@ function ownAccounts(cluster: SearchCluster, { fileRealm, dashboards }: Material
       : []),
     ...(dashboards?.state === "missing"
       ? [{ do: "keepPassword" as const, name: password, username: dashboardsUser, alsoRandom: [cookieKey] }]
+      : []),
+    ...(monitoring?.state === "missing"
+      ? [{ do: "keepPassword" as const, name: names.password, username: monitoringUser }]
+      : []),
+    ...(grafana?.state === "missing"
+      ? [{ do: "keepPassword" as const, name: names.grafanaPassword, username: "admin" }]
       : []),
   ];
 }

@@ -9,17 +9,19 @@ import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Login, Seen } from "../seen.ts";
 import { operatorUser } from "../workload/cluster-names.ts";
 import { dashboardsUser } from "../workload/dashboards-names.ts";
+import { monitoringUser } from "../workload/monitoring-names.ts";
 import { fileRealmSecret, type RealmUser } from "./file-realm-secret.ts";
 
 /** An account that the realm is to have; `login` is undefined while its Secret lacks something. */
 function accountsOf({ material, cluster }: Seen): readonly RealmAccount[] {
-  const { adminPassword, fileRealm, dashboards } = material;
+  const { adminPassword, fileRealm, dashboards, monitoring } = material;
   if (fileRealm === undefined) return [];
   const isOwn = dashboards !== undefined && cluster.dashboards?.credentialsSecret === undefined;
   return [
     { ...fileRealm.operator, role: "superuser" },
     { ...adminPassword, role: "superuser" },
     ...(isOwn ? [{ ...dashboards, role: "kibana_system" as const }] : []),
+    ...(monitoring === undefined ? [] : [{ ...monitoring, role: "remote_monitoring_collector" as const }]),
   ];
 }
 
@@ -43,7 +45,7 @@ const awaitPasswords: LaneRule = {
   },
 };
 
-const ownUsers: ReadonlySet<string> = new Set([operatorUser, dashboardsUser]);
+const ownUsers: ReadonlySet<string> = new Set([operatorUser, dashboardsUser, monitoringUser]);
 
 /** The files are lines with colons and commas between the parts. */
 const usableName = /^[A-Za-z0-9_.@-]{1,128}$/;

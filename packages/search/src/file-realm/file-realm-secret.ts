@@ -10,7 +10,7 @@ export interface RealmUser {
   readonly name: string;
   /** bcrypt. */
   readonly hash: string;
-  readonly role: "superuser" | "kibana_system";
+  readonly role: "superuser" | "kibana_system" | "remote_monitoring_collector";
 }
 
 /** The files of the realm: who may log in, and with which role. */

@@ -10,6 +10,7 @@ import type { AccountFact, LeafName, Login, Material, SecretFact } from "../seen
 import { clusterNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { dialectOf } from "../workload/dialect.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
 
 /** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
 export function observeMaterial(object: Live<ClusterObject>, cluster: SearchCluster, ctx: Context): Material {
@@ -49,11 +50,24 @@ export function observeMaterial(object: Live<ClusterObject>, cluster: SearchClus
     adminPassword,
     fileRealm,
     dashboards,
+    ...monitoringAccounts(cluster, ctx),
     foreignTrust,
     podInputs,
     missing: security.isEnabled
       ? [...user.missing, ...missingOwn({ authority, leaves, adminPassword, fileRealm })]
       : user.missing,
+  };
+}
+
+/** Accounts of what monitors the cluster: made by us unless the author names one. */
+function monitoringAccounts(cluster: SearchCluster, ctx: Context): Pick<Material, "monitoring" | "grafana"> {
+  const { monitoring, security } = cluster;
+  const names = monitoringNames(cluster);
+  const isOwn = security.isEnabled && monitoring !== undefined && monitoring.userSecret === undefined;
+  const hasGrafana = monitoring?.stack.mode === "Standalone";
+  return {
+    monitoring: isOwn ? accountOf(keptSecret(ctx, cluster, names.password)) : undefined,
+    grafana: hasGrafana ? accountOf(keptSecret(ctx, cluster, names.grafanaPassword)) : undefined,
   };
 }
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
 import type { ClusterObject } from "./read-cluster.ts";
 import { acceptedRoles, readRole } from "./read-pool.ts";
 import { isManagerPool, type NodePool, type SearchCluster, type SpecIssue } from "./search-cluster.ts";
@@ -10,6 +12,7 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
     ...checkManagers(cluster),
     ...checkTls(cluster),
     ...checkDashboards(cluster),
+    ...checkMonitoring(cluster),
     ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
     ...cluster.pools.flatMap((pool, at) => checkScaling(pool, `spec.nodePools[${String(at)}].autoscaling`)),
   ];
@@ -67,6 +70,78 @@ function checkDashboards({ dashboards, pools }: SearchCluster): readonly SpecIss
     invalid(`spec.nodePools[${String(at)}].component`, "must not be dashboards while Dashboards is enabled"),
   ];
 }
+
+/** Its Service and Deployments would have the names of the pool's. */
+function checkMonitoring({ monitoring, pools }: SearchCluster): readonly SpecIssue[] {
+  if (monitoring === undefined) return [];
+  const taken = pools.flatMap(({ name }, at) => (monitoringComponents.has(name) ? [{ name, at }] : []));
+  return [
+    ...taken.map(({ name, at }) =>
+      invalid(
+        `spec.nodePools[${String(at)}].component`,
+        `must not be ${name} while general.monitoring is enabled`,
+      ),
+    ),
+    ...(/^[1-9]\d{0,5}(?:ms|s|m|h)$/.test(monitoring.scrapeInterval)
+      ? []
+      : [invalid("spec.general.monitoring.scrapeInterval", "is not an interval: write e.g. 30s")]),
+    ...checkRelabelings("relabelings", monitoring.relabelings),
+    ...checkRelabelings("metricRelabelings", monitoring.metricRelabelings),
+  ];
+}
+
+/** What rules may do: change the figures' own labels, or drop figures. */
+const relabelActions: ReadonlySet<string> = new Set([
+  "replace",
+  "keep",
+  "drop",
+  "labeldrop",
+  "labelkeep",
+  "lowercase",
+  "uppercase",
+]);
+
+/**
+ * An author's rules run in somebody else's Prometheus: they must neither lead it to another address nor pass the figures off as those of
+ * another namespace or cluster.
+ */
+function checkRelabelings(
+  field: "relabelings" | "metricRelabelings",
+  rules: readonly JsonObject[],
+): readonly SpecIssue[] {
+  return rules.flatMap((rule, at) => {
+    const path = `spec.general.monitoring.${field}[${String(at)}]`;
+    const action = wordIn(rule, "action", "replace").toLowerCase();
+    const target = wordIn(rule, "targetLabel", "");
+    return [
+      ...(relabelActions.has(action)
+        ? []
+        : [invalid(`${path}.action`, `must be one of ${[...relabelActions].join(", ")}`)]),
+      ...(/^(?!__|namespace$|cluster$)[a-zA-Z_][a-zA-Z0-9_]{0,127}$/.test(target) || target === ""
+        ? []
+        : [
+            invalid(
+              `${path}.targetLabel`,
+              "must be a label other than namespace, cluster and those that begin with __",
+            ),
+          ]),
+    ];
+  });
+}
+
+/** A field that is no text is none that can be used. */
+function wordIn(rule: JsonObject, field: string, byDefault: string): string {
+  const value = rule[field] ?? byDefault;
+  return typeof value === "string" ? value : "?";
+}
+
+const monitoringComponents: ReadonlySet<string> = new Set([
+  "exporter",
+  "prometheus",
+  "alertmanager",
+  "grafana",
+  "alerts",
+]);
 
 function checkPool({ storage, roles }: NodePool, path: string): readonly SpecIssue[] {
   const isSized = storage.kind !== "volume" || /^[0-9.]+([EPTGMk]i?|m)?$/.test(storage.size);

@@ -4,6 +4,7 @@ import type { Live } from "@quartermaster/runtime";
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
+import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
 import { readSecurity } from "./read-security.ts";
 import type {
@@ -60,6 +61,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     security: readSecurity(spec.security),
     pod: generalPod(general),
     dashboards: readDashboards(object),
+    monitoring: readMonitoring(general.monitoring),
     networkPolicy: networkPolicyOf(general),
     ...retentionOf(general),
     drainsBeforeRestart: general.drainDataNodes === true,
@@ -223,6 +225,8 @@ function dashboardsService({ service }: DashboardsSpec): DashboardsWish["service
 function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
   const fields = {
     "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
+    "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
+    "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
     "spec.general.snapshotRepositories": spec.general.snapshotRepositories,
     "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
     "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,

@@ -48,6 +48,7 @@ export interface SearchCluster {
   readonly security: SecurityWish;
   readonly pod: PodWish;
   readonly dashboards: DashboardsWish | undefined;
+  readonly monitoring: MonitoringWish | undefined;
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
   /** What becomes of volumes, authority and passwords when the cluster is deleted. */
   readonly whenDeleted: "Retain" | "Delete";
@@ -189,6 +190,42 @@ export interface DashboardsWish {
     readonly sourceRanges: readonly string[];
   };
   readonly pod: PodWish;
+}
+
+/** How a cluster is monitored. */
+export interface MonitoringWish {
+  /** The exporter's. */
+  readonly image: ImageWish;
+  readonly resources: JsonObject | undefined;
+  /** Secret with the account that the exporter logs in with (default: one of ours that cannot write). */
+  readonly userSecret: string | undefined;
+  /** E.g. `30s`. */
+  readonly scrapeInterval: string;
+  /** Of the ServiceMonitor. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly relabelings: readonly JsonObject[];
+  readonly metricRelabelings: readonly JsonObject[];
+  readonly stack: StackWish;
+}
+
+/** Who reads the figures. */
+export interface StackWish {
+  /** Undefined: what the API server serves decides. */
+  readonly mode: "None" | "Operator" | "Standalone" | undefined;
+  /** Secret with `alertmanager.yaml`. */
+  readonly receiversSecret: string | undefined;
+  readonly retention: string;
+  readonly claimName: string | undefined;
+  readonly parts: Readonly<Record<StackPart, StackPartWish>>;
+}
+
+/** What a standalone stack is made of. */
+export type StackPart = "prometheus" | "alertmanager" | "grafana";
+
+/** One of them. */
+export interface StackPartWish {
+  readonly image: ImageWish;
+  readonly resources: JsonObject | undefined;
 }
 
 /** Values of the annotations that ask for something. */

@@ -9,6 +9,7 @@ import { isLicenseExpired } from "../engine/engine-facts.ts";
 import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
 import { allPools } from "../model/read-cluster.ts";
+import { monitoringReport } from "../monitoring/monitoring-report.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import { clusterNames } from "../workload/cluster-names.ts";
@@ -39,6 +40,7 @@ export function clusterReport(
     access: accessOf(seen),
     engine: engineOf(seen),
     capacity: capacityOf(seen),
+    monitoring: monitoringReport(seen),
     license: licenseReport(
       seen,
       decisions.find(({ lane }) => lane === "license"),
@@ -173,6 +175,7 @@ export const conditionTypes = [
   "CertificatesValid",
   "SecurityApplied",
   "LicenseApplied",
+  "MonitoringReady",
 ] as const;
 
 /** What the cluster's conditions say. */
@@ -185,6 +188,9 @@ export function clusterConditions(
     ...autoscalingCondition(decisions),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),
+    ...(seen.cluster.monitoring === undefined
+      ? []
+      : [laneCondition("MonitoringReady", "monitoring", decisions)]),
     ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
   ];
 }

@@ -117,10 +117,17 @@ async function dropEntity(
   });
 }
 
-/** The engine adds fields and hides hashes: users are compared by what it gives back only if nothing but those differs. */
+/** The engine adds flags and empty lists, and hides hashes: what is written is compared with what it gives back without those. */
 function isAsWritten(live: JsonObject, digest: string | undefined): boolean {
   const { static: _static, hidden: _hidden, ...fields } = live;
-  return digest !== undefined && ("hash" in fields || digestOf(fields) === digest);
+  if (digest === undefined) return false;
+  return "hash" in fields || [fields, withoutDefaults(fields)].some((each) => digestOf(each) === digest);
+}
+
+function withoutDefaults(fields: JsonObject): JsonObject {
+  const isDefault = (value: unknown): boolean =>
+    value === false || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isDefault(value)));
 }
 
 async function currentRecord({ ctx, cluster }: Subject): Promise<AppliedContent> {

@@ -85,6 +85,7 @@ function accountsOf({ material, cluster }: Seen): readonly AccountFact[] {
   return [
     adminPassword,
     ...(isOwn ? [dashboards] : []),
+    ...(material.monitoring === undefined ? [] : [material.monitoring]),
     ...(material.fileRealm === undefined ? [] : [material.fileRealm.operator]),
   ];
 }
@@ -130,7 +131,7 @@ const initialise: LaneRule = {
 };
 
 function documentsOf(seen: Seen): ReturnType<typeof wantedContent> {
-  const { adminPassword, dashboards, fileRealm } = seen.material;
+  const { adminPassword, dashboards, monitoring, fileRealm } = seen.material;
   const accounts = accountsOf(seen);
   const own = (account: AccountFact | undefined): OwnUser | undefined => {
     const hash = account === undefined || !accounts.includes(account) ? undefined : hashOf(seen, account);
@@ -139,6 +140,7 @@ function documentsOf(seen: Seen): ReturnType<typeof wantedContent> {
   return wantedContent(seen.security.files, {
     admin: own(adminPassword) ?? { username: adminPassword.login?.username ?? "admin", hash: "" },
     dashboards: own(dashboards),
+    monitoring: own(monitoring),
     operator: own(fileRealm?.operator),
   });
 }

@@ -1,6 +1,7 @@
 import { digestOf, isJsonObject, type JsonObject, listOf } from "@quartermaster/runtime";
 
 import type { SecurityDocuments, SecurityEntityType } from "../engine/engine-client.ts";
+import { monitoringRole } from "../workload/monitoring-names.ts";
 import type { ReadFiles } from "./security-seen.ts";
 
 /** An account of ours, as the engine is to know it. */
@@ -40,20 +41,23 @@ const basicAuth: JsonObject = {
  */
 export function wantedContent(
   files: ReadFiles | undefined,
-  { admin, dashboards, operator }: OwnUsers,
+  { admin, dashboards, monitoring, operator }: OwnUsers,
 ): SecurityDocuments {
   const given = { ...nothingGiven, ...files?.documents };
   return {
     ...given,
+    roles: { ...given.roles, ...(monitoring === undefined ? {} : { [monitoringRole]: readsFigures }) },
     internalusers: {
       ...given.internalusers,
       ...(dashboards === undefined ? {} : { [dashboards.username]: dashboardsEntry(dashboards) }),
+      ...(monitoring === undefined ? {} : { [monitoring.username]: monitoringEntry(monitoring) }),
       ...(operator === undefined ? {} : { [operator.username]: operatorEntry(operator) }),
       [admin.username]: adminEntry(given, admin),
     },
     rolesmapping: {
       ...given.rolesmapping,
       ...(dashboards === undefined ? {} : { kibana_server: dashboardsMapping(given, dashboards) }),
+      ...(monitoring === undefined ? {} : { [monitoringRole]: { users: [monitoring.username] } }),
       all_access: withUser(adminMapping(given, admin), operator?.username),
     },
   };
@@ -64,8 +68,20 @@ export interface OwnUsers {
   readonly admin: OwnUser;
   /** What Dashboards logs in with; undefined where there is none, or the author names another. */
   readonly dashboards: OwnUser | undefined;
+  /** What the exporter logs in with; undefined where there is none, or the author names another. */
+  readonly monitoring?: OwnUser | undefined;
   /** Where no certificate can prove who the operator is. */
   readonly operator: OwnUser | undefined;
+}
+
+/** Reads alone, and of no document: figures of the cluster, and which snapshots there are. */
+const readsFigures: JsonObject = {
+  description: "Figures for monitoring",
+  cluster_permissions: ["cluster:monitor/*", "cluster:admin/repository/get", "cluster:admin/snapshot/get"],
+};
+
+function monitoringEntry({ hash }: OwnUser): JsonObject {
+  return { reserved: true, description: "Exporter of figures", hash };
 }
 
 function operatorEntry({ hash }: OwnUser): JsonObject {

@@ -3,6 +3,7 @@ import type { NetworkPolicy } from "@quartermaster/runtime/kinds";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
 import { dashboardsLabels } from "../workload/dashboards-names.ts";
+import { monitoringLabels } from "../workload/monitoring-names.ts";
 
 /** Port between nodes. */
 const transportPort = 9300;
@@ -16,6 +17,9 @@ export function networkPolicy(cluster: SearchCluster): NetworkPolicy {
     ...(cluster.dashboards === undefined
       ? []
       : [{ podSelector: { matchLabels: dashboardsLabels(cluster) } }]),
+    ...(cluster.monitoring === undefined
+      ? []
+      : [{ podSelector: { matchLabels: monitoringLabels(cluster, "exporter") } }]),
   ];
   return {
     apiVersion: "networking.k8s.io/v1",

@@ -5,3 +5,4 @@ export type { FakeFiles, FakePod } from "./fake-pod.ts";
 export type { FakeIndex } from "./fake-shard-table.ts";
 export { largeCluster } from "./large-cluster.ts";
 export type { LargeCluster, LargeClusterSize } from "./large-cluster.ts";
+export { engineAnswers, exporterPage } from "./engine-answers.ts";

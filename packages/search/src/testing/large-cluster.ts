@@ -12,6 +12,7 @@ import { NO_LICENSE } from "../license/license-seen.ts";
 import { markAnnotations, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { podNames } from "../model/search-cluster.ts";
+import { NO_MONITORING } from "../monitoring/monitoring-seen.ts";
 import { type Children, observeWorkload } from "../observe-workload.ts";
 import { searchRules } from "../rules.ts";
 import { NOTHING_APPLIED } from "../security-content/security-seen.ts";
@@ -63,6 +64,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       license: NO_LICENSE,
       autoscaling: NO_SAMPLES,
       dashboards: NO_DASHBOARDS,
+      monitoring: NO_MONITORING,
       security: {
         hasIndex: known(true),
         serving: new Set(nodes.map(({ name }) => name)),
@@ -131,6 +133,8 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
     },
     fileRealm: undefined,
     dashboards: undefined,
+    monitoring: undefined,
+    grafana: undefined,
     missing: [],
     podInputs: noInputs,
   };

@@ -10,6 +10,8 @@ import { readSettings } from "./read-settings.ts";
 export interface WorkloadPolicy {
   /** Hosts that plugins may be downloaded from, besides the engine's own way to find official ones by name. */
   readonly pluginHosts: readonly string[];
+  /** Image of the exporter for clusters that name none. */
+  readonly exporterImage?: string | undefined;
 }
 
 /** Everything in the spec that cannot become pods; all of it, not the first. Paths are below `spec`. */

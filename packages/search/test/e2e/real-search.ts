@@ -1,4 +1,5 @@
 import { request, type RequestOptions } from "node:http";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
 
@@ -56,6 +57,8 @@ export interface RealSearch extends AsyncDisposable, Mortal {
   until(demand: (found: Live<ClusterObject>) => boolean): Promise<Live<ClusterObject>>;
   /** `username:password` of a Secret. */
   login(secret: string): Promise<string>;
+  /** A connection to a Service of the namespace. */
+  dialService(service: string, port: number): Promise<Socket>;
   /** Asks the engine through the cluster's Service, over TLS where it serves that. */
   ask(path: string, question?: Question): Promise<Answer>;
   /** Writes and reads documents as an application would; what it needs to know is read once. */
@@ -72,6 +75,8 @@ export interface RealSearchOptions extends EngineVersion {
   readonly nodes: number;
   /** Clients use plain HTTP (default: false). */
   readonly isPlain?: boolean;
+  /** Folders of images besides the engine's. */
+  readonly images?: readonly string[];
 }
 
 const minute = 60_000;
@@ -86,10 +91,10 @@ export function isReady({ status, metadata }: Live<ClusterObject>): boolean {
 
 /** Starts it all; the first time also builds the engine's image. */
 export async function startRealSearch(options: RealSearchOptions): Promise<RealSearch> {
-  const { kind, namespace, name, nodes, isPlain = false, engine, version } = options;
+  const { kind, namespace, name, nodes, isPlain = false, engine, version, images = [] } = options;
   await using starting = new AsyncDisposableStack();
   const image = await provideEngineImage({ engine, version });
-  const cluster = await startLocalCluster({ nodes, images: [image.folder] });
+  const cluster = await startLocalCluster({ nodes, images: [image.folder, ...images] });
   starting.defer(async () => await cluster.stop());
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
@@ -156,6 +161,10 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
       life = new AsyncDisposableStack();
     },
     login,
+    dialService: async (service, port) => {
+      const { spec } = await client.get(services, { namespace, name: service });
+      return await reach.dial({ host: spec?.clusterIP ?? "", port });
+    },
     apply: async (object) => {
       await client.apply(kind, object as KubeObject, { fieldManager: "tests", force: true });
     },

@@ -3,9 +3,13 @@ import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quarte
 import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { exporterSeries } from "../../src/exporter/index.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import { prometheusProgram } from "../support/promtool.ts";
 import { leanJvm } from "./engine-pods.ts";
+import { writeExporterImage } from "./exporter-image.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
+import { openDoor, startPrometheus } from "./scrape.ts";
 
 const minute = 60_000;
 const namespace = "team";
@@ -37,7 +41,9 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   let uuid = "";
 
   beforeAll(async () => {
+    using exporter = writeExporterImage();
     real = await startRealSearch({
+      images: [exporter.folder],
       kind: openSearchCluster.kind,
       namespace,
       name: "logs",
@@ -92,6 +98,57 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
     expect(made.status).toBe(201);
     expect((await real.ask("/books/_search?q=title:emma")).body).toContain('"Emma"');
   });
+
+  test(
+    "[search/SC-86] monitoring turned on and off: series scraped, no restart, and a user that cannot write",
+    async () => {
+      const before = await podUids();
+      const general = { ...declared.spec.general, monitoring: { enable: true, stack: { mode: "None" } } };
+      await real.apply({ ...declared, spec: { ...declared.spec, general } });
+      await real.until((each) => isReady(each) && each.status?.monitoring?.exporter === "Ready");
+      await using door = await openDoor(async () => await real.dialService("logs-exporter", 9114));
+      const page = await (await fetch(`http://127.0.0.1:${String(door.port)}/metrics`)).text();
+      expect(page).toContain(`opensearch_cluster_nodes_number{cluster="logs"} ${String(total)}\n`);
+      expect(page).toContain(`quartermaster_search_expected_nodes{cluster="logs"} ${String(total)}\n`);
+      // No repository is registered, so there is no snapshot to be told of.
+      const absent = exporterSeries.filter(({ name }) => !page.includes(`# TYPE ${name} `));
+      expect(absent.map(({ name }) => name)).toEqual([
+        "quartermaster_search_snapshot_last_success_timestamp_seconds",
+      ]);
+      expect(page.match(/read_success\{.*\} 0/g)).toBeNull();
+
+      const login = await real.login("logs-monitoring-password");
+      const ask = async (path: string, question: object = {}): Promise<number> =>
+        (await real.ask(path, { login, ...question })).status;
+      expect(await ask("/_cluster/health")).toBe(200);
+      expect(await ask("/books/_search")).toBe(403);
+      expect(await ask("/books/_doc/9", { method: "PUT", body: { title: "no" } })).toBe(403);
+      const settings = { persistent: { "cluster.max_shards_per_node": 900 } };
+      expect(await ask("/_cluster/settings", { method: "PUT", body: settings })).toBe(403);
+      expect(await ask("/books", { method: "DELETE" })).toBe(403);
+
+      const program = prometheusProgram("prometheus");
+      if (program !== undefined) {
+        const { data } = await real.client.get(configMaps, { namespace, name: "logs-alerts" });
+        await using prometheus = await startPrometheus(program, {
+          port: door.port,
+          rules: data?.["alerts.json"] ?? "",
+          labels: { namespace },
+        });
+        await prometheus.until("/api/v1/query?query=opensearch_cluster_status", (said) =>
+          said.includes('"cluster":"logs"'),
+        );
+        await prometheus.until("/api/v1/rules", (said) => said.split('"health":"ok"').length === 19);
+      }
+
+      await real.apply(declared);
+      await real.until((each) => isReady(each) && each.status?.monitoring === undefined);
+      await eventually(async (see) => see(await ask("/_cluster/health")) === 401, { withinMs: minute });
+      await eventually(async (see) => see((await podUids()).size) === before.size, { withinMs: minute });
+      expect(await podUids()).toEqual(before);
+    },
+    6 * minute,
+  );
 
   test(
     "[search/SC-36] [search/SC-37] users and roles made by others survive an edit of the security Secret; all five users of the file exist",

@@ -7,6 +7,7 @@ import { noFacts } from "../../src/engine/engine-sample.ts";
 import type { VolumeFacts } from "../../src/formation/volume-facts.ts";
 import { NO_LICENSE } from "../../src/license/license-seen.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
 import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
 import type { Material, PodFacts, Seen } from "../../src/seen.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
@@ -37,6 +38,8 @@ export function aMaterial(changes: Partial<Material> = {}): Material {
     },
     fileRealm: undefined,
     dashboards: undefined,
+    monitoring: undefined,
+    grafana: undefined,
     missing: [],
     podInputs: { keystore: {}, volumes: {} },
     ...changes,
@@ -133,6 +136,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     },
     license: NO_LICENSE,
     dashboards: NO_DASHBOARDS,
+    monitoring: NO_MONITORING,
     ...changes,
   };
 }

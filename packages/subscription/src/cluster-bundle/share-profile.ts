@@ -8,11 +8,11 @@ import {
   type Kind,
   type KubeObject,
   fieldOf,
+  isKindServed,
   textOf,
 } from "@quartermaster/runtime";
 
 import type { ObjectIdentity, Purpose } from "../injection/injection-facts.ts";
-import { isKindServed } from "../served-kind.ts";
 
 /** Which API makes objects available in other namespaces. */
 export type ShareProfile = "seed" | "sharedresource";

@@ -4,12 +4,11 @@ import {
   defineController,
   defineKind,
   type Desired,
+  isKindServed,
   type Kind,
   type KubeObject,
 } from "@quartermaster/runtime";
 import { type CustomResourceDefinition, customResourceDefinitions } from "@quartermaster/runtime/kinds";
-
-import { isKindServed } from "../served-kind.ts";
 
 /** `console.openshift.io/v1` ConsoleYAMLSample. */
 interface ConsoleYamlSample extends KubeObject {

@@ -1,20 +1,15 @@
-import {
-  type Context,
-  fieldOf,
-  type Kind,
-  type KubeObject,
-  listOf,
-  type Live,
-  textOf,
-} from "@quartermaster/runtime";
-import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
+import { definitions } from "../informers/definitions.ts";
+import { fieldOf, listOf, textOf } from "../object/json-object.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, Live } from "../object/kube-object.ts";
+import type { Context } from "../reconcile/recipe.ts";
 
 /**
  * Whether the API server serves a custom kind. Its definition is followed by name: installing it brings the object of the
  * reconcile back, and nothing is polled.
  */
 export function isKindServed({ group, plural, version }: Kind, ctx: Pick<Context, "follow">): boolean {
-  const kind: Kind = customResourceDefinitions;
+  const kind: Kind = definitions;
   const definition = ctx.follow(kind, { name: `${plural}.${group}` }, { projection: servedVersions });
   return definition !== undefined && listOf(definition, "served").includes(version);
 }

@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+/** What the exporter is told by its ConfigMap. Read again before each look at the engine, so that a change needs no restart. */
+export interface ExporterConfig {
+  /** Name of the cluster, which becomes a label. */
+  readonly cluster: string;
+  readonly distribution: "opensearch" | "elasticsearch";
+  /** Where the engine is: the Service for clients. */
+  readonly host: string;
+  readonly port: number;
+  /** Name to verify in the engine's certificate; left out where the engine serves without TLS. */
+  readonly serverName?: string | undefined;
+  /** Nodes that the spec asks for. */
+  readonly expectedNodes: number;
+}
+
+const shape = z.strictObject({
+  cluster: z.string().min(1).max(253),
+  distribution: z.enum(["opensearch", "elasticsearch"]),
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  serverName: z.string().min(1).max(253).optional(),
+  expectedNodes: z.int().min(0),
+});
+
+/** Reads it. Throws a ZodError that names the field in fault. */
+export function readExporterConfig(text: string): ExporterConfig {
+  return shape.parse(JSON.parse(text));
+}
+
+/** Port that the exporter serves. */
+export const exporterPort = 9114;
+
+/** Where its files are. */
+export const exporterFolders = {
+  config: "/etc/search-exporter/config",
+  /** `ca.crt` of the engine. */
+  trust: "/etc/search-exporter/trust",
+  /** `username` and `password`. */
+  login: "/etc/search-exporter/login",
+} as const;
+
+/** File of the configuration. */
+export const exporterConfigFile = "config.json";

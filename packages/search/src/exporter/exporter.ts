@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { System } from "@quartermaster/runtime";
+
+import type { EngineTarget } from "../engine/engine-client.ts";
+import { EngineError } from "../engine/engine-error.ts";
+import { EngineWire } from "../engine/engine-wire.ts";
+import type { EngineDial } from "../engine/open-connection.ts";
+import { clusterSeries } from "./cluster-series.ts";
+import { certificateSeries, type EnginePart, engineParts } from "./engine-parts.ts";
+import type { ExporterConfig } from "./exporter-config.ts";
+import { nodeSeries } from "./node-series.ts";
+import { pageText, type Sample, sampleOf, type SeriesSpec } from "./sample.ts";
+
+/** What is in the exporter's files now. */
+export interface ExporterInputs {
+  readonly config: ExporterConfig;
+  /** Authority of the engine's certificate; empty where it serves without TLS. */
+  readonly caPem: string;
+  /** Undefined where the engine has no users. */
+  readonly login: { readonly username: string; readonly password: string } | undefined;
+}
+
+/** What an exporter works with. */
+export interface ExporterOptions {
+  readonly system: System;
+  /** Reads the files. Called before each look, so that a new password or authority needs no restart. */
+  readonly readInputs: () => Promise<ExporterInputs>;
+  /** How the engine is dialled (default: by TCP). */
+  readonly dial?: EngineDial;
+  /** Told of each part that could not be read, with the engine's words made printable. */
+  readonly onFailure?: (part: string, error: unknown) => void;
+}
+
+const up = "quartermaster_search_exporter_up";
+const readOk = "quartermaster_search_exporter_read_success";
+const expected = "quartermaster_search_expected_nodes";
+
+/** Every series that the exporter can serve. */
+export const exporterSeries: readonly SeriesSpec[] = [
+  { name: up, help: "Whether the engine told its health" },
+  { name: readOk, help: "Whether a part of the figures could be read" },
+  { name: expected, help: "Nodes that the spec asks for" },
+  certificateSeries,
+  ...clusterSeries,
+  ...nodeSeries,
+];
+
+/** Prometheus gives up after 10 s. */
+const callLimitMs = 8_000;
+
+/** A page is made at most so often, however many ask for it. */
+const shortestIntervalMs = 2_000;
+
+/**
+ * Looks at one engine when it is asked to, and says what it saw in Prometheus' text format. Whoever asks while a look is under way gets
+ * the same page: scrapers cannot multiply the requests that reach the engine.
+ */
+export class Exporter implements AsyncDisposable {
+  /** Prometheus' text format. */
+  readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
+  readonly #options: ExporterOptions;
+  readonly #remembered = new Map<string, { readonly atMs: number; readonly samples: readonly Sample[] }>();
+  #engine: { readonly target: EngineTarget; readonly wire: EngineWire } | undefined;
+  #page: { readonly madeMs: number; readonly text: string } | undefined;
+  #look: Promise<string> | undefined;
+  #hasAnswered = false;
+
+  constructor(options: ExporterOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the engine has ever let us in: before, nobody needs to ask us. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
+
+  /** The page. Rejects only where the exporter's own files cannot be read. */
+  async render(): Promise<string> {
+    const page = this.#page;
+    if (page !== undefined && this.#options.system.monotonicMs() - page.madeMs < shortestIntervalMs)
+      return page.text;
+    this.#look ??= this.#lookOnce();
+    return await this.#look;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engine?.wire.close();
+  }
+
+  async #lookOnce(): Promise<string> {
+    try {
+      const inputs = await this.#options.readInputs();
+      const wire = await this.#wireTo(targetOf(inputs));
+      const reads = await Promise.all(engineParts.map(async (part) => await this.#read(part, wire)));
+      const isUp = reads.some(({ part, isOk }) => part === "health" && isOk);
+      this.#hasAnswered ||= isUp;
+      const samples = [
+        ...sampleOf(up, isUp ? 1 : 0),
+        ...sampleOf(expected, inputs.config.expectedNodes),
+        ...reads.flatMap(({ part, isOk }) => sampleOf(readOk, isOk ? 1 : 0, { part })),
+        ...reads.flatMap((read) => read.samples),
+      ];
+      const text = pageText(samples, exporterSeries, inputs.config.cluster);
+      this.#page = { madeMs: this.#options.system.monotonicMs(), text };
+      return text;
+    } finally {
+      this.#look = undefined;
+    }
+  }
+
+  async #read(
+    { part, everyMs, read, isOptional }: EnginePart,
+    wire: EngineWire,
+  ): Promise<{ readonly part: string; readonly isOk: boolean; readonly samples: readonly Sample[] }> {
+    const { system, onFailure } = this.#options;
+    const known = this.#remembered.get(part);
+    if (known !== undefined && system.monotonicMs() - known.atMs < everyMs)
+      return { part, isOk: true, samples: known.samples };
+    try {
+      const target = this.#engine?.target;
+      const samples = target === undefined ? [] : await read(wire, target, this.#options);
+      this.#remembered.set(part, { atMs: system.monotonicMs(), samples });
+      return { part, isOk: true, samples };
+    } catch (error) {
+      if (isOptional === true && error instanceof EngineError && error.code === "forbidden") {
+        // Not asked again at once: each refusal is a line in the engine's audit log.
+        this.#remembered.set(part, { atMs: system.monotonicMs(), samples: [] });
+        return { part, isOk: true, samples: [] };
+      }
+      this.#remembered.delete(part);
+      onFailure?.(part, error);
+      return { part, isOk: false, samples: [] };
+    }
+  }
+
+  /** Another password or authority is another connection; what was learned with the old one is kept. */
+  async #wireTo(target: EngineTarget): Promise<EngineWire> {
+    if (this.#engine !== undefined && isDeepStrictEqual(this.#engine.target, target))
+      return this.#engine.wire;
+    const { system, dial } = this.#options;
+    const before = this.#engine;
+    const wire = new EngineWire(target, {
+      system,
+      timeoutMs: callLimitMs,
+      ...(dial === undefined ? {} : { dial }),
+    });
+    this.#engine = { target, wire };
+    await before?.wire.close();
+    return wire;
+  }
+}
+
+function targetOf({ config, caPem, login }: ExporterInputs): EngineTarget {
+  const { cluster, distribution, host, port, serverName } = config;
+  return {
+    distribution,
+    endpoints: [{ node: cluster, host, port }],
+    tls: serverName === undefined ? undefined : { caPem, serverName, client: undefined },
+    login,
+  };
+}

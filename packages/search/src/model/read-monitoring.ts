@@ -1,0 +1,50 @@
+import { imageOf, nameIn, present } from "./pod-wish.ts";
+import type { ClusterObject } from "./read-cluster.ts";
+import type { MonitoringWish, StackPart, StackPartWish, StackWish } from "./search-cluster.ts";
+
+type MonitoringSpec = ClusterObject["spec"]["general"]["monitoring"];
+type StackSpec = NonNullable<MonitoringSpec>["stack"];
+
+/** The image that `make image ARGS="--image search-exporter"` writes; operators may name another one for all clusters. */
+export const exporterImage = "quartermaster.local/search-exporter:0.0.0";
+
+const stackImages: Readonly<Record<StackPart, string>> = {
+  prometheus: "docker.io/prom/prometheus:v3.5.0",
+  alertmanager: "docker.io/prom/alertmanager:v0.28.1",
+  grafana: "docker.io/grafana/grafana:12.1.1",
+};
+
+/** How the cluster is monitored; undefined where it is not. */
+export function readMonitoring(spec: MonitoringSpec): MonitoringWish | undefined {
+  if (spec?.enable !== true) return undefined;
+  const { labels = {}, relabelings = [], metricRelabelings = [], resources } = spec;
+  return {
+    image: imageOf(spec, exporterImage),
+    resources,
+    userSecret: present(spec.monitoringUserSecret),
+    scrapeInterval: present(spec.scrapeInterval) ?? "30s",
+    labels,
+    relabelings,
+    metricRelabelings,
+    stack: readStack(spec.stack),
+  };
+}
+
+function readStack(spec: StackSpec): StackWish {
+  return {
+    mode: spec?.mode,
+    receiversSecret: nameIn(spec?.receivers),
+    retention: spec?.retention ?? "15d",
+    claimName: present(spec?.claimName),
+    parts: {
+      prometheus: readPart("prometheus", spec),
+      alertmanager: readPart("alertmanager", spec),
+      grafana: readPart("grafana", spec),
+    },
+  };
+}
+
+function readPart(part: StackPart, spec: StackSpec): StackPartWish {
+  const wish = spec?.[part];
+  return { image: imageOf(wish ?? {}, stackImages[part]), resources: wish?.resources };
+}

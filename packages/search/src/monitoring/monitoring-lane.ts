@@ -1,0 +1,186 @@
+import { settled } from "@quartermaster/runtime";
+import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
+
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import type { MonitoringWish } from "../model/search-cluster.ts";
+import { searchReasons } from "../reasons.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
+import {
+  exporterConfigMap,
+  exporterDeployment,
+  exporterNetworkPolicy,
+  exporterService,
+} from "./exporter-deployment.ts";
+import { operatorStack } from "./operator-stack.ts";
+import { ruleObjects, type WantedObject } from "./rule-objects.ts";
+import { stackParts, standaloneStack } from "./standalone-stack.ts";
+
+/** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */
+const prune: LaneRule = {
+  name: "prune",
+  answer: (seen) => {
+    const wanted = new Set(wantedKeys(seen));
+    const left = seen.monitoring.present.filter(({ kind, name }) => !wanted.has(`${kind.kind} ${name}`));
+    if (left.length === 0) return undefined;
+    const { generation = 0 } = seen.object.metadata;
+    const going = left.filter(({ isTerminating }) => !isTerminating);
+    const actions: readonly SearchAction[] = [
+      ...going.map(({ kind, name, uid, resourceVersion }) => ({
+        do: "prune" as const,
+        kind,
+        name,
+        uid,
+        resourceVersion,
+        generation,
+      })),
+      ...(going.some(({ kind }) => kind === deployments) ? [removed(left.map(({ name }) => name))] : []),
+    ];
+    return awaits(
+      searchReasons.monitoringPending,
+      `No longer wanted, and deleted: ${left.map(({ kind, name }) => `${kind.kind} ${name}`).join(", ")}.`,
+      { actor: "operator", actions, retryAfterMs: 5_000 },
+    );
+  },
+};
+
+function removed(names: readonly string[]): SearchAction {
+  return {
+    do: "record",
+    event: {
+      type: "Normal",
+      reason: "MonitoringRemoved",
+      action: "RemoveMonitoring",
+      note: `No longer wanted, and deleted: ${[...new Set(names)].join(", ")}.`,
+    },
+  };
+}
+
+/** Everything that the spec and the API server ask for; without passwords, which the lane of certificates makes. */
+function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring">): readonly WantedObject[] {
+  const { cluster } = seen;
+  const wish = cluster.monitoring;
+  if (wish === undefined) return [];
+  const { served, followed } = seen.monitoring;
+  return [
+    { kind: configMaps, object: exporterConfigMap(cluster) },
+    { kind: services, object: exporterService(cluster) },
+    { kind: deployments, object: exporterDeployment(cluster, wish) },
+    ...(cluster.networkPolicy.isEnabled
+      ? [{ kind: networkPolicies, object: exporterNetworkPolicy(cluster) }]
+      : []),
+    ...ruleObjects(cluster, wish, served),
+    ...(wish.stack.mode === "Standalone" ? standaloneStack(cluster, wish, followed) : []),
+    ...(wish.stack.mode === "Operator" ? operatorStack(cluster, wish, served) : []),
+  ];
+}
+
+function wantedKeys(seen: Seen): readonly string[] {
+  const { material, cluster } = seen;
+  const { password, grafanaPassword } = monitoringNames(cluster);
+  return [
+    ...wantedObjects(seen).map(({ kind, object }) => `${kind.kind} ${object.metadata.name}`),
+    ...(material.monitoring === undefined ? [] : [`Secret ${password}`]),
+    ...(material.grafana === undefined ? [] : [`Secret ${grafanaPassword}`]),
+  ];
+}
+
+/** Without an engine there is nothing to see. */
+const notYet: LaneRule = {
+  name: "notYet",
+  answer: ({ cluster, status }) =>
+    cluster.monitoring === undefined || status.clusterUuid === undefined
+      ? { actions: [], outcome: settled() }
+      : undefined,
+};
+
+/** Never used, never overwritten: whoever made it may know the password. */
+const foreignSecret: LaneRule = {
+  name: "foreignSecret",
+  answer: ({ material }) => {
+    const accounts = [material.monitoring, material.grafana].filter((each) => each?.state === "foreign");
+    if (accounts.length === 0) return undefined;
+    const names = accounts.map((each) => each?.name ?? "").join(", ");
+    return refuses(
+      searchReasons.secretConflict,
+      `Secret ${names} was not made by the operator and is not used. Remove it, or name an account of your own in spec.general.monitoring.monitoringUserSecret.`,
+    );
+  },
+};
+
+const awaitMaterial: LaneRule = {
+  name: "awaitMaterial",
+  answer: ({ monitoring: { missing }, material }) => {
+    if (missing.length > 0)
+      return awaits(
+        searchReasons.awaitingMaterial,
+        `Monitoring needs ${missing.join(" and ")}: create it, or take its name out of spec.general.monitoring.`,
+        { actor: "user" },
+      );
+    const accounts = [material.monitoring, material.grafana].filter((each) => each !== undefined);
+    return accounts.every(({ login }) => login !== undefined)
+      ? undefined
+      : awaits(searchReasons.awaitingMaterial, "The login of the exporter or of Grafana is not there yet.", {
+          actor: "operator",
+        });
+  },
+};
+
+const keepObjects: LaneRule = {
+  name: "keepObjects",
+  answer: (seen) => {
+    const { cluster } = seen;
+    const wish = cluster.monitoring;
+    if (wish === undefined) return undefined;
+    const actions = wantedObjects(seen).map(({ kind, object }) => applyAction(kind, object, cluster));
+    return progress(seen, wish, actions);
+  },
+};
+
+function progress(seen: Seen, wish: MonitoringWish, actions: readonly SearchAction[]): LaneAnswer {
+  const pending = pendingDeployments(seen, wish);
+  if (pending.length > 0)
+    return awaits(searchReasons.monitoringPending, `Pods are not ready: ${pending.join(", ")}.`, {
+      actor: "kubelet",
+      actions,
+    });
+  const isNews = seen.status.monitoring?.exporter !== "Ready";
+  return { actions: isNews ? [...actions, started(wish)] : actions, outcome: settled() };
+}
+
+function started({ stack }: MonitoringWish): SearchAction {
+  return {
+    do: "record",
+    event: {
+      type: "Normal",
+      reason: "MonitoringReady",
+      action: "MonitorCluster",
+      note: `The exporter reads the engine. Stack: ${stack.mode ?? "None"}.`,
+    },
+  };
+}
+
+/** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to look after. */
+export function pendingDeployments(
+  { cluster, monitoring }: Pick<Seen, "cluster" | "monitoring">,
+  { stack }: MonitoringWish,
+): readonly string[] {
+  const names = monitoringNames(cluster);
+  const wanted = [
+    names.exporter,
+    ...(stack.mode === "Standalone" ? stackParts.map((part) => names.stack[part]) : []),
+  ];
+  return wanted.filter((name) => {
+    const live = monitoring.deployments.get(name);
+    const { observedGeneration, updatedReplicas = 0, availableReplicas = 0 } = live?.status ?? {};
+    const isSeen = live !== undefined && observedGeneration === live.metadata.generation;
+    return !isSeen || updatedReplicas < 1 || availableReplicas < 1;
+  });
+}
+
+/** Exporter, alert rules, dashboards and, where asked for, who reads them. Restarts no node, and no kind that is absent stops it. */
+export const monitoringLane: SearchLane = {
+  name: "monitoring",
+  rules: [prune, notYet, foreignSecret, awaitMaterial, keepObjects],
+};

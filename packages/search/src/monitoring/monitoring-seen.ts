@@ -1,0 +1,28 @@
+import type { Live } from "@quartermaster/runtime";
+import type { Deployment } from "@quartermaster/runtime/kinds";
+
+import type { PresentObject } from "../dashboards/dashboards-seen.ts";
+import type { MonitoringKind } from "./monitoring-kinds.ts";
+
+/** What is there of a cluster's monitoring. */
+export interface MonitoringSeen {
+  /** Kinds of others that the API server serves. */
+  readonly served: ReadonlySet<MonitoringKind>;
+  /** Everything of it that is ours, whether it is wanted or not. */
+  readonly present: readonly PresentObject[];
+  /** Our Deployments by name. */
+  readonly deployments: ReadonlyMap<string, Live<Deployment>>;
+  /** Secrets that the spec names for it and that are not there, or lack a key. */
+  readonly missing: readonly string[];
+  /** Versions of those that are there: pods read them when they start. */
+  readonly followed: Readonly<Record<string, string>>;
+}
+
+/** Nothing is there. */
+export const NO_MONITORING: MonitoringSeen = {
+  served: new Set(),
+  present: [],
+  deployments: new Map(),
+  missing: [],
+  followed: {},
+};

@@ -1,0 +1,126 @@
+import {
+  classify,
+  type Context,
+  isControlledBy,
+  isKindServed,
+  type Kind,
+  type Live,
+} from "@quartermaster/runtime";
+import { configMaps, deployments, networkPolicies, secrets, services } from "@quartermaster/runtime/kinds";
+
+import type { PresentObject } from "../dashboards/dashboards-seen.ts";
+import { byCluster, markLabels } from "../marks.ts";
+import type { ClusterObject } from "../model/read-cluster.ts";
+import { exporterImage } from "../model/read-monitoring.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
+import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
+import type { MonitoringSeen } from "./monitoring-seen.ts";
+
+/**
+ * The declaration with the kind of stack that it comes to: where the author says nothing, an API of prometheus-operator means that
+ * somebody else reads the figures, and otherwise the cluster gets a stack of its own.
+ */
+export function withStack(
+  cluster: SearchCluster,
+  ctx: Pick<Context, "follow">,
+  /** The operator's image of the exporter (default: the one that we build). */
+  image: string = exporterImage,
+): SearchCluster {
+  const { monitoring } = cluster;
+  if (monitoring === undefined) return cluster;
+  const name = monitoring.image.name === exporterImage ? image : monitoring.image.name;
+  const mode = monitoring.stack.mode ?? (isServed("ServiceMonitor", ctx) ? "None" : "Standalone");
+  return {
+    ...cluster,
+    monitoring: {
+      ...monitoring,
+      image: { ...monitoring.image, name },
+      stack: { ...monitoring.stack, mode },
+    },
+  };
+}
+
+/** Not being allowed to look is the same as not being served: monitoring must not keep a cluster from anything. */
+function isServed(kind: MonitoringKind, ctx: Pick<Context, "follow">): boolean {
+  try {
+    return isKindServed(monitoringKinds[kind], ctx);
+  } catch (error) {
+    if (classify(error) === "forbidden") return false;
+    throw error;
+  }
+}
+
+const builtIn: readonly Kind[] = [deployments, services, configMaps, secrets, networkPolicies];
+
+/** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
+export function observeMonitoring(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  ctx: Context,
+): MonitoringSeen {
+  const { namespace, name } = cluster;
+  const others = monitoringKindNames.map((kind): Kind => monitoringKinds[kind]);
+  const found = [...builtIn, ...others].flatMap((kind) =>
+    ctx
+      .store(kind)
+      .listBy(byCluster, `${namespace}/${name}`)
+      .filter((live) => isOurs(live, object, cluster))
+      .map((live) => ({ kind, live })),
+  );
+  const running = ctx.store(deployments).listBy(byCluster, `${namespace}/${name}`);
+  return {
+    served:
+      cluster.monitoring === undefined
+        ? new Set()
+        : new Set(monitoringKindNames.filter((kind) => isServed(kind, ctx))),
+    present: found.map(({ kind, live }) => presentObject(kind, live)),
+    deployments: new Map(
+      running.flatMap((live) => (isControlledBy(live, object) ? [[live.metadata.name, live] as const] : [])),
+    ),
+    ...followedSecrets(cluster, ctx),
+  };
+}
+
+/** Passwords have no owner reference, because they outlive their cluster; they are known by their names. */
+function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster): boolean {
+  const { labels, name } = live.metadata;
+  const { password, grafanaPassword } = monitoringNames(cluster);
+  if (live.kind === secrets.kind && (name === password || name === grafanaPassword))
+    return labels?.[markLabels.uid] === cluster.uid;
+  return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
+}
+
+function presentObject(kind: Kind, { metadata }: Live): PresentObject {
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };
+}
+
+function followedSecrets(
+  { monitoring, security }: SearchCluster,
+  ctx: Context,
+): Pick<MonitoringSeen, "missing" | "followed"> {
+  if (monitoring === undefined) return { missing: [], followed: {} };
+  const { userSecret, stack } = monitoring;
+  const wanted = [
+    ...(security.isEnabled && userSecret !== undefined
+      ? [{ name: userSecret, keys: ["username", "password"] }]
+      : []),
+    ...(stack.mode !== "None" && stack.receiversSecret !== undefined
+      ? [{ name: stack.receiversSecret, keys: ["alertmanager.yaml"] }]
+      : []),
+  ].map(({ name, keys }) => {
+    const live = ctx.follow(secrets, { name });
+    const lacking = keys.filter((key) => live?.data?.[key] === undefined);
+    return { name, live, lacking };
+  });
+  return {
+    missing: wanted.flatMap(({ name, live, lacking }) => {
+      if (live === undefined) return [`Secret ${name}`];
+      return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
+    }),
+    followed: Object.fromEntries(
+      wanted.flatMap(({ name, live }) => (live === undefined ? [] : [[name, live.metadata.resourceVersion]])),
+    ),
+  };
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
+import { exporterPort } from "../exporter/exporter-config.ts";
+import type { MonitoringWish, SearchCluster, StackPart } from "../model/search-cluster.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
+
+/** Ports that the parts of a stack serve; the customary ones. */
+export const stackPorts: Readonly<Record<StackPart, number>> = {
+  prometheus: 9090,
+  alertmanager: 9093,
+  grafana: 3000,
+};
+
+/** Where a Prometheus finds the exporter: by its Service's name, so that it needs no permission to discover anything. */
+export function scrapeConfigs(
+  cluster: SearchCluster,
+  { relabelings, metricRelabelings, scrapeInterval }: MonitoringWish,
+): readonly JsonObject[] {
+  return [
+    {
+      job_name: `${cluster.name}-exporter`,
+      scrape_interval: scrapeInterval,
+      static_configs: [
+        {
+          targets: [hostOf(cluster, monitoringNames(cluster).exporter, exporterPort)],
+          labels: { namespace: cluster.namespace },
+        },
+      ],
+      ...(relabelings.length === 0 ? {} : { relabel_configs: relabelings.map(inPrometheusWords) }),
+      ...(metricRelabelings.length === 0
+        ? {}
+        : { metric_relabel_configs: metricRelabelings.map(inPrometheusWords) }),
+    },
+  ];
+}
+
+/** ServiceMonitors say `sourceLabels` where Prometheus says `source_labels`. */
+function inPrometheusWords(rule: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(rule).map(([key, value]) => [
+      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** Where it sends alerts. */
+export function alertmanagerConfigs(cluster: SearchCluster): readonly JsonObject[] {
+  const target = hostOf(cluster, monitoringNames(cluster).stack.alertmanager, stackPorts.alertmanager);
+  return [{ static_configs: [{ targets: [target] }] }];
+}
+
+/** Address of a Service of the cluster's namespace. */
+export function hostOf({ namespace }: SearchCluster, service: string, port: number): string {
+  return `${service}.${namespace}.svc:${String(port)}`;
+}
+
+/** Files of a Prometheus of ours. JSON is YAML, and nothing that an author writes can leave its place in it. */
+export function prometheusFiles(
+  cluster: SearchCluster,
+  wish: MonitoringWish,
+): Readonly<Record<string, string>> {
+  const config = {
+    global: { scrape_interval: wish.scrapeInterval, evaluation_interval: "30s" },
+    rule_files: ["/etc/prometheus-rules/*.json"],
+    alerting: { alertmanagers: alertmanagerConfigs(cluster) },
+    scrape_configs: scrapeConfigs(cluster, wish),
+  };
+  return { "prometheus.json": JSON.stringify(config, undefined, 2) };
+}
+
+/** Shows alerts and sends them to nobody. */
+export const silentAlertmanager: string = JSON.stringify(
+  {
+    route: { receiver: "nobody", group_by: ["namespace", "cluster", "alertname"] },
+    receivers: [{ name: "nobody" }],
+  },
+  undefined,
+  2,
+);

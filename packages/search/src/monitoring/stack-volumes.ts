@@ -1,0 +1,62 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
+import type { SearchCluster, StackPart, StackWish } from "../model/search-cluster.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
+
+/** A volume and where its files are. */
+interface MountedVolume {
+  readonly volume: JsonObject;
+  readonly path: string;
+  readonly isWritten?: boolean;
+}
+
+/** What each part of a stack mounts. */
+export const stackVolumes: Readonly<
+  Record<StackPart, (cluster: SearchCluster, stack: StackWish) => readonly MountedVolume[]>
+> = {
+  prometheus: (cluster, { claimName }) => {
+    const { alerts, stack } = monitoringNames(cluster);
+    const claim = { name: "data", persistentVolumeClaim: { claimName } };
+    return [
+      configFiles(stack.prometheus, "/etc/prometheus"),
+      { volume: { name: "rules", configMap: { name: alerts } }, path: "/etc/prometheus-rules" },
+      claimName === undefined
+        ? scratch("data", "/prometheus")
+        : { volume: claim, path: "/prometheus", isWritten: true },
+    ];
+  },
+  alertmanager: (cluster, { receiversSecret }) => [
+    receiversSecret === undefined
+      ? configFiles(monitoringNames(cluster).stack.alertmanager, "/etc/alertmanager")
+      : { volume: { name: "config", secret: { secretName: receiversSecret } }, path: "/etc/alertmanager" },
+    scratch("data", "/alertmanager"),
+  ],
+  grafana: (cluster) => {
+    const { stack, dashboards, grafanaPassword } = monitoringNames(cluster);
+    return [
+      configFiles(stack.grafana, "/etc/grafana"),
+      { volume: provisioning(stack.grafana), path: "/etc/grafana-provisioning" },
+      { volume: { name: "dashboards", configMap: { name: dashboards } }, path: "/etc/grafana-dashboards" },
+      { volume: { name: "login", secret: { secretName: grafanaPassword } }, path: "/etc/grafana-login" },
+      scratch("data", "/var/lib/grafana"),
+      scratch("tmp", "/tmp"),
+    ];
+  },
+};
+
+function configFiles(name: string, path: string): MountedVolume {
+  return { volume: { name: "config", configMap: { name } }, path };
+}
+
+function scratch(name: string, path: string): MountedVolume {
+  return { volume: { name, emptyDir: {} }, path, isWritten: true };
+}
+
+/** Grafana looks for each kind of file in a folder of its own. */
+function provisioning(name: string): JsonObject {
+  const items = ["datasources", "dashboards"].map((each) => ({
+    key: `${each}.yaml`,
+    path: `${each}/${each}.yaml`,
+  }));
+  return { name: "provisioning", configMap: { name, items } };
+}

@@ -1,0 +1,151 @@
+import { digestOf } from "@quartermaster/runtime";
+import {
+  type ConfigMap,
+  configMaps,
+  deployments,
+  networkPolicies,
+  type NetworkPolicy,
+  type Service,
+  services,
+} from "@quartermaster/runtime/kinds";
+
+import type { MonitoringWish, SearchCluster, StackPart } from "../model/search-cluster.ts";
+import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
+import { grafanaFiles } from "./grafana-files.ts";
+import { metadataOf, podDeployment } from "./pod-deployment.ts";
+import { prometheusFiles, silentAlertmanager, stackPorts } from "./prometheus-files.ts";
+import type { WantedObject } from "./rule-objects.ts";
+import { stackVolumes } from "./stack-volumes.ts";
+
+/** The parts of a stack, in the order in which they are made. */
+export const stackParts: readonly StackPart[] = ["prometheus", "alertmanager", "grafana"];
+
+/** Prometheus, Alertmanager and Grafana for one cluster: they read its exporter, its rules and its dashboards, and nothing else. */
+export function standaloneStack(
+  cluster: SearchCluster,
+  wish: MonitoringWish,
+  /** Versions of the Secrets that the spec names. */
+  followed: Readonly<Record<string, string>>,
+): readonly WantedObject[] {
+  return stackParts.flatMap((part) => {
+    const config = configOf(cluster, wish, part);
+    const inputsHash = digestOf({ config: config.data ?? {}, followed }).slice(0, 32);
+    return [
+      { kind: configMaps, object: config },
+      { kind: services, object: stackService(cluster, part) },
+      ...(cluster.networkPolicy.isEnabled
+        ? [{ kind: networkPolicies, object: stackPolicy(cluster, part) }]
+        : []),
+      { kind: deployments, object: podDeployment(cluster, podOf(cluster, wish, { part, inputsHash })) },
+    ];
+  });
+}
+
+function configOf(cluster: SearchCluster, wish: MonitoringWish, part: StackPart): ConfigMap {
+  const files: Readonly<Record<StackPart, () => Readonly<Record<string, string>>>> = {
+    prometheus: () => prometheusFiles(cluster, wish),
+    alertmanager: () => ({ "alertmanager.yaml": silentAlertmanager }),
+    grafana: () => grafanaFiles(cluster),
+  };
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: metadataOf(cluster, monitoringNames(cluster).stack[part]),
+    data: files[part](),
+  };
+}
+
+function stackService(cluster: SearchCluster, part: StackPart): Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: metadataOf(cluster, monitoringNames(cluster).stack[part]),
+    spec: {
+      type: "ClusterIP",
+      selector: monitoringLabels(cluster, part),
+      ports: [{ name: "web", port: stackPorts[part], targetPort: "web", protocol: "TCP" }],
+    },
+  };
+}
+
+/** Prometheus and Alertmanager ask nobody for a login: only pods of the stack reach them. Grafana does. */
+function stackPolicy(cluster: SearchCluster, part: StackPart): NetworkPolicy {
+  const from = [{ podSelector: { matchLabels: monitoringLabels(cluster) } }];
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: metadataOf(cluster, monitoringNames(cluster).stack[part]),
+    spec: {
+      podSelector: { matchLabels: monitoringLabels(cluster, part) },
+      policyTypes: ["Ingress"],
+      ingress: [
+        { ...(part === "grafana" ? {} : { from }), ports: [{ protocol: "TCP", port: stackPorts[part] }] },
+      ],
+    },
+  };
+}
+
+/** Users that the official images have. */
+const users: Readonly<Record<StackPart, number>> = { prometheus: 65_534, alertmanager: 65_534, grafana: 472 };
+
+const health: Readonly<Record<StackPart, string>> = {
+  prometheus: "/-/ready",
+  alertmanager: "/-/ready",
+  grafana: "/api/health",
+};
+
+function podOf(
+  cluster: SearchCluster,
+  { stack }: MonitoringWish,
+  { part, inputsHash }: { readonly part: StackPart; readonly inputsHash: string },
+): Parameters<typeof podDeployment>[1] {
+  const { image, resources } = stack.parts[part];
+  const volumes = stackVolumes[part](cluster, stack);
+  const probe = { httpGet: { path: health[part], port: "web" }, timeoutSeconds: 5 };
+  return {
+    part,
+    name: monitoringNames(cluster).stack[part],
+    user: users[part],
+    pullSecrets: image.pullSecrets,
+    inputsHash,
+    volumes: volumes.map(({ volume }) => volume),
+    container: {
+      name: part,
+      image: image.name,
+      ...(image.pullPolicy === undefined ? {} : { imagePullPolicy: image.pullPolicy }),
+      args: argumentsOf(stack, part),
+      ports: [{ name: "web", containerPort: stackPorts[part], protocol: "TCP" }],
+      volumeMounts: volumes.map(({ volume, path, isWritten }) => ({
+        name: volume["name"],
+        mountPath: path,
+        ...(isWritten === true ? {} : { readOnly: true }),
+      })),
+      ...(resources === undefined ? {} : { resources }),
+      readinessProbe: { ...probe, periodSeconds: 5 },
+      livenessProbe: { ...probe, periodSeconds: 30, failureThreshold: 10 },
+    },
+  };
+}
+
+function argumentsOf({ retention }: MonitoringWish["stack"], part: StackPart): readonly string[] {
+  switch (part) {
+    case "prometheus":
+      return [
+        "--config.file=/etc/prometheus/prometheus.json",
+        "--storage.tsdb.path=/prometheus",
+        `--storage.tsdb.retention.time=${retention}`,
+        `--web.listen-address=:${String(stackPorts.prometheus)}`,
+      ];
+    case "alertmanager":
+      return [
+        "--config.file=/etc/alertmanager/alertmanager.yaml",
+        "--storage.path=/alertmanager",
+        // One of it needs no others.
+        "--cluster.listen-address=",
+        `--web.listen-address=:${String(stackPorts.alertmanager)}`,
+      ];
+    case "grafana":
+    default:
+      return ["--config=/etc/grafana/grafana.ini"];
+  }
+}

@@ -1,0 +1,22 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const repository = join(import.meta.dirname, "../../../..");
+
+/** The exporter's image as an OCI layout, made as `make image` makes it; gone with the scope. */
+export function writeExporterImage(): Disposable & { readonly folder: string } {
+  const root = mkdtempSync(join(tmpdir(), "exporter-image-"));
+  const folder = join(root, "image");
+  const program = join(repository, "deploy/image/main.ts");
+  execFileSync(process.execPath, [program, "--image", "search-exporter", "--output", folder], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return {
+    folder,
+    [Symbol.dispose]: () => {
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { eventually } from "@quartermaster/testkit";
+
+/** A port of this machine that leads to a Service of the cluster. */
+export async function openDoor(
+  dial: () => Promise<Socket>,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const open = new Set<Socket>();
+  const lead = async (near: Socket): Promise<void> => {
+    try {
+      const far = await dial();
+      open.add(far);
+      far.on("error", () => near.destroy());
+      near.pipe(far).pipe(near);
+    } catch {
+      // Whoever knocked sees a closed door, and knocks again.
+      near.destroy();
+    }
+  };
+  const server = createServer((near) => {
+    open.add(near);
+    near.on("error", () => near.destroy());
+    void lead(near);
+  });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.listen(0, "127.0.0.1", () => {
+    resolve(portOf(server.address()));
+  });
+  return {
+    port: await promise,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of open) socket.destroy();
+      const closed = Promise.withResolvers<undefined>();
+      server.close(() => {
+        closed.resolve(undefined);
+      });
+      await closed.promise;
+    },
+  };
+}
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** A Prometheus that scrapes one port of this machine and evaluates a rule file. */
+export interface ScrapingPrometheus extends AsyncDisposable {
+  /** Answer of its API, once it satisfies the demand. */
+  until(path: string, demand: (answer: string) => boolean): Promise<string>;
+}
+
+/** Starts it. */
+export async function startPrometheus(
+  program: string,
+  { port, rules, labels }: { readonly port: number; readonly rules: string; readonly labels: object },
+): Promise<ScrapingPrometheus> {
+  const folder = mkdtempSync(join(tmpdir(), "prometheus-"));
+  const config = {
+    global: { scrape_interval: "2s", evaluation_interval: "2s" },
+    rule_files: [join(folder, "alerts.json")],
+    scrape_configs: [{ job_name: "exporter", static_configs: [{ targets: [`127.0.0.1:${port}`], labels }] }],
+  };
+  writeFileSync(join(folder, "alerts.json"), rules);
+  writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config));
+  const web = await freePort();
+  const started = spawn(
+    program,
+    [
+      `--config.file=${join(folder, "prometheus.json")}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${web}`,
+    ],
+    { stdio: "ignore" },
+  );
+  const ended = new Promise((resolve) => started.once("exit", resolve));
+  return {
+    until: async (path, demand) =>
+      await eventually(
+        async (see) => {
+          const said = see(await answerAt(`http://127.0.0.1:${web}${path}`));
+          return demand(said) ? said : undefined;
+        },
+        { withinMs: 90_000, everyMs: 500 },
+      ),
+    [Symbol.asyncDispose]: async () => {
+      started.kill("SIGTERM");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Nothing while it does not listen yet. */
+async function answerAt(url: string): Promise<string> {
+  try {
+    return await (await fetch(url)).text();
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.listen(0, "127.0.0.1", () => {
+    const port = portOf(server.address());
+    server.close(() => {
+      resolve(port);
+    });
+  });
+  return await promise;
+}

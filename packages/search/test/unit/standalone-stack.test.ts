@@ -1,0 +1,144 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { ConfigMap, Deployment, NetworkPolicy } from "@quartermaster/runtime/kinds";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+import type { MonitoringWish, SearchCluster } from "../../src/model/search-cluster.ts";
+import { operatorStack } from "../../src/monitoring/operator-stack.ts";
+import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";
+import { aMonitoring, aSearchCluster } from "../a-search-cluster.ts";
+import { prometheusProgram } from "../support/promtool.ts";
+
+function wishWith(
+  stack: Partial<MonitoringWish["stack"]> = {},
+  changes: Partial<MonitoringWish> = {},
+): MonitoringWish {
+  const wish = aMonitoring(changes);
+  return { ...wish, stack: { ...wish.stack, mode: "Standalone", ...stack } };
+}
+
+function clusterWith(wish: MonitoringWish): SearchCluster {
+  return aSearchCluster({ monitoring: wish });
+}
+
+interface Made {
+  readonly deployment: Deployment;
+  readonly config: ConfigMap;
+  readonly policy: NetworkPolicy;
+}
+
+function made(
+  wish: MonitoringWish,
+  part: (typeof parts)[number],
+  followed: Readonly<Record<string, string>> = {},
+): Made {
+  const own = standaloneStack(clusterWith(wish), wish, followed).filter(
+    ({ object }) => object.metadata.name === `logs-${part}`,
+  );
+  const of = (kind: string): unknown => own.find((each) => each.kind.kind === kind)?.object;
+  return {
+    deployment: of("Deployment") as Deployment,
+    config: of("ConfigMap") as ConfigMap,
+    policy: of("NetworkPolicy") as NetworkPolicy,
+  };
+}
+
+const parts = ["prometheus", "alertmanager", "grafana"] as const;
+
+describe.each(parts)("%s", (part) => {
+  const { spec } = made(wishWith(), part).deployment.spec.template;
+  const [container] = spec.containers;
+
+  test("meets the restricted profile with a read-only root, and has no token", () => {
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    });
+    expect(container).toMatchObject({
+      image: part,
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      },
+    });
+  });
+
+  test("has no secret in arguments or environment", () => {
+    expect(JSON.stringify(container)).not.toMatch(/"env"|password/i);
+  });
+
+  test("restarts when its files or a Secret of the author change, and not otherwise", () => {
+    const hash = (wish: MonitoringWish, followed: Readonly<Record<string, string>> = {}): unknown =>
+      made(wish, part, followed).deployment.spec.template.metadata?.annotations;
+    expect(hash(wishWith())).toEqual(hash(wishWith()));
+    expect(hash(wishWith(), { oncall: "2" })).not.toEqual(hash(wishWith(), { oncall: "1" }));
+  });
+
+  test("is reached by the stack alone, unless it asks for a login", () => {
+    const [rule] = made(wishWith(), part).policy.spec?.ingress ?? [];
+    expect("from" in (rule ?? {})).toBe(part !== "grafana");
+  });
+});
+
+test("Prometheus keeps its figures in the pod, or in a claim of the author's", () => {
+  const volumes = (wish: MonitoringWish): string =>
+    JSON.stringify(made(wish, "prometheus").deployment.spec.template.spec.volumes);
+  expect(volumes(wishWith())).toContain('{"name":"data","emptyDir":{}}');
+  expect(volumes(wishWith({ claimName: "figures" }))).toContain('"claimName":"figures"');
+});
+
+test("Grafana finds the data source and the dashboards, and reads its login from files", () => {
+  const { data = {} } = made(wishWith(), "grafana").config;
+  expect(parse(data["datasources.yaml"] ?? "")).toMatchObject({
+    datasources: [{ type: "prometheus", url: "http://logs-prometheus.team.svc:9090" }],
+  });
+  expect(parse(data["dashboards.yaml"] ?? "")).toMatchObject({
+    providers: [{ options: { path: "/etc/grafana-dashboards" } }],
+  });
+  expect(data["grafana.ini"]).toContain("admin_password = $__file{/etc/grafana-login/password}");
+});
+
+test("objects of prometheus-operator discover nothing, and none is made where they are not served", () => {
+  const wish = wishWith({ mode: "Operator" });
+  expect(operatorStack(clusterWith(wish), wish, new Set(["ServiceMonitor"]))).toEqual([]);
+  const all = operatorStack(clusterWith(wish), wish, new Set(["Prometheus", "Alertmanager"]));
+  const [secret] = all.map(({ object }) => object as { data?: Readonly<Record<string, string>> });
+  const scrape = Buffer.from(secret?.data?.["scrape.yaml"] ?? "", "base64").toString();
+  expect(parse(scrape)).toMatchObject([{ static_configs: [{ targets: ["logs-exporter.team.svc:9114"] }] }]);
+  expect(JSON.stringify(all)).not.toContain("_sd_configs");
+  const prometheus = all.find(({ kind }) => kind.kind === "Prometheus")?.object;
+  const ofCluster = { matchLabels: { "search.quartermaster.dev/monitoring": "logs" } };
+  expect(prometheus).toMatchObject({ spec: { ruleSelector: ofCluster, probeSelector: ofCluster } });
+});
+
+const promtool = prometheusProgram("promtool");
+
+test.skipIf(promtool === undefined)(
+  "promtool accepts the configuration, an author's relabelings included (skipped where Debian's package prometheus cannot be had)",
+  () => {
+    const wish = wishWith(
+      {},
+      {
+        relabelings: [{ targetLabel: "team", replacement: "blue" }],
+        metricRelabelings: [{ action: "drop", sourceLabels: ["__name__"], regex: "opensearch_os_.*" }],
+      },
+    );
+    const { data = {} } = made(wish, "prometheus").config;
+    const folder = mkdtempSync(join(tmpdir(), "prometheus-config-"));
+    try {
+      const path = join(folder, "prometheus.json");
+      writeFileSync(path, data["prometheus.json"] ?? "");
+      const { status, stdout, stderr } = spawnSync(promtool ?? "", ["check", "config", path], {
+        encoding: "utf8",
+      });
+      expect({ status, said: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
