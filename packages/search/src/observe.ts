@@ -7,6 +7,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { isServedAsked } from "./certificates/served-leaves.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
@@ -98,8 +99,13 @@ function keepSampling(
   if (target === undefined) return undefined;
   const { isOpen, asks } = engineAsks(known);
   const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
-  const all: typeof asks = isAsked ? new Set([...asks, "license"]) : asks;
-  return sampler.keep(cluster.uid, { ref: metadata, target, isOpen, asks: all });
+  const isReloading = isServedAsked(known);
+  const all: typeof asks = new Set([
+    ...asks,
+    ...(isAsked ? (["license"] as const) : []),
+    ...(isReloading ? (["served"] as const) : []),
+  ]);
+  return sampler.keep(cluster.uid, { ref: metadata, target, isOpen: isOpen || isReloading, asks: all });
 }
 
 /** Of a cluster that has formed, after the first word of its engine: a new operator must not take it for one that is silent. */

@@ -14,7 +14,8 @@ import {
 } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
-import { issueLeaf, newAuthority } from "./certificates/issue.ts";
+import { newAuthority } from "./certificates/issue.ts";
+import { performCertificates } from "./certificates/perform-certificates.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
@@ -60,11 +61,11 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       await keepSecret(action.name, passwordFields(action), subject);
       return;
     case "issueLeaf":
-      await issueLeaf(action, cluster, { ctx, nowMs: parts.nowMs() });
+    case "reloadCertificates":
+      await performCertificates(action, subject);
       return;
     case "record":
-      ctx.events.record(action.event);
-      parts.onEvent?.(action.event);
+      record(action.event, ctx, parts);
       return;
     case "takeOverSecret":
     case "markVolume":
@@ -91,6 +92,11 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     default:
       unreachable(action);
   }
+}
+
+function record(event: ReconcileEvent, { events }: Context, { onEvent }: PerformParts): void {
+  events.record(event);
+  onEvent?.(event);
 }
 
 function subjectOf(ctx: Context, parts: PerformParts): Subject {

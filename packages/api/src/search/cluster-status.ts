@@ -128,8 +128,14 @@ export const clusterStatus = z.strictObject({
   conditions,
   clusterUuid: text.describe("UUID of the engine's cluster; recorded once it has formed."),
   version: text.describe("Version that every node runs."),
-  health: text.describe("green, yellow, red or unknown."),
-  availableNodes: int32().optional().describe("Nodes that are members of the cluster."),
+  health: text.describe(
+    "green, yellow, red or unknown. During an operation what gets worse is reported at once, what gets better with its next step.",
+  ),
+  availableNodes: int32()
+    .optional()
+    .describe(
+      "Nodes that are members of the cluster; one that the operator restarts counts again when its operation has ended.",
+    ),
   phase: z
     .enum(["PENDING", "RUNNING", "UPGRADING"])
     .optional()
@@ -163,6 +169,12 @@ export const clusterStatus = z.strictObject({
       httpNotAfter: timestamp().optional().describe("End of the certificate for clients."),
       transportNotAfter: timestamp().optional().describe("End of the certificate between nodes."),
       renewed: text.describe("Value of the annotation renew-certificates that was acted on."),
+      served: text.describe("Digest of the certificates that every node was last seen to use."),
+      staleNodes: z
+        .array(z.string().max(253))
+        .max(200)
+        .optional()
+        .describe("Nodes that still use certificates from before a renewal. At most 200."),
     })
     .optional()
     .describe("Certificates."),

@@ -49,7 +49,9 @@ export interface EngineClient {
 
   /** The certificate that the node serves to clients now, by a handshake and without a request: trusted or not. */
   servedCertificate(node: string): Promise<CertificateFacts>;
-  /** Makes one node read its certificates again. A 200 proves nothing: look at `servedCertificate`. */
+  /** When the certificate ends that the node shows to other nodes now, by its own word. Engines without that API throw `unsupported`. */
+  transportCertificateEndMs(node: string): Promise<number>;
+  /** Makes one node read its certificates again. A 200 proves nothing: look at what it serves. */
   reloadCertificates(node: string, layer: TlsLayer): Promise<void>;
 
   /** Whether the node serves clients: security is initialised there. Needs no login. */
@@ -92,6 +94,7 @@ export const engineCalls: readonly EngineCall[] = [
   "excludeVotes",
   "clearVoteExclusions",
   "flush",
+  "transportCertificateEndMs",
   "reloadCertificates",
   "isServing",
   "hasSecurityIndex",

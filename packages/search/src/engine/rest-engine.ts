@@ -172,6 +172,10 @@ class RestEngine implements EngineClient {
     }
   }
 
+  async transportCertificateEndMs(node: string): Promise<number> {
+    return await this.#security("transportCertificateEndMs").transportEndMs(node);
+  }
+
   async reloadCertificates(node: string, layer: TlsLayer): Promise<void> {
     await this.#security("reloadCertificates").reload(node, layer);
   }

@@ -78,7 +78,15 @@ function missingNodes(seen: Seen): readonly string[] {
   const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
   const [only, ...others] = missing;
   if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
-  return missing.map(missingBecause);
+  // Nodes that start for the first time come up one by one: one sentence for all of them.
+  const isNew = (node: NodeFacts): boolean => node.pod?.trouble === undefined && !wasTold(seen, node);
+  const known = missing.filter((node) => !isNew(node)).map(missingBecause);
+  return known.length === missing.length ? known : [...known, "New nodes have not joined yet"];
+}
+
+/** The status said of a node of this name that it was a member. */
+function wasTold({ status }: Seen, { name }: NodeFacts): boolean {
+  return status.nodes?.some((told) => told.name === name && told.member === true) === true;
 }
 
 /** The status said of this very pod that it is a member: of a cluster that is as declared the engine is not asked again. */
@@ -154,9 +162,15 @@ const continueOperation: LaneRule = {
         ? continueRestart(operation, seen, now)
         : continueRemoval(operation, seen, now);
     if (answer.intent === undefined || answer.intent.operation !== undefined) return answer;
-    const next = decideLane({ name: "nodes", rules: withoutOperation }, { ...seen, status }, now);
+    const { rule, ...next } = decideLane(
+      { name: "nodes", rules: withoutOperation },
+      { ...seen, status },
+      now,
+    );
     return {
       ...next,
+      // The next operation goes on under the name that the following reconciles give it.
+      ...(next.intent?.operation === undefined ? { rule } : {}),
       actions: [...answer.actions, ...next.actions],
       intent: { ...answer.intent, ...next.intent },
     };

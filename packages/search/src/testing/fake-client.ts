@@ -26,7 +26,7 @@ import { mostTelling, noPod } from "../engine/most-telling.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 import { fakeHandshake } from "./fake-handshake.ts";
-import { type FakeNode, isDataNode } from "./fake-pod.ts";
+import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
 import { fakeSecurity } from "./fake-security.ts";
 
 /** Size of a fake disk. */
@@ -153,14 +153,19 @@ export class FakeClient implements EngineClient {
     });
   }
 
-  async reloadCertificates(node: string, _layer: TlsLayer): Promise<void> {
+  async transportCertificateEndMs(node: string): Promise<number> {
+    this.#assertSecurity("transportCertificateEndMs");
+    return await this.#one("transportCertificateEndMs", node, transportEndMs);
+  }
+
+  async reloadCertificates(node: string, layer: TlsLayer): Promise<void> {
     await this.#one("reloadCertificates", node, (found) => {
       this.#assertSecurity("reloadCertificates");
-      const { files } = found.pod;
+      const files = found.filesOf(layer);
       const facts = files === undefined ? undefined : readCertificate(files.certificatePem);
       if (facts === undefined || facts.validity.notAfterMs <= this.#engine.options.system.wallMs())
         throw new EngineError("reloadCertificates: HTTP 500", { code: "invalid", status: 500 });
-      found.reload();
+      found.reload(layer);
     });
   }
 

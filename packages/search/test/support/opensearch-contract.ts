@@ -261,6 +261,12 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       await client.reloadCertificates(firstData, "http");
       const after = await client.servedCertificate(firstData);
       expect(after.validity.notAfterMs).toBeGreaterThan(before.validity.notAfterMs);
+      // Each layer by itself, and only this node.
+      const endMs = await client.transportCertificateEndMs(firstData);
+      expect(endMs).toBe(before.validity.notAfterMs);
+      await client.reloadCertificates(firstData, "transport");
+      expect(await client.transportCertificateEndMs(firstData)).toBe(after.validity.notAfterMs);
+      expect(await client.transportCertificateEndMs(secondData)).toBe(endMs);
       await world.writeFiles(firstData, { ...files, certificatePem: "garbage" });
       expect(await codeOf(client.reloadCertificates(firstData, "http"))).toBe("invalid");
       expect((await client.servedCertificate(firstData)).fingerprint).toBe(after.fingerprint);
