@@ -1,5 +1,6 @@
 import { deletionMutants } from "./deletion-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
+import { heldMutants } from "./held-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
 import { licenceMutants } from "./licence-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -22,6 +23,7 @@ export const mutants: readonly Mutant[] = [
   ...planReportMutants,
   ...searchMutants,
   ...operationMutants,
+  ...heldMutants,
   ...licenceMutants,
   ...integrationMutants,
 ];

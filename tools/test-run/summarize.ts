@@ -62,9 +62,7 @@ function fileFailures({ path, brokenBy, tests }: TestFile): readonly string[] {
 }
 
 function runnerFailures({ reports, exitCodes }: Run): readonly string[] {
-  const explained = new Set(
-    reports.filter(hasFailures).map(({ level }) => level),
-  );
+  const explained = new Set(reports.filter(hasFailures).map(({ level }) => level));
   return [...exitCodes]
     .filter(([level, code]) => code !== 0 && !explained.has(level))
     .map(

@@ -29,7 +29,12 @@ test("a test that passed in the second run has passed, and keeps what it said at
           name: "a.test.ts",
           status,
           assertionResults: [
-            { title: "waits", fullName: "waits", status, failureMessages: status === "failed" ? ["late"] : [] },
+            {
+              title: "waits",
+              fullName: "waits",
+              status,
+              failureMessages: status === "failed" ? ["late"] : [],
+            },
           ],
         },
       ],

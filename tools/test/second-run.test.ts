@@ -24,11 +24,31 @@ describe("which files run a second time", () => {
 
 describe("a second run", () => {
   test.each([
-    { name: "passes: passed, with its first message", again: [passed], status: "passed", failedBefore: ["late"] },
+    {
+      name: "passes: passed, with its first message",
+      again: [passed],
+      status: "passed",
+      failedBefore: ["late"],
+    },
     { name: "fails again: failed", again: [failed], status: "failed", failedBefore: undefined },
-    { name: "skips it: failed", again: [testResult("waits", "skipped")], status: "failed", failedBefore: undefined },
-    { name: "does not have it: failed", again: [testResult("other")], status: "failed", failedBefore: undefined },
-    { name: "has one of two equal names failed: failed", again: [passed, failed], status: "failed", failedBefore: undefined },
+    {
+      name: "skips it: failed",
+      again: [testResult("waits", "skipped")],
+      status: "failed",
+      failedBefore: undefined,
+    },
+    {
+      name: "does not have it: failed",
+      again: [testResult("other")],
+      status: "failed",
+      failedBefore: undefined,
+    },
+    {
+      name: "has one of two equal names failed: failed",
+      again: [passed, failed],
+      status: "failed",
+      failedBefore: undefined,
+    },
   ])("of a failed test $name", ({ again, status, failedBefore }) => {
     const [merged] = mergeSecondRun(testReport([failed], level), testReport(again, level)).files;
     expect(merged?.tests[0]?.status).toBe(status);
@@ -44,7 +64,10 @@ describe("a second run", () => {
 
   test("of a file that broke says what counts", () => {
     const first = { level, files: [testFile([], "no server")] };
-    const [merged] = mergeSecondRun(first, { level, files: [testFile([passed, { ...failed, fullName: "b" }])] }).files;
+    const [merged] = mergeSecondRun(first, {
+      level,
+      files: [testFile([passed, { ...failed, fullName: "b" }])],
+    }).files;
     expect(merged?.brokenBy).toBeUndefined();
     expect(merged?.tests.map(({ status, failedBefore }) => ({ status, failedBefore }))).toEqual([
       { status: "passed", failedBefore: ["no server"] },

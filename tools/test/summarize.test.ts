@@ -26,7 +26,9 @@ const cases = [
   {
     name: "a test that passed in the second run only",
     given: {
-      reports: [testReport([testResult("adds"), { ...testResult("waits"), failedBefore: ["too late\n at"] }])],
+      reports: [
+        testReport([testResult("adds"), { ...testResult("waits"), failedBefore: ["too late\n at"] }]),
+      ],
       exitCodes: noExitCodes,
     },
     want: {

@@ -85,8 +85,11 @@ function staleLayers(
   served: ServedCertificates,
   { http, transport }: Pick<WrittenLeaves, "http" | "transport">,
 ): readonly TlsLayer[] {
-  return [
-    ...(served.http === http.fingerprint ? [] : (["http"] as const)),
-    ...(served.transportEndMs === transport.validity.notAfterMs ? [] : (["transport"] as const)),
-  ];
+  const isHttpStale = served.http !== http.fingerprint;
+  // Where nobody tells, both files come with the same volume: what is known of one is the best guess for the other.
+  const isTransportStale =
+    served.transportEndMs === undefined
+      ? isHttpStale
+      : served.transportEndMs !== transport.validity.notAfterMs;
+  return [...(isHttpStale ? (["http"] as const) : []), ...(isTransportStale ? (["transport"] as const) : [])];
 }

@@ -23,8 +23,8 @@ export interface EngineFacts {
 export interface ServedCertificates {
   /** Fingerprint of the certificate for clients. */
   readonly http: string;
-  /** When the certificate between nodes ends. */
-  readonly transportEndMs: number;
+  /** When the certificate between nodes ends; undefined where the engine has no API that tells. */
+  readonly transportEndMs: number | undefined;
 }
 
 /** What one node says of itself. */

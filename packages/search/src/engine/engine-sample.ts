@@ -72,7 +72,24 @@ export async function engineSample(client: EngineClient, request: SampleRequest)
 
 async function servedBy(client: EngineClient, node: string): Promise<ServedCertificates> {
   const { fingerprint } = await client.servedCertificate(node);
-  return { http: fingerprint, transportEndMs: await client.transportCertificateEndMs(node) };
+  return { http: fingerprint, transportEndMs: await transportEndMs(client, node) };
+}
+
+/** Answers by which an engine says that it has no such API, or not for us: asking again would bring nothing. */
+const noSuchApi: ReadonlySet<string> = new Set([
+  "notFound",
+  "forbidden",
+  "invalid",
+  "unsupported",
+] satisfies EngineErrorCode[]);
+
+async function transportEndMs(client: EngineClient, node: string): Promise<number | undefined> {
+  try {
+    return await client.transportCertificateEndMs(node);
+  } catch (error) {
+    if (error instanceof EngineError && noSuchApi.has(error.code)) return undefined;
+    throw error;
+  }
 }
 
 async function factOf<T>(ask: () => Promise<T>, nowMs: () => number): Promise<Fact<T>> {

@@ -87,6 +87,11 @@ describe("which nodes are told to read certificates again", () => {
       { a: { http: "old", transportEndMs: 0 }, b: current },
       ["settled", "a http+transport"],
     ],
+    [
+      "without a word of the layer between nodes it goes with the other",
+      { a: { http, transportEndMs: undefined }, b: { http: "old", transportEndMs: undefined } },
+      ["settled", "b http+transport"],
+    ],
     ["who does not say is not told", { a: current, b: "silent", c: oldHttp }, ["settled", "c http"]],
   ])("%s", ([, served, want]) => {
     expect(decided(given(served), soon)).toEqual(want);
