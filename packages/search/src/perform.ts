@@ -27,7 +27,7 @@ import { searchReasons } from "./reasons.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
 import { encode } from "./secret-text.ts";
-import { performSecurity } from "./security-content/perform-security.ts";
+import { isSecurityAction, performSecurity } from "./security-content/perform-security.ts";
 import type { Subject } from "./subject.ts";
 
 /** What writing needs besides the action. */
@@ -48,6 +48,10 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
   const { cluster } = subject;
   if (isOperationAction(action)) {
     await performOperation(action, subject);
+    return;
+  }
+  if (isSecurityAction(action)) {
+    await performSecurity(action, subject);
     return;
   }
   switch (action.do) {
@@ -77,13 +81,6 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       return;
     case "prune":
       await pruneChild(action, subject);
-      return;
-    case "initSecurity":
-    case "recordSecurity":
-    case "hashPassword":
-    case "putEntities":
-    case "deleteEntity":
-      await performSecurity(action, subject);
       return;
     case "putLicense":
     case "startLicense":

@@ -41,6 +41,8 @@ export type SearchAction =
       readonly from: string;
     }
   | { readonly do: "recordSecurity"; readonly entities: Readonly<Record<string, string>> }
+  /** Once per cluster: what the author sets afterwards stays. */
+  | { readonly do: "fitAuditIndex" }
   | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
   | { readonly do: "delete"; readonly kind: Kind; readonly name: string; readonly uid: string }
   /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */

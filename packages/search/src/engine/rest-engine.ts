@@ -11,6 +11,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
   TlsLayer,
@@ -150,6 +151,17 @@ class RestEngine implements EngineClient {
 
   async flush(): Promise<void> {
     await this.#write("flush", "POST", { path: "/_flush" });
+  }
+
+  async fitReplicas({ template, pattern, indices }: FittedIndices): Promise<void> {
+    const call = "fitReplicas";
+    const settings = { "index.auto_expand_replicas": "0-1" };
+    const body = { index_patterns: [pattern], template: { settings } };
+    await this.#write(call, "PUT", { path: `/_index_template/${encodeURIComponent(template)}`, body });
+    if (indices.length === 0) return;
+    const names = indices.map((name) => encodeURIComponent(name)).join(",");
+    const path = `/${names}/_settings?ignore_unavailable=true&${this.#patience()}`;
+    await this.#write(call, "PUT", { path, body: settings });
   }
 
   async servedCertificate(node: string): Promise<CertificateFacts> {

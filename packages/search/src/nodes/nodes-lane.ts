@@ -57,8 +57,8 @@ const unreachable: LaneRule = {
 
 const memberMissing: LaneRule = {
   name: "memberMissing",
-  answer: (seen) => {
-    const missing = missingNodes(seen);
+  answer: (seen, now) => {
+    const missing = missingNodes(seen, now);
     if (missing.length === 0) return undefined;
     return awaits(
       searchReasons.memberMissing,
@@ -69,7 +69,7 @@ const memberMissing: LaneRule = {
 };
 
 /** Each declared node that is not a ready member, with what is known of it. The only one is left to a restart if that may help. */
-function missingNodes(seen: Seen): readonly string[] {
+function missingNodes(seen: Seen, now: Date): readonly string[] {
   const nodes = nodeFacts(seen).filter(({ isWanted }) => isWanted);
   const isKnown = seen.engine.nodes.isKnown;
   // One sentence for all, which does not change with each pod that starts.
@@ -78,10 +78,22 @@ function missingNodes(seen: Seen): readonly string[] {
   const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
   const [only, ...others] = missing;
   if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
-  // Nodes that start for the first time come up one by one: one sentence for all of them.
-  const isNew = (node: NodeFacts): boolean => node.pod?.trouble === undefined && !wasTold(seen, node);
-  const known = missing.filter((node) => !isNew(node)).map(missingBecause);
-  return known.length === missing.length ? known : [...known, "New nodes have not joined yet"];
+  const named = missing.filter((node) => wasTold(seen, node) || !isStarting(node, now)).map(missingBecause);
+  return named.length === missing.length ? named : [...named, newNodes];
+}
+
+/** Nodes that start for the first time come up one by one: one sentence for all of them. */
+const newNodes = "New nodes have not joined yet";
+
+/** What the lane says while nothing is amiss but that. */
+export const newNodesMessage = `${newNodes}.`;
+
+/** After so long a node that is not ready is named. */
+const startPatienceMs = 2 * 60_000;
+
+function isStarting({ pod }: NodeFacts, now: Date): boolean {
+  if (pod === undefined || pod.isTerminating || pod.trouble !== undefined) return false;
+  return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startPatienceMs;
 }
 
 /** The status said of a node of this name that it was a member. */

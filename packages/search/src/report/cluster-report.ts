@@ -16,6 +16,7 @@ import { memoryBytes } from "./memory-bytes.ts";
 import { nodeReports } from "./node-reports.ts";
 import { healthDuring, type OperatedNode, operatedNode } from "./operated-node.ts";
 import { poolReports } from "./pool-reports.ts";
+import { whileStarting } from "./while-starting.ts";
 
 /** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */
 export function clusterReport(
@@ -27,7 +28,7 @@ export function clusterReport(
   const kept = keptOf(seen, decisions);
   const isFormed = kept.clusterUuid !== undefined;
   const operated = operatedNode(seen, decisions);
-  return defined({
+  const report = defined({
     ...kept,
     restarted: restartedOf(seen),
     ...membersOf(seen, operated),
@@ -47,6 +48,7 @@ export function clusterReport(
       now,
     ),
   });
+  return whileStarting(seen, decisions, report);
 }
 
 /** Without the fields that have nothing to say. */

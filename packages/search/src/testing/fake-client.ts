@@ -5,6 +5,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
   TlsLayer,
@@ -28,9 +29,6 @@ import type { FakeEngine } from "./fake-engine.ts";
 import { fakeHandshake } from "./fake-handshake.ts";
 import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
 import { fakeSecurity } from "./fake-security.ts";
-
-/** Size of a fake disk. */
-const diskBytes = 10 * 1024 ** 3;
 
 /** A client of the fake engine, with the same manners as the real one. */
 export class FakeClient implements EngineClient {
@@ -97,15 +95,7 @@ export class FakeClient implements EngineClient {
 
   async nodeLoad(): Promise<readonly NodeLoad[]> {
     return await this.#any("nodeLoad", (cluster) =>
-      this.#engine.members(cluster).map(({ pod }) => ({
-        node: pod.name,
-        ...cluster.shards.load(pod.volume),
-        storeBytes: 1_000 * cluster.shards.load(pod.volume).documents,
-        diskTotalBytes: diskBytes,
-        diskFreeBytes: diskBytes / 2,
-        heapPercent: 30,
-        cpuPercent: 5,
-      })),
+      this.#engine.members(cluster).map((node) => cluster.loadOf(node)),
     );
   }
 
@@ -139,6 +129,13 @@ export class FakeClient implements EngineClient {
 
   async flush(): Promise<void> {
     await this.#any("flush", () => undefined);
+  }
+
+  async fitReplicas({ pattern, indices }: FittedIndices): Promise<void> {
+    await this.#any("fitReplicas", ({ shards }) => {
+      shards.fit(pattern, indices);
+      this.#engine.step();
+    });
   }
 
   async servedCertificate(node: string): Promise<CertificateFacts> {

@@ -88,4 +88,33 @@ describe("a cluster that is held in the middle of an operation", () => {
     expect(engine.settings()).toEqual(nothing);
     expect(engine.lostShards()).toEqual([]);
   });
+
+  test("[search/SC-106] while it is paused edits are not carried out, and certificates are renewed", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+    await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.served !== undefined);
+    const paused = { operations: { paused: true } };
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)], spec: paused }));
+    await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/Paused");
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(
+      aCluster("logs", {
+        pools: [aPool("nodes", 3)],
+        general: changed,
+        spec: paused,
+        annotations: { "search.quartermaster.dev/renew-certificates": "1" },
+      }),
+    );
+    await bench.until(
+      "logs",
+      ({ status }) =>
+        status?.certificates?.renewed === "1" &&
+        status.certificates.staleNodes === undefined &&
+        status.nodePools?.[0]?.outdated === 1,
+    );
+    const written = (await bench.writes(mark)).map(({ resource }) => resource);
+    expect([...new Set(written)].toSorted()).toEqual(["opensearchclusters", "secrets"]);
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)], general: changed }));
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 3);
+  });
 });

@@ -210,6 +210,18 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       }
     });
 
+    test("indices that are fitted, and those to come under the pattern, follow the number of nodes; others do not", async () => {
+      await world.createIndex("fitted-now", { shards: 1, replicas: 1 });
+      await client.fitReplicas({ template: "contract", pattern: "fitted-*", indices: ["fitted-now"] });
+      await world.createIndex("fitted-later", { shards: 1, replicas: 1 });
+      const rows = await client.indices();
+      const fitted = rows.filter(({ isAutoExpanded }) => isAutoExpanded).map((row) => row.name);
+      expect(fitted).toContain("fitted-now");
+      expect(fitted).toContain("fitted-later");
+      expect(fitted).not.toContain("twice");
+      await world.until(async () => (await client.health()).status === "green");
+    });
+
     test("settings are set, read back, reset, and others stay", async () => {
       const enable = "cluster.routing.allocation.enable";
       const rate = "cluster.routing.allocation.node_concurrent_recoveries";
