@@ -35,9 +35,11 @@ const pool = z.strictObject({
   component: z.string().max(64).describe("Name of the pool."),
   desired: int32().optional().describe("Nodes that the spec asks for."),
   target: int32().optional().describe("Nodes that the operator is bringing it to."),
-  ready: int32().optional().describe("Pods that are ready."),
-  current: int32().optional().describe("Pods that run with the declared configuration."),
-  outdated: int32().optional().describe("Pods that need a restart."),
+  ready: int32().optional().describe("Pods that are ready; once the cluster has formed."),
+  current: int32()
+    .optional()
+    .describe("Pods that run with the declared configuration; once the cluster has formed."),
+  outdated: int32().optional().describe("Pods that need a restart; once the cluster has formed."),
 });
 
 const blocker = z.strictObject({
