@@ -1,4 +1,4 @@
-import { settled } from "@quartermaster/runtime";
+import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
@@ -51,11 +51,12 @@ const capacityExceeded: LaneRule = {
     const declared = seen.cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0);
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
     if (grantedNodes === undefined || declared <= grantedNodes || grown.length === 0) return undefined;
+    const names = `${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}`;
+    const message = `Nodes are not added (${names}): ${String(declared)} are declared, and the licence has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`;
     return {
-      ...refuses(
-        searchReasons.capacityExceeded,
-        `Nodes are not added (${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}): ${String(declared)} are declared, and the licence has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`,
-      ),
+      // Not stalled: the licence controller may just be about to say that there is room.
+      outcome: held({ reason: searchReasons.capacityExceeded, message }),
+      actor: "user",
       actions: poolActions({ ...seen, cluster: { ...seen.cluster, pools: existingPools(seen) } }, (pool) =>
         currentReplicas(seen, pool),
       ),

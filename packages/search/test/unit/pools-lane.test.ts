@@ -59,7 +59,7 @@ describe("[licensing/C11] growth under an enforced licence", () => {
 
   test("the message names both numbers", () => {
     expect(decideLane(poolsLane, given({ a: [5, 3] }, 4), now).outcome).toMatchObject({
-      kind: "stalled",
+      kind: "held",
       why: { message: expect.stringContaining("5 are declared, and the licence has room for 4") as string },
     });
   });
