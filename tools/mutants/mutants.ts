@@ -1,6 +1,7 @@
 import { autoscalingMutants } from "./autoscaling-mutants.ts";
 import { deletionMutants } from "./deletion-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
+import { heldMutants } from "./held-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
 import { licenceMutants } from "./licence-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...planReportMutants,
   ...searchMutants,
   ...operationMutants,
+  ...heldMutants,
   ...licenceMutants,
   ...autoscalingMutants,
   ...integrationMutants,

@@ -145,8 +145,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "the next node is taken while this one is away",
-      find: "if (node !== undefined && node.isWanted && !node.isUp)",
-      replace: "if (node !== undefined && node.isWanted && !node.isUp && node.isElected)",
+      find: "const isBack = node === undefined || !node.isWanted || node.isUp;",
+      replace: "const isBack = node === undefined || !node.isWanted || node.isUp || !node.isElected;",
     },
     {
       name: "allocation stays frozen however long a pod is away",
@@ -155,8 +155,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "a restart ends with allocation frozen",
-      find: '  if (!isUndone(seen, operation))\n    return awaitsStep(operation, "Await", { actor: "engine", actions: undoing(seen, operation) });',
-      replace: "",
+      find: "  return isUndone(seen, operation)\n    ? undefined",
+      replace: "  return isBack\n    ? undefined",
     },
     {
       name: "an exclusion of votes is left behind",

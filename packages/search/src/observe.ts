@@ -8,6 +8,7 @@ import {
 } from "@quartermaster/runtime/kinds";
 
 import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
+import { isServedAsked } from "./certificates/served-leaves.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
@@ -105,11 +106,16 @@ function keepSampling(
   if (target === undefined) return undefined;
   const { isOpen, asks } = engineAsks(known);
   const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
-  const all: typeof asks = isAsked ? new Set([...asks, "license"]) : asks;
+  const isReloading = isServedAsked(known);
+  const all: typeof asks = new Set([
+    ...asks,
+    ...(isAsked ? (["license"] as const) : []),
+    ...(isReloading ? (["served"] as const) : []),
+  ]);
   return sampler.keep(cluster.uid, {
     ref: metadata,
     target,
-    isOpen,
+    isOpen: isOpen || isReloading,
     asks: all,
     turns: autoscalingTurns(cluster),
   });

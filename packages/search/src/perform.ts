@@ -16,7 +16,8 @@ import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
 import { performGrowth } from "./autoscaling/perform-growth.ts";
 import type { SampleWindows } from "./autoscaling/sample-windows.ts";
-import { issueLeaf, newAuthority } from "./certificates/issue.ts";
+import { newAuthority } from "./certificates/issue.ts";
+import { performCertificates } from "./certificates/perform-certificates.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
@@ -28,7 +29,7 @@ import { searchReasons } from "./reasons.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
 import { encode } from "./secret-text.ts";
-import { performSecurity } from "./security-content/perform-security.ts";
+import { isSecurityAction, performSecurity } from "./security-content/perform-security.ts";
 import type { Subject } from "./subject.ts";
 
 /** What writing needs besides the action. */
@@ -52,6 +53,10 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     await performOperation(action, subject);
     return;
   }
+  if (isSecurityAction(action)) {
+    await performSecurity(action, subject);
+    return;
+  }
   switch (action.do) {
     case "apply":
       await applyObject(action.kind, action.object, subject);
@@ -61,11 +66,11 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       await keepSecret(action.name, await keptFields(action, cluster, parts), subject);
       return;
     case "issueLeaf":
-      await issueLeaf(action, cluster, { ctx, nowMs: parts.nowMs() });
+    case "reloadCertificates":
+      await performCertificates(action, subject);
       return;
     case "record":
-      ctx.events.record(action.event);
-      parts.onEvent?.(action.event);
+      record(action.event, ctx, parts);
       return;
     case "takeOverSecret":
     case "markVolume":
@@ -75,13 +80,6 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     case "delete":
     case "prune":
       await (action.do === "delete" ? deleteChild(action, subject) : pruneChild(action, subject));
-      return;
-    case "initSecurity":
-    case "recordSecurity":
-    case "hashPassword":
-    case "putEntities":
-    case "deleteEntity":
-      await performSecurity(action, subject);
       return;
     case "putLicense":
     case "startLicense":
@@ -93,6 +91,11 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     default:
       unreachable(action);
   }
+}
+
+function record(event: ReconcileEvent, { events }: Context, { onEvent }: PerformParts): void {
+  events.record(event);
+  onEvent?.(event);
 }
 
 function subjectOf(ctx: Context, parts: PerformParts): Subject {

@@ -4,6 +4,8 @@ export const searchReasons = {
   authorityLost: "AuthorityLost",
   awaitingMaterial: "AwaitingMaterial",
   bootstrapping: "Bootstrapping",
+  capacityExceeded: "CapacityExceeded",
+  certificatesNotServed: "CertificatesNotServed",
   clusterRed: "ClusterRed",
   dashboardsPending: "DashboardsPending",
   dataFromAnotherCluster: "DataFromAnotherCluster",

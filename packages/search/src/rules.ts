@@ -9,6 +9,7 @@ import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/search-cluster.ts";
 import { monitoringLane } from "./monitoring/monitoring-lane.ts";
+import { heldNodesLane } from "./nodes/held-nodes-lane.ts";
 import { janitorLane } from "./nodes/janitor-lane.ts";
 import { nodesLane } from "./nodes/nodes-lane.ts";
 import { poolsLane } from "./pools/pools-lane.ts";
@@ -21,23 +22,30 @@ import { supportingObjectsLane } from "./supporting-objects/supporting-objects-l
 
 type ClusterRule = Rule<Seen, SearchAction>;
 
+/** Nothing is carried out. An operation that is open ends what it is in the middle of. */
 function stops(seen: Seen, why: Why, now: Date): Verdict<SearchAction> {
-  return { actions: [], outcome: stalled(why), status: clusterReport(seen, [], now) };
+  const decisions = seen.status.operation === undefined ? [] : [decideLane(heldNodesLane, seen, now)];
+  return {
+    actions: [],
+    outcome: stalled(why),
+    status: clusterReport(seen, decisions, now),
+    ...(decisions.length === 0 ? {} : { lanes: lanesOf(seen, decisions) }),
+  };
 }
 
 const supersededByNewGroup: ClusterRule = {
   name: "supersededByNewGroup",
   answer: (seen, now) =>
     seen.isSuperseded
-      ? stops(
-          seen,
-          {
+      ? {
+          actions: [],
+          outcome: stalled({
             reason: searchReasons.supersededByNewGroup,
             message:
               "An OpenSearchCluster of this name exists in group opensearch.org and acts instead. Deleting this one deletes nothing.",
-          },
-          now,
-        )
+          }),
+          status: clusterReport(seen, [], now),
+        }
       : undefined,
 };
 
@@ -67,7 +75,7 @@ const nameClash: ClusterRule = {
 };
 
 /** Lanes that go on while the author has paused the rest. */
-const lanesWhilePaused: readonly SearchLane[] = [certificatesLane];
+const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane];
 /** In the order in which their outcomes count. */
 const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
   opensearch: [
@@ -114,15 +122,19 @@ const operateCluster: ClusterRule = {
         : settled(saysReady(seen.status) ? undefined : afterReadyMs),
       status: clusterReport(seen, decisions, now),
       conditions: clusterConditions(seen, decisions),
-      lanes: shown(decisions).map((decision) => ({
-        name: decision.lane,
-        actions: decision.actions,
-        outcome: decision.outcome,
-        ...recordOf(seen, decision),
-      })),
+      lanes: lanesOf(seen, shown(decisions)),
     };
   },
 };
+
+function lanesOf(seen: Seen, decisions: readonly LaneDecision[]): readonly Lane<SearchAction>[] {
+  return decisions.map((decision) => ({
+    name: decision.lane,
+    actions: decision.actions,
+    outcome: decision.outcome,
+    ...recordOf(seen, decision),
+  }));
+}
 
 /** The record of operations is the nodes lane's: what it intends is only recorded if its writes succeed. */
 function recordOf(

@@ -1,7 +1,7 @@
 import type { Desired, JsonObject, Kind, KubeObject, ReconcileEvent } from "@quartermaster/runtime";
 import type { CertifiedKey, Subject } from "@quartermaster/runtime/certificates";
 
-import type { SecurityDocuments, SecurityEntityType } from "./engine/engine-client.ts";
+import type { SecurityDocuments, SecurityEntityType, TlsLayer } from "./engine/engine-client.ts";
 import type { RevertedLicense } from "./license/lost-license.ts";
 import { labelsOf } from "./marks.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
@@ -23,6 +23,8 @@ export type SearchAction =
   | { readonly do: "keepAuthority"; readonly name: string }
   | { readonly do: "takeOverSecret"; readonly name: string; readonly uid: string }
   | LeafOrder
+  /** Makes a node read its certificates again; what it serves then is for the next look to say. */
+  | { readonly do: "reloadCertificates"; readonly node: string; readonly layers: readonly TlsLayer[] }
   | {
       readonly do: "markVolume";
       readonly name: string;
@@ -39,6 +41,8 @@ export type SearchAction =
       readonly from: string;
     }
   | { readonly do: "recordSecurity"; readonly entities: Readonly<Record<string, string>> }
+  /** Once per cluster: what the author sets afterwards stays. */
+  | { readonly do: "fitAuditIndex" }
   | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
   | { readonly do: "delete"; readonly kind: Kind; readonly name: string; readonly uid: string }
   /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */
@@ -90,6 +94,8 @@ export type OperationAction =
   | { readonly do: "clearVotes"; readonly ours: readonly string[] }
   /** Reads live that nothing of an operation is left in the engine; fails, and removes it, if there is. */
   | { readonly do: "verifyReleased"; readonly node: string }
+  /** Reads live that the StatefulSet still has the place of a node; fails if it has not. */
+  | { readonly do: "verifyPlace"; readonly pool: string; readonly ordinal: number }
   | DestructiveAction;
 
 /** Never done upon what the stores say alone: `confirm` decides once more, on live reads. */

@@ -78,6 +78,8 @@ export interface SecretFact {
 export interface Material {
   readonly authority: SecretFact & { readonly pair: CertifiedKey | undefined };
   readonly leaves: ReadonlyMap<LeafName, SecretFact & { readonly pair: CertifiedKey | undefined }>;
+  /** Certificates that the author supplies, with their keys. */
+  readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
   /** Authorities of certificates that the author supplies, PEM. */
   readonly foreignTrust: readonly string[];
   readonly adminPassword: AccountFact;

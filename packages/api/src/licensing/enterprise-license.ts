@@ -36,7 +36,7 @@ const capacityPolicy = z
       .enum(["Report", "Warn", "Enforce"])
       .default("Warn")
       .describe(
-        "Report counts only; Warn also sets CapacityOK to False and records an event; Enforce gives no licence to clusters beyond the limit. Clusters that run under the licence keep it. Defaults to Warn.",
+        "Report counts only; Warn also sets CapacityOK to False and records an event; Enforce gives no licence to clusters beyond the limit. Clusters that run under the licence keep it, and do not grow beyond the limit. Defaults to Warn.",
       ),
     limit: int32()
       .min(0)

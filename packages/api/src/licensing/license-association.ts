@@ -46,6 +46,12 @@ const licenseAssociationSpec = z.strictObject({
       name: objectName.describe("Name of the EnterpriseLicense."),
       uid: licenseUid.describe("Identifier of the EnterpriseLicense."),
       since: timestamp().describe("Since when the cluster has a licence of it."),
+      grantedNodes: int32()
+        .min(0)
+        .optional()
+        .describe(
+          "Nodes for which the EnterpriseLicense had room when the cluster last asked. The cluster does not grow beyond them. Only where capacityPolicy.mode is Enforce.",
+        ),
     })
     .optional()
     .describe(

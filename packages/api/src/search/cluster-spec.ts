@@ -37,7 +37,9 @@ const snapshotRepositories = z
   )
   .max(64)
   .optional()
-  .describe("Snapshot repositories.");
+  .describe(
+    "Snapshot repositories. Accepted and not registered yet: register them through the engine's API.",
+  );
 
 const networkPolicy = z
   .strictObject({

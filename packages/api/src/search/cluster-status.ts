@@ -36,9 +36,11 @@ const pool = z.strictObject({
   component: z.string().max(64).describe("Name of the pool."),
   desired: int32().optional().describe("Nodes that the spec or auto-scaling asks for."),
   target: int32().optional().describe("Nodes that the operator is bringing it to."),
-  ready: int32().optional().describe("Pods that are ready."),
-  current: int32().optional().describe("Pods that run with the declared configuration."),
-  outdated: int32().optional().describe("Pods that need a restart."),
+  ready: int32().optional().describe("Pods that are ready; once the cluster has formed."),
+  current: int32()
+    .optional()
+    .describe("Pods that run with the declared configuration; once the cluster has formed."),
+  outdated: int32().optional().describe("Pods that need a restart; once the cluster has formed."),
 });
 
 const blocker = z.strictObject({
@@ -146,8 +148,14 @@ export const clusterStatus = z.strictObject({
   conditions,
   clusterUuid: text.describe("UUID of the engine's cluster; recorded once it has formed."),
   version: text.describe("Version that every node runs."),
-  health: text.describe("green, yellow, red or unknown."),
-  availableNodes: int32().optional().describe("Nodes that are members of the cluster."),
+  health: text.describe(
+    "green, yellow, red or unknown. During an operation what gets worse is reported at once, what gets better with its next step.",
+  ),
+  availableNodes: int32()
+    .optional()
+    .describe(
+      "Nodes that are members of the cluster; one that the operator restarts counts again when its operation has ended.",
+    ),
   phase: z
     .enum(["PENDING", "RUNNING", "UPGRADING"])
     .optional()
@@ -182,6 +190,12 @@ export const clusterStatus = z.strictObject({
       httpNotAfter: timestamp().optional().describe("End of the certificate for clients."),
       transportNotAfter: timestamp().optional().describe("End of the certificate between nodes."),
       renewed: text.describe("Value of the annotation renew-certificates that was acted on."),
+      served: text.describe("Digest of the certificates that every node was last seen to use."),
+      staleNodes: z
+        .array(z.string().max(253))
+        .max(200)
+        .optional()
+        .describe("Nodes that still use certificates from before a renewal. At most 200."),
     })
     .optional()
     .describe("Certificates."),

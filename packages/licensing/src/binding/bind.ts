@@ -4,11 +4,14 @@ import {
   clusterLicense,
   type LicenseAssociation,
   licenseAssociation,
+  LICENSED_CLUSTER_LABEL,
   licenseNames,
 } from "@quartermaster/api/licensing";
 import { classify, type Context, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
+import { clusterNeed } from "../pool/capacity.ts";
+import type { PoolLicense } from "../pool/license-pool.ts";
 import type { Binding } from "./decide-binding.ts";
 import { ownAssociation, poolCopy, retiredSecrets } from "./pool-copy.ts";
 
@@ -24,6 +27,8 @@ export interface BindParts {
   readonly now: BoundNow;
   readonly nowMs: number;
   readonly ctx: Context;
+  /** The EnterpriseLicense behind the cluster's licence, if it enforces its limits. */
+  readonly enforcing: PoolLicense | undefined;
 }
 
 /**
@@ -38,6 +43,19 @@ export async function bind({ target }: Binding, parts: BindParts): Promise<void>
     if (appliedUid(parts.cluster) === license.spec.uid) await removeCopy(parts);
   }
   if (target.kind === "pool") await bindPool(target, parts);
+  if (target.kind === "keep") await stopGrowth(parts);
+}
+
+/** Over the limit since before it was enforced: the cluster keeps its licence, and the size that it has. */
+async function stopGrowth({ cluster, now, ctx, enforcing }: BindParts): Promise<void> {
+  const { spec } = now.association ?? {};
+  if (enforcing === undefined || spec?.source === undefined || spec.source.grantedNodes !== undefined) return;
+  const grantedNodes = cluster.status?.capacity?.presentNodes ?? clusterNeed(cluster).nodes;
+  const { association: name } = licenseNames(cluster.metadata.name);
+  await ctx.apply(licenseAssociation.kind, {
+    metadata: { name, labels: { [LICENSED_CLUSTER_LABEL]: cluster.metadata.name } },
+    spec: { ...spec, source: { ...spec.source, grantedNodes } },
+  });
 }
 
 async function bindPool(

@@ -35,7 +35,7 @@ import {
   poolLicenses,
   poolSecrets,
 } from "../licensing-stores.ts";
-import { LicensePool, signatureSecrets } from "../pool/license-pool.ts";
+import { LicensePool, type PoolLicense, signatureSecrets } from "../pool/license-pool.ts";
 import { bind, type BoundNow } from "./bind.ts";
 import { type Binding, type BindingSeen, decideBinding } from "./decide-binding.ts";
 
@@ -94,7 +94,7 @@ export function bindingController({ settings, system, namespace }: BindingOption
       const binding = decideBinding(observeBinding(cluster, stores), nowMs, settings.parameters);
       const now = boundNow(cluster, stores);
       if (isTaken(now, cluster)) report(ctx, takenEvent(cluster));
-      else await bind(binding, { cluster, now, nowMs, ctx });
+      else await bind(binding, { cluster, now, nowMs, ctx, enforcing: enforcingSource(now, stores) });
       report(ctx, eventOf(binding, cluster));
       return outcomeOf(binding, nowMs, settings);
     },
@@ -162,6 +162,16 @@ function isSourceGone(cluster: Live<ElasticsearchCluster>, stores: LicensingStor
   if (source.namespace !== stores.licenseNamespace) return false;
   const from = stores.pool.licenses.find(({ license }) => license.metadata.name === source.name);
   return from === undefined || !from.nested.some(({ spec }) => spec.uid === licenseRef?.uid);
+}
+
+/** The EnterpriseLicense behind a binding, if it enforces its limits. */
+function enforcingSource({ association }: BoundNow, stores: LicensingStores): PoolLicense | undefined {
+  const { source } = association?.spec ?? {};
+  if (source?.namespace !== stores.licenseNamespace) return undefined;
+  return stores.pool.licenses.find(
+    ({ license: { metadata, spec } }) =>
+      metadata.name === source.name && spec.capacityPolicy?.mode === "Enforce",
+  );
 }
 
 function boundNow(

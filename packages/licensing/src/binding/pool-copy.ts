@@ -10,6 +10,7 @@ import { controllerReference, type Desired, digestOf, type Live } from "@quarter
 import type { Secret } from "@quartermaster/runtime/kinds";
 
 import { timeText } from "../expiry/license-state.ts";
+import { clusterNeed } from "../pool/capacity.ts";
 import type { NestedLicense, PoolLicense } from "../pool/license-pool.ts";
 
 /** Annotation of a copied licence: Secrets of licences before it, to be deleted once the engine has this one. */
@@ -88,7 +89,9 @@ export function ownAssociation(
       licenseRef: { kind: "ClusterLicense", name: license.name, uid: license.uid },
       origin: "Controller",
       pinned: false,
-      ...(pool === undefined ? {} : { source: sourceOf(pool, before, nowMs) }),
+      ...(pool === undefined
+        ? {}
+        : { source: { ...sourceOf(pool, before, nowMs), ...grantOf(pool, cluster) } }),
     },
   };
 }
@@ -98,6 +101,15 @@ export interface AssociationParts {
   readonly pool: PoolLicense | undefined;
   readonly before: Live<LicenseAssociation> | undefined;
   readonly nowMs: number;
+}
+
+/** A licence that enforces its limits is only chosen for a cluster that it has room for: it may become as large as it asks to be. */
+function grantOf(
+  { license }: PoolLicense,
+  cluster: Live<ElasticsearchCluster>,
+): { readonly grantedNodes?: number } {
+  if (license.spec.capacityPolicy?.mode !== "Enforce") return {};
+  return { grantedNodes: clusterNeed(cluster).nodes };
 }
 
 function sourceOf(

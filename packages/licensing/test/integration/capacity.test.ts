@@ -1,5 +1,5 @@
 import { elasticsearchCluster } from "@quartermaster/api";
-import { licenseAssociation } from "@quartermaster/api/licensing";
+import { enterpriseLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -87,6 +87,50 @@ describe("capacity", () => {
       return reports.find(({ events }) => events.includes("CapacityExceeded"))?.name;
     });
     expect(await bound(bench)).toEqual(["a", "b"].filter((name) => name !== refused));
+  });
+
+  test("[licensing/C11] a bound cluster that outgrows an enforced cap stays bound and is granted no more; what fits is granted, and one write does it", async () => {
+    await using bench = await setUpBench();
+    await bench.createEnterprise("e", [{ uid: "p1" }], {
+      maxInstances: 5,
+      capacityPolicy: { mode: "Enforce" },
+    });
+    const resize = async (replicas: number): Promise<void> => {
+      const ref = { namespace: bench.team, name: "a" };
+      const { spec } = await bench.client.get(elasticsearchCluster.kind, ref);
+      const nodePools = spec.nodePools.map((pool) => ({ ...pool, replicas }));
+      const body = { spec: { nodePools } };
+      await bench.client.patch(elasticsearchCluster.kind, ref, { patch: { kind: "merge", body } });
+    };
+    await bench.createCluster("a", { nodes: 3 });
+    await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 3);
+    const mark = await bench.cluster.audit.mark();
+    await resize(6);
+    await bench.enterprise("e", capacityOk("False"));
+    const still = await bench.association("a-license", () => true);
+    expect(still.spec.source).toMatchObject({ name: "e", grantedNodes: 3 });
+    await resize(5);
+    await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 5);
+    await bench.enterprise("e", capacityOk("True"));
+    const writes = (await bench.writes(mark)).filter(
+      ({ resource, subresource }) => resource === "licenseassociations" && subresource !== "status",
+    );
+    expect(writes).toHaveLength(1);
+  });
+
+  test("[licensing/C11] over the limit before it is enforced: the licence stays, and so does the size", async () => {
+    await using bench = await setUpBench();
+    await bench.createEnterprise("e", [{ uid: "p1" }], { maxInstances: 2 });
+    await bench.createCluster("a", { nodes: 3 });
+    await bench.association("a-license", ({ spec }) => spec.source !== undefined);
+    await bench.report("a", { capacity: { desiredNodes: 4, presentNodes: 3 } });
+    await bench.client.patch(
+      enterpriseLicense.kind,
+      { namespace: bench.pool, name: "e" },
+      { patch: { kind: "merge", body: { spec: { capacityPolicy: { mode: "Enforce" } } } } },
+    );
+    const kept = await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 3);
+    expect(kept.spec.source?.name).toBe("e");
   });
 
   test("[licensing/C7] a cluster that went to basic, as its label says, counts nothing", async () => {

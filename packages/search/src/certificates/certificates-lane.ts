@@ -16,6 +16,7 @@ import type { Material, SecretFact, Seen } from "../seen.ts";
 import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
+import { isServedAsked, servedLeaves } from "./served-leaves.ts";
 import { wantedLeaves } from "./wanted-leaves.ts";
 
 /** Never used, never overwritten: whoever made it may hold the key. */
@@ -189,6 +190,36 @@ function wantedOf(
   };
 }
 
+/** kubelet brings new files within 90 s; who has not taken them after so long needs somebody to look. */
+const reloadPatienceMs = 15 * 60_000;
+/** Between two tries: files may not have arrived at the first. */
+const reloadAgainMs = 10_000;
+
+/**
+ * Running nodes read renewed certificates when they are told to. An answer proves nothing, so what each node uses is looked at
+ * afterwards, and it is told again until it is the new one. One node goes first: a certificate that no node can serve costs one node.
+ */
+const reloadNodes: LaneRule = {
+  name: "reloadNodes",
+  answer: (seen, now) => {
+    if (!isServedAsked(seen)) return undefined;
+    const leaves = servedLeaves(seen);
+    if (leaves === undefined || leaves.isProven) return undefined;
+    const { stale, current, notBeforeMs } = leaves;
+    const actions = (current.length === 0 ? stale.slice(0, 1) : stale).map(
+      ({ node, layers }): SearchAction => ({ do: "reloadCertificates", node, layers }),
+    );
+    if (stale.length === 0 || now.getTime() - notBeforeMs < reloadPatienceMs)
+      return { actions, outcome: settled(reloadAgainMs) };
+    const names = stale.map(({ node }) => node);
+    return awaits(
+      searchReasons.certificatesNotServed,
+      `Renewed certificates are not served yet by ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${String(names.length - 5)} more` : ""}. If they do not take them, restart them with the annotation search.quartermaster.dev/restart.`,
+      { actor: "engine", actions, retryAfterMs: 60_000 },
+    );
+  },
+};
+
 /** Nothing is due; the next look is when the first certificate is. */
 const allValid: LaneRule = {
   name: "allValid",
@@ -207,5 +238,5 @@ const allValid: LaneRule = {
 /** Authority, certificates and the administrator's password. */
 export const certificatesLane: SearchLane = {
   name: "certificates",
-  rules: [foreignSecret, takeOver, authorityLost, makeRoots, issueLeaves, allValid],
+  rules: [foreignSecret, takeOver, authorityLost, makeRoots, issueLeaves, reloadNodes, allValid],
 };

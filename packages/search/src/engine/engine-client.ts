@@ -46,10 +46,17 @@ export interface EngineClient {
   /** Clears all of them, also while the nodes are members. */
   clearVoteExclusions(): Promise<void>;
   flush(): Promise<void>;
+  /**
+   * Has indices fit their copies to the nodes, none or one: those that are named, and by an index template those to come. One that
+   * clashes with a template of somebody else is `invalid`.
+   */
+  fitReplicas(wish: FittedIndices): Promise<void>;
 
   /** The certificate that the node serves to clients now, by a handshake and without a request: trusted or not. */
   servedCertificate(node: string): Promise<CertificateFacts>;
-  /** Makes one node read its certificates again. A 200 proves nothing: look at `servedCertificate`. */
+  /** When the certificate ends that the node shows to other nodes now, by its own word. Engines without that API throw `unsupported`. */
+  transportCertificateEndMs(node: string): Promise<number>;
+  /** Makes one node read its certificates again. A 200 proves nothing: look at what it serves. */
   reloadCertificates(node: string, layer: TlsLayer): Promise<void>;
 
   /** Whether the node serves clients: security is initialised there. Needs no login. */
@@ -92,6 +99,8 @@ export const engineCalls: readonly EngineCall[] = [
   "excludeVotes",
   "clearVoteExclusions",
   "flush",
+  "fitReplicas",
+  "transportCertificateEndMs",
   "reloadCertificates",
   "isServing",
   "hasSecurityIndex",
@@ -104,6 +113,16 @@ export const engineCalls: readonly EngineCall[] = [
   "startTrial",
   "startBasic",
 ];
+
+/** Indices whose copies follow the number of nodes. */
+export interface FittedIndices {
+  /** Name of the index template. */
+  readonly template: string;
+  /** Of indices to come, e.g. `security-auditlog-*`. */
+  readonly pattern: string;
+  /** Indices that are there. */
+  readonly indices: readonly string[];
+}
 
 /** Traffic between nodes, or with clients. */
 export type TlsLayer = "transport" | "http";

@@ -28,6 +28,7 @@ export interface SecurityApi {
   list(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>>;
   put(type: SecurityEntityType, name: string, body: JsonObject): Promise<void>;
   delete(type: SecurityEntityType, name: string): Promise<void>;
+  transportEndMs(node: string): Promise<number>;
   reload(node: string, layer: TlsLayer): Promise<void>;
 }
 

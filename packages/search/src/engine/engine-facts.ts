@@ -15,6 +15,16 @@ export interface EngineFacts {
   readonly settings: Fact<EngineSettings>;
   readonly nodeLoad: Fact<readonly NodeLoad[]>;
   readonly indices: Fact<readonly EngineIndex[]>;
+  /** Certificates that each node uses now, by its name. */
+  readonly served: ReadonlyMap<string, Fact<ServedCertificates>>;
+}
+
+/** What a node shows of itself: to clients by a handshake, to other nodes by its own word. */
+export interface ServedCertificates {
+  /** Fingerprint of the certificate for clients. */
+  readonly http: string;
+  /** When the certificate between nodes ends; undefined where the engine has no API that tells. */
+  readonly transportEndMs: number | undefined;
 }
 
 /** What one node says of itself. */

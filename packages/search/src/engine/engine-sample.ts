@@ -2,7 +2,7 @@ import { canonicalJson } from "@quartermaster/runtime";
 
 import type { EngineClient } from "./engine-client.ts";
 import { EngineError, type EngineErrorCode } from "./engine-error.ts";
-import type { EngineFacts, EngineIdentity, EngineSettings, Fact } from "./engine-facts.ts";
+import type { EngineFacts, EngineSettings, Fact, ServedCertificates } from "./engine-facts.ts";
 
 /** What a sample asks for besides health. */
 export type SampledFact =
@@ -13,7 +13,8 @@ export type SampledFact =
   | "license"
   | "settings"
   | "nodeLoad"
-  | "indices";
+  | "indices"
+  | "served";
 
 /** What to ask, and whom. */
 export interface SampleRequest {
@@ -36,6 +37,7 @@ export const noFacts: EngineFacts = {
   settings: notAsked,
   nodeLoad: notAsked,
   indices: notAsked,
+  served: new Map(),
 };
 
 /** Asks an engine for what is wanted. Never rejects for what an engine does: that is an unknown fact. */
@@ -45,24 +47,49 @@ export async function engineSample(client: EngineClient, request: SampleRequest)
   const wanted = async <T>(name: SampledFact, ask: () => Promise<T>): Promise<Fact<T>> =>
     asks.has(name) ? await fact(ask) : notAsked;
   const health = await fact(async () => await client.health());
-  const asked = asks.has("identities") ? nodes : [];
-  const identities = await Promise.all(
-    asked.map(async (node): Promise<readonly [string, Fact<EngineIdentity>]> => [
-      node,
-      await fact(async () => await client.identity(node)),
-    ]),
-  );
+  const ofEach = async <T>(
+    name: SampledFact,
+    ask: (node: string) => Promise<T>,
+  ): Promise<ReadonlyMap<string, Fact<T>>> => {
+    const asked = asks.has(name) ? nodes : [];
+    return new Map(
+      await Promise.all(asked.map(async (node) => [node, await fact(async () => await ask(node))] as const)),
+    );
+  };
   return {
     health,
     nodes: await wanted("nodes", async () => await client.nodes()),
     coordination: await wanted("coordination", async () => await client.coordination()),
     shards: await wanted("shards", async () => await client.shards()),
-    identities: new Map(identities),
+    identities: await ofEach("identities", async (node) => await client.identity(node)),
     license: await wanted("license", async () => await client.license()),
     settings: await wanted("settings", async () => await client.settings()),
     nodeLoad: await wanted("nodeLoad", async () => await client.nodeLoad()),
     indices: await wanted("indices", async () => await client.indices()),
+    served: await ofEach("served", async (node) => await servedBy(client, node)),
   };
+}
+
+async function servedBy(client: EngineClient, node: string): Promise<ServedCertificates> {
+  const { fingerprint } = await client.servedCertificate(node);
+  return { http: fingerprint, transportEndMs: await transportEndMs(client, node) };
+}
+
+/** Answers by which an engine says that it has no such API, or not for us: asking again would bring nothing. */
+const noSuchApi: ReadonlySet<string> = new Set([
+  "notFound",
+  "forbidden",
+  "invalid",
+  "unsupported",
+] satisfies EngineErrorCode[]);
+
+async function transportEndMs(client: EngineClient, node: string): Promise<number | undefined> {
+  try {
+    return await client.transportCertificateEndMs(node);
+  } catch (error) {
+    if (error instanceof EngineError && noSuchApi.has(error.code)) return undefined;
+    throw error;
+  }
 }
 
 async function factOf<T>(ask: () => Promise<T>, nowMs: () => number): Promise<Fact<T>> {
@@ -95,6 +122,8 @@ export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: numbe
     settings: kept(now.settings, before.settings),
     nodeLoad: kept(now.nodeLoad, before.nodeLoad),
     indices: kept(now.indices, before.indices),
+    // Nor is a reload taken for done by what was served before.
+    served: now.served,
   };
 }
 
@@ -127,12 +156,14 @@ export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
     settings: fresh(facts.settings),
     nodeLoad: fresh(facts.nodeLoad),
     indices: fresh(facts.indices),
+    served: new Map([...facts.served].map(([node, fact]) => [node, fresh(fact)])),
   };
 }
 
 /** What of the facts concerns a reconcile: changes of nothing else wake it. Ages do not count, nor do pending tasks. */
 export function projectionOf(facts: EngineFacts): string {
-  const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices } = facts;
+  const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices, served } =
+    facts;
   const shown = <T>(fact: Fact<T>, view: (value: T) => unknown): unknown =>
     fact.isKnown ? view(fact.value) : `unknown: ${fact.why}`;
   return canonicalJson({
@@ -147,6 +178,7 @@ export function projectionOf(facts: EngineFacts): string {
     settings: shown(settings, allocationIn),
     nodeLoad: shown(nodeLoad, (rows) => rows.map(({ node, shards: held }) => [node, held])),
     indices: shown(indices, (rows) => rows.length),
+    served: [...served].map(([node, fact]) => [node, shown(fact, (value) => value)]),
   });
 }
 

@@ -102,6 +102,16 @@ class OpensearchSecurity implements SecurityApi {
     });
   }
 
+  /** The first of the list is the leaf; the rest is its chain. */
+  async transportEndMs(node: string): Promise<number> {
+    const call = "transportCertificateEndMs";
+    const path = "/_plugins/_security/api/ssl/certs";
+    const { value, status } = await this.#wire.one(node, { call, method: "GET", path });
+    const endMs = Date.parse(textOf(listOf(value, "transport_certificates_list")[0], "not_after") ?? "");
+    if (Number.isNaN(endMs)) throw unreadable(call, "the answer names no certificate", status);
+    return endMs;
+  }
+
   async reload(node: string, layer: TlsLayer): Promise<void> {
     const path = `/_plugins/_security/api/ssl/${layer}/reloadcerts`;
     try {

@@ -11,6 +11,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
   TlsLayer,
@@ -153,6 +154,17 @@ class RestEngine implements EngineClient {
     await this.#write("flush", "POST", { path: "/_flush" });
   }
 
+  async fitReplicas({ template, pattern, indices }: FittedIndices): Promise<void> {
+    const call = "fitReplicas";
+    const settings = { "index.auto_expand_replicas": "0-1" };
+    const body = { index_patterns: [pattern], template: { settings } };
+    await this.#write(call, "PUT", { path: `/_index_template/${encodeURIComponent(template)}`, body });
+    if (indices.length === 0) return;
+    const names = indices.map((name) => encodeURIComponent(name)).join(",");
+    const path = `/${names}/_settings?ignore_unavailable=true&${this.#patience()}`;
+    await this.#write(call, "PUT", { path, body: settings });
+  }
+
   async servedCertificate(node: string): Promise<CertificateFacts> {
     const endpoint = this.#wire.endpoint(node);
     const { tls } = this.#target;
@@ -171,6 +183,10 @@ class RestEngine implements EngineClient {
     } finally {
       socket.destroy();
     }
+  }
+
+  async transportCertificateEndMs(node: string): Promise<number> {
+    return await this.#security("transportCertificateEndMs").transportEndMs(node);
   }
 
   async reloadCertificates(node: string, layer: TlsLayer): Promise<void> {

@@ -136,7 +136,7 @@ function formedEvent(
 
 const awaitFormation: LaneRule = {
   name: "awaitFormation",
-  answer: (seen) => {
+  answer: (seen, now) => {
     if (seen.status.clusterUuid !== undefined) return undefined;
     const managers = declaredManagers(seen);
     const running = seen.pods.filter(({ name, isTerminating }) => managers.includes(name) && !isTerminating);
@@ -146,16 +146,24 @@ const awaitFormation: LaneRule = {
     const isEngineNext = running.length === managers.length && trouble.length === 0;
     return awaits(
       searchReasons.bootstrapping,
-      `${String(running.length)} of ${String(managers.length)} managers have pods; the cluster has not formed yet.${trouble.length === 0 ? "" : ` ${trouble.slice(0, 3).join("; ")}.`}${podsMissing(seen)}`,
+      // The same while pods come up one by one: each new sentence is a write.
+      `Its managers start; the cluster has not formed yet.${trouble.length === 0 ? "" : ` ${trouble.slice(0, 3).join("; ")}.`}${podsMissing(seen, now)}`,
       { actor: isEngineNext ? "engine" : "kubelet", retryAfterMs: 2_000 },
     );
   },
 };
 
+/** For so long a new StatefulSet may be without a pod before somebody should look. */
+const podPatienceMs = 10_000;
+
 /** A StatefulSet without a pod: what refused it, such as the namespace's pod security or a quota, stands in the StatefulSet's events only. */
-function podsMissing({ cluster, pods, statefulSets }: Seen): string {
+function podsMissing({ cluster, pods, statefulSets }: Seen, now: Date): string {
+  const isLate = (name: string): boolean => {
+    const { creationTimestamp = "" } = statefulSets.get(name)?.metadata ?? {};
+    return now.getTime() - Date.parse(creationTimestamp) >= podPatienceMs;
+  };
   const empty = cluster.pools
-    .filter(({ name, replicas }) => replicas > 0 && statefulSets.has(name))
+    .filter(({ name, replicas }) => replicas > 0 && isLate(name))
     .filter(({ name }) => pods.every(({ pool }) => pool !== name))
     .map((pool) => poolNames(cluster, pool).statefulSet);
   const [first] = empty;

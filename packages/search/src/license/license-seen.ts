@@ -17,6 +17,8 @@ export interface LicenseSeen {
   readonly revertsToBasic: boolean;
   /** In this process; lost with it, which costs one more attempt. */
   readonly attempt: LicenseAttempt | undefined;
+  /** Nodes that the licence of the pool has room for; undefined where nothing enforces that. */
+  readonly grantedNodes: number | undefined;
 }
 
 /** Nobody asks for anything. */
@@ -28,6 +30,7 @@ export const NO_LICENSE: LicenseSeen = {
   allowsDowngrade: false,
   revertsToBasic: false,
   attempt: undefined,
+  grantedNodes: undefined,
 };
 
 /** A licence that can be sent. */

@@ -9,7 +9,7 @@ import {
   ON_LICENSE_LOSS_ANNOTATION,
   readDesiredLicense,
 } from "@quartermaster/api/licensing";
-import type { Context, Live } from "@quartermaster/runtime";
+import { type Context, isControlledBy, type Live } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { ClusterObject } from "../model/read-cluster.ts";
@@ -41,7 +41,19 @@ export function observeLicense(
     allowsDowngrade: annotations[ALLOW_DOWNGRADE_ANNOTATION] === "true",
     revertsToBasic: annotations[ON_LICENSE_LOSS_ANNOTATION] === "RevertToBasic",
     attempt: parts.attempts.of(cluster.uid),
+    grantedNodes: grantedNodes(object, parts.ctx),
   };
+}
+
+/** Only the licence controller's own association counts: it is controlled by the cluster, and says who made it. */
+function grantedNodes(object: Live<ClusterObject>, ctx: Context): number | undefined {
+  const association = ctx.follow(licenseAssociation.kind, {
+    name: licenseNames(object.metadata.name).association,
+  });
+  if (association === undefined || !isControlledBy(association, object)) return undefined;
+  const { origin, clusterRef, source } = association.spec;
+  const isOurs = origin === "Controller" && clusterRef.name === object.metadata.name;
+  return isOurs ? source?.grantedNodes : undefined;
 }
 
 function readLicense(

@@ -51,6 +51,7 @@ export function observeMaterial(object: Live<ClusterObject>, cluster: SearchClus
     fileRealm,
     dashboards,
     ...monitoringAccounts(cluster, ctx),
+    supplied: suppliedPairs(cluster, user),
     foreignTrust,
     podInputs,
     missing: security.isEnabled
@@ -220,6 +221,17 @@ function loginIn(live: Live<Secret> | undefined): Login | undefined {
   const username = secretText(live, "username");
   const password = secretText(live, "password");
   return username === undefined || password === undefined ? undefined : { username, password };
+}
+
+function suppliedPairs({ security }: SearchCluster, user: UserSecrets): Material["supplied"] {
+  return new Map(
+    (["transport", "http"] as const).flatMap((layer) => {
+      const { isEnabled, isGenerated, secret } = security[layer];
+      const live = isEnabled && !isGenerated && secret !== undefined ? user.live(secret) : undefined;
+      const pair = pairIn(live, "tls");
+      return pair === undefined ? [] : [[layer, pair] as const];
+    }),
+  );
 }
 
 /** The author's leaf has to be there before pods start; its authority is trusted besides ours. */

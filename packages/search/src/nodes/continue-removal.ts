@@ -10,7 +10,7 @@ import { drainStep, isDrainStalled, shardsOn } from "./drain-step.ts";
 import { type NodeFacts, nodeNamed } from "./node-facts.ts";
 import { awaitsStep, finishes, intends, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
-import { isUnknown, refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
+import { refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
 import { shardName } from "./shard-copies.ts";
 
 /** A drain that was given up is tried again after so long, and then after twice as long. */
@@ -62,11 +62,10 @@ function givesUp(operation: Operation, { seen, world }: Subject, now: Date): Lan
 function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | undefined {
   if (!node.isManager) return undefined;
   const { coordination } = seen.engine;
-  if (!coordination.isKnown) return awaitsStep(operation, operation.step, { actor: "engine" });
+  if (!coordination.isKnown) return awaitsStep(operation, operation.step);
   const { voters, exclusions } = coordination.value;
   if (exclusions.includes(node.name) && !voters.includes(node.name)) return undefined;
   return awaitsStep(operation, "Vote", {
-    actor: "engine",
     actions: [{ do: "excludeVote", node: node.name }],
   });
 }
@@ -79,7 +78,7 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
   ];
   if (refusals.length > 0 || set === undefined)
     return {
-      ...awaitsStep(operation, operation.step, { actor: isUnknown(refusals) ? "engine" : "kubelet" }),
+      ...awaitsStep(operation, operation.step),
       ...(refusals.length === 0
         ? {}
         : {
@@ -94,7 +93,6 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
     };
   if (operation.step !== "Shrink") return intends({ ...operation, step: "Shrink" });
   return awaitsStep(operation, "Shrink", {
-    actor: "kubelet",
     actions: [
       {
         do: "shrinkPool",
@@ -130,16 +128,15 @@ interface Gone {
 }
 
 function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
-  if (node?.pod !== undefined) return awaitsStep(operation, "Await", { actor: "kubelet" });
+  if (node?.pod !== undefined) return awaitsStep(operation, "Await");
   const unknown = unknownFacts(seen.engine);
   if (unknown !== undefined || node?.isMember === true || isMember(seen, operation.node))
-    return awaitsStep(operation, "Await", { actor: "engine" });
+    return awaitsStep(operation, "Await");
   if (!isUndone(seen, operation))
-    return awaitsStep(operation, "Release", { actor: "engine", actions: undoing(seen, operation) });
+    return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
   const claim = claimToDelete(operation, seen);
   if (claim !== undefined)
     return awaitsStep(operation, "Release", {
-      actor: "operator",
       actions: [
         {
           do: "deleteClaim",
@@ -151,7 +148,7 @@ function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
       ],
     });
   const marks = emptyMarks(operation, seen);
-  if (marks.length > 0) return awaitsStep(operation, "Release", { actor: "operator", actions: marks });
+  if (marks.length > 0) return awaitsStep(operation, "Release", { actions: marks });
   return {
     ...finishes(operation, {
       type: "Normal",

@@ -20,7 +20,7 @@ export function continueRestart(operation: Operation, seen: Seen, now: Date): La
   const node = nodeNamed(world.nodes, operation.node);
   if (node?.pod?.uid === operation.podUid)
     return node.pod.isTerminating
-      ? awaitsStep(operation, "Await", { actor: "kubelet", changes: sinceNow(operation, now) })
+      ? awaitsStep(operation, "Await", { changes: sinceNow(operation, now) })
       : beforeRestart(operation, { seen, world, node }, now);
   return afterRestart(operation, { seen, world, node }, now);
 }
@@ -35,13 +35,12 @@ function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneA
   const { seen, world, node } = subject;
   if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);
   const refusals = restartRefusals(node, world, operation);
-  if (isUnknown(refusals)) return awaitsStep(operation, operation.step, { actor: "engine" });
+  if (isUnknown(refusals)) return awaitsStep(operation, operation.step);
   if (refusals.length > 0) return withdraws(seen, operation);
   return (
     protectShards(operation, subject, now) ??
     moveVote(operation, subject) ??
     awaitsStep(operation, operation.step, {
-      actor: "kubelet",
       actions: [
         ...unreplicated(node, world),
         { do: "deletePod", operation: operation.id, node: node.name, uid: operation.podUid },
@@ -60,12 +59,11 @@ function protectShards(
   if (operation.drains === true)
     return isDrainStalled(operation, now)
       ? // What does not move stays where it is: the checks of shards decide from now on.
-        awaitsStep(withoutDrain(operation), "Prepare", { actor: "engine", actions: undoing(seen, operation) })
+        awaitsStep(withoutDrain(operation), "Prepare", { actions: undoing(seen, operation) })
       : drainStep(operation, { engine: seen.engine, world, node }, now);
   const { settings } = seen.engine;
   if (settings.isKnown && allocation.isFrozenBy(settings.value, operation.id)) return undefined;
   return awaitsStep(operation, "Prepare", {
-    actor: "engine",
     actions: [{ do: "freezeAllocation", operation: operation.id }],
   });
 }
@@ -80,7 +78,6 @@ function moveVote(operation: Operation, { world, node, seen }: Subject): LaneAns
   // The record comes first: an exclusion that no record names would be nobody's.
   if (operation.movesVote !== true) return withdraws(seen, operation);
   return awaitsStep(operation, "Vote", {
-    actor: "engine",
     actions: [{ do: "excludeVote", node: node.name }],
   });
 }
@@ -111,18 +108,33 @@ interface Gone {
 }
 
 function afterRestart(operation: Operation, { seen, world, node }: Gone, now: Date): LaneAnswer {
+  const isBack = node === undefined || !node.isWanted || node.isUp;
+  const untilBack = awaitBack(operation, { seen, isBack }, now);
+  if (untilBack !== undefined) return untilBack;
+  if (unsettledBecause(world) !== undefined && !world.skipped.has("settled"))
+    return awaitsStep(operation, "Await");
+  return restarted(operation);
+}
+
+/** After the pod is gone: until its successor is up, and what was changed for it is undone. Undefined when both are so. */
+export function awaitBack(
+  operation: Operation,
+  { seen, isBack }: { readonly seen: Seen; readonly isBack: boolean },
+  now: Date,
+): LaneAnswer | undefined {
   const since = Date.parse(operation.awaitingSince ?? "");
-  if (Number.isNaN(since))
-    return awaitsStep(operation, "Await", { actor: "kubelet", changes: sinceNow(operation, now) });
-  if (node !== undefined && node.isWanted && !node.isUp)
+  if (Number.isNaN(since)) return awaitsStep(operation, "Await", { changes: sinceNow(operation, now) });
+  if (!isBack)
     return awaitsStep(operation, "Await", {
-      actor: "kubelet",
       actions: now.getTime() - since < backPatienceMs ? [] : undoing(seen, operation),
     });
-  if (!isUndone(seen, operation))
-    return awaitsStep(operation, "Await", { actor: "engine", actions: undoing(seen, operation) });
-  if (unsettledBecause(world) !== undefined && !world.skipped.has("settled"))
-    return awaitsStep(operation, "Await", { actor: "engine" });
+  return isUndone(seen, operation)
+    ? undefined
+    : awaitsStep(operation, "Await", { actions: undoing(seen, operation) });
+}
+
+/** The end of a restart. */
+export function restarted(operation: Operation): LaneAnswer {
   return finishes(operation, {
     type: "Normal",
     reason: "NodeRestarted",

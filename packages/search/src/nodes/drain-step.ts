@@ -23,24 +23,22 @@ export interface DrainWorld {
 /** The next step of moving all shards off a node; undefined once it is surely empty. */
 export function drainStep(operation: Operation, drain: DrainWorld, now: Date): LaneAnswer | undefined {
   const { settings } = drain.engine;
-  if (!settings.isKnown) return awaitsStep(operation, operation.step, { actor: "engine" });
+  if (!settings.isKnown) return awaitsStep(operation, operation.step);
   if (!allocation.excludedNodes(settings.value).includes(operation.node))
     return awaitsStep(operation, "Drain", {
-      actor: "engine",
       actions: [{ do: "excludeNode", node: operation.node }],
       changes: progress(operation, undefined, now),
     });
   const left = shardsOn(drain);
-  if (left === undefined) return awaitsStep(operation, "Drain", { actor: "engine" });
+  if (left === undefined) return awaitsStep(operation, "Drain");
   if (left > 0) {
     // A node that has shards again was not empty for long enough.
     const { drainedAt: _drainedAt, ...held } = operation;
-    return awaitsStep(held, "Drain", { actor: "engine", changes: progress(operation, left, now) });
+    return awaitsStep(held, "Drain", { changes: progress(operation, left, now) });
   }
   return emptySince(operation, now) >= sureAfterMs
     ? undefined
     : awaitsStep(operation, "Drain", {
-        actor: "engine",
         changes: { shardsLeft: 0, drainedAt: operation.drainedAt ?? timestampOf(now) },
       });
 }

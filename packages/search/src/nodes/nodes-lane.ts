@@ -57,8 +57,8 @@ const unreachable: LaneRule = {
 
 const memberMissing: LaneRule = {
   name: "memberMissing",
-  answer: (seen) => {
-    const missing = missingNodes(seen);
+  answer: (seen, now) => {
+    const missing = missingNodes(seen, now);
     if (missing.length === 0) return undefined;
     return awaits(
       searchReasons.memberMissing,
@@ -69,7 +69,7 @@ const memberMissing: LaneRule = {
 };
 
 /** Each declared node that is not a ready member, with what is known of it. The only one is left to a restart if that may help. */
-function missingNodes(seen: Seen): readonly string[] {
+function missingNodes(seen: Seen, now: Date): readonly string[] {
   const nodes = nodeFacts(seen).filter(({ isWanted }) => isWanted);
   const isKnown = seen.engine.nodes.isKnown;
   // One sentence for all, which does not change with each pod that starts.
@@ -78,7 +78,27 @@ function missingNodes(seen: Seen): readonly string[] {
   const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
   const [only, ...others] = missing;
   if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
-  return missing.map(missingBecause);
+  const named = missing.filter((node) => wasTold(seen, node) || !isStarting(node, now)).map(missingBecause);
+  return named.length === missing.length ? named : [...named, newNodes];
+}
+
+/** Nodes that start for the first time come up one by one: one sentence for all of them. */
+const newNodes = "New nodes have not joined yet";
+
+/** What the lane says while nothing is amiss but that. */
+export const newNodesMessage = `${newNodes}.`;
+
+/** After so long a node that is not ready is named. */
+const startPatienceMs = 2 * 60_000;
+
+function isStarting({ pod }: NodeFacts, now: Date): boolean {
+  if (pod === undefined || pod.isTerminating || pod.trouble !== undefined) return false;
+  return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startPatienceMs;
+}
+
+/** The status said of a node of this name that it was a member. */
+function wasTold({ status }: Seen, { name }: NodeFacts): boolean {
+  return status.nodes?.some((told) => told.name === name && told.member === true) === true;
 }
 
 /** The status said of this very pod that it is a member: of a cluster that is as declared the engine is not asked again. */
@@ -154,9 +174,15 @@ const continueOperation: LaneRule = {
         ? continueRestart(operation, seen, now)
         : continueRemoval(operation, seen, now);
     if (answer.intent === undefined || answer.intent.operation !== undefined) return answer;
-    const next = decideLane({ name: "nodes", rules: withoutOperation }, { ...seen, status }, now);
+    const { rule, ...next } = decideLane(
+      { name: "nodes", rules: withoutOperation },
+      { ...seen, status },
+      now,
+    );
     return {
       ...next,
+      // The next operation goes on under the name that the following reconciles give it.
+      ...(next.intent?.operation === undefined ? { rule } : {}),
       actions: [...answer.actions, ...next.actions],
       intent: { ...answer.intent, ...next.intent },
     };

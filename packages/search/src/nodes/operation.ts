@@ -28,23 +28,24 @@ export function declareOperation(wish: OperationWish, now: Date): LaneAnswer {
 /** Changes the record, and does nothing else. */
 export function intends(operation: Operation): LaneAnswer {
   const why = { reason: reasonOf(operation), message: messageOf(operation) };
-  return { actions: [], outcome: waiting(why, nextPassMs), intent: { operation }, actor: "operator" };
+  const actor = actors[operation.step];
+  return { actions: [], outcome: waiting(why, nextPassMs), intent: { operation }, actor };
 }
 
 /** Somebody else acts next. The record says at which step. */
 export function awaitsStep(
   operation: Operation,
   step: Operation["step"],
-  { actor, actions = [], changes = {} }: StepOptions,
+  { actions = [], changes = {} }: StepOptions = {},
 ): LaneAnswer {
   const next = { ...operation, ...changes, step };
+  const actor = actors[step];
   const answer = awaits(reasonOf(next), messageOf(next), { actor, actions, retryAfterMs: lookAgainMs });
   return { ...answer, intent: { operation: next } };
 }
 
 /** How a step goes on. */
 export interface StepOptions {
-  readonly actor: NonNullable<LaneAnswer["actor"]>;
   readonly actions?: readonly SearchAction[];
   readonly changes?: Partial<Operation>;
 }
@@ -82,7 +83,7 @@ export function isUndone({ engine }: Pick<Seen, "engine">, { node }: Pick<Operat
 /** The spec no longer asks for it, or something speaks against it: undone, and gone. */
 export function withdraws(seen: Pick<Seen, "engine">, operation: Operation): LaneAnswer {
   if (isUndone(seen, operation)) return finishes(operation);
-  return awaitsStep(operation, "Release", { actor: "engine", actions: undoing(seen, operation) });
+  return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
 }
 
 function votesOf({ coordination }: Seen["engine"], { node }: Operation): readonly SearchAction[] {
@@ -98,6 +99,16 @@ function reasonOf({ type, step }: Operation): string {
   if (type === "Restart") return searchReasons.restarting;
   return step === "Drain" ? searchReasons.draining : searchReasons.removing;
 }
+
+/** Who is waited for most of the time of a step; a status that followed every turn of it would be written for nobody. */
+const actors: Readonly<Record<Operation["step"], NonNullable<LaneAnswer["actor"]>>> = {
+  Prepare: "operator",
+  Drain: "engine",
+  Vote: "engine",
+  Shrink: "kubelet",
+  Await: "kubelet",
+  Release: "engine",
+};
 
 const steps: Readonly<Record<Operation["step"], string>> = {
   Prepare: "it is prepared",

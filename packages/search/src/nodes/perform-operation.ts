@@ -11,6 +11,7 @@ import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { DestructiveAction, OperationAction, SearchAction } from "../search-action.ts";
 import type { Subject } from "../subject.ts";
+import { poolNames } from "../workload/cluster-names.ts";
 import { allocation } from "./allocation.ts";
 import { confirm, type Confirmed } from "./confirm.ts";
 
@@ -21,6 +22,7 @@ const operationActions: ReadonlySet<string> = new Set<OperationAction["do"]>([
   "excludeVote",
   "clearVotes",
   "verifyReleased",
+  "verifyPlace",
   "deletePod",
   "shrinkPool",
   "deleteClaim",
@@ -44,6 +46,9 @@ export async function performOperation(action: OperationAction, subject: Subject
       await changeEngine(action, subject);
       subject.lookAgain();
       return;
+    case "verifyPlace":
+      await verifyPlace(action, subject);
+      return;
     case "deletePod":
     case "shrinkPool":
     case "deleteClaim":
@@ -55,7 +60,20 @@ export async function performOperation(action: OperationAction, subject: Subject
   }
 }
 
-type EngineAction = Exclude<OperationAction, DestructiveAction>;
+type EngineAction = Exclude<OperationAction, DestructiveAction | PlaceCheck>;
+type PlaceCheck = Extract<OperationAction, { readonly do: "verifyPlace" }>;
+
+/** The store may be behind our own last write. */
+async function verifyPlace({ pool, ordinal }: PlaceCheck, { ctx, cluster }: Subject): Promise<void> {
+  const { namespace } = cluster;
+  const name = poolNames(cluster, { name: pool }).statefulSet;
+  const live = await ctx.client.find(statefulSets, { namespace, name });
+  if ((live?.spec.replicas ?? 0) > ordinal) return;
+  throw new EngineError(`${name} has no place ${String(ordinal)} any more: its node is on its way out`, {
+    code: "conflict",
+    mayHaveActed: false,
+  });
+}
 
 /** Settings are read right before they are written: entries of others stay. */
 async function changeEngine(action: EngineAction, subject: Subject): Promise<void> {

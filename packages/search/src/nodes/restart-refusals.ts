@@ -31,7 +31,7 @@ const needed = ["health", "nodes", "coordination", "shards", "settings"] as cons
 /** The facts that are missing, as a refusal. */
 export function unknownFacts(
   engine: EngineFacts,
-  names: readonly Exclude<keyof EngineFacts, "identities">[] = needed,
+  names: readonly Exclude<keyof EngineFacts, "identities" | "served">[] = needed,
 ): Refusal | undefined {
   const unknown = names.flatMap((name) => {
     const fact: Fact<unknown> = engine[name];

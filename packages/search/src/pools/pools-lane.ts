@@ -1,4 +1,4 @@
-import { settled } from "@quartermaster/runtime";
+import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
@@ -42,6 +42,32 @@ const foreignVolume: LaneRule = {
     };
   },
 };
+
+/** The licence of the pool enforces its limit: the cluster keeps the size that it has room for, whatever is declared. */
+const capacityExceeded: LaneRule = {
+  name: "capacityExceeded",
+  answer: (seen) => {
+    const { grantedNodes } = seen.license;
+    const declared = seen.cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0);
+    const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
+    if (grantedNodes === undefined || declared <= grantedNodes || grown.length === 0) return undefined;
+    const names = `${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}`;
+    const message = `Nodes are not added (${names}): ${String(declared)} are declared, and the licence has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`;
+    return {
+      // Not stalled: the licence controller may just be about to say that there is room.
+      outcome: held({ reason: searchReasons.capacityExceeded, message }),
+      actor: "user",
+      actions: poolActions({ ...seen, cluster: { ...seen.cluster, pools: existingPools(seen) } }, (pool) =>
+        currentReplicas(seen, pool),
+      ),
+    };
+  },
+};
+
+/** Pools that have a StatefulSet already. */
+function existingPools({ cluster, statefulSets: sets }: Seen): readonly NodePool[] {
+  return cluster.pools.filter(({ name }) => sets.has(name));
+}
 
 const keepPools: LaneRule = {
   name: "keepPools",
@@ -132,4 +158,7 @@ function withMarks(set: StatefulSet, cluster: SearchCluster, { name }: NodePool)
 }
 
 /** One StatefulSet per pool: made, grown, kept as declared. */
-export const poolsLane: SearchLane = { name: "pools", rules: [notYet, foreignVolume, keepPools] };
+export const poolsLane: SearchLane = {
+  name: "pools",
+  rules: [notYet, foreignVolume, capacityExceeded, keepPools],
+};

@@ -4,8 +4,9 @@ import { readCertificate } from "@quartermaster/runtime/certificates";
 
 import { autoscalingCondition } from "../autoscaling/autoscaling-condition.ts";
 import { renewedValue } from "../certificates/certificates-lane.ts";
+import { isServedAsked, servedLeaves } from "../certificates/served-leaves.ts";
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
-import { isLicenseExpired } from "../engine/engine-facts.ts";
+import { type EngineNode, isLicenseExpired } from "../engine/engine-facts.ts";
 import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
 import { allPools } from "../model/read-cluster.ts";
@@ -15,7 +16,9 @@ import type { ClusterStatus, Seen } from "../seen.ts";
 import { clusterNames } from "../workload/cluster-names.ts";
 import { memoryBytes } from "./memory-bytes.ts";
 import { nodeReports } from "./node-reports.ts";
+import { healthDuring, type OperatedNode, operatedNode } from "./operated-node.ts";
 import { poolReports } from "./pool-reports.ts";
+import { whileStarting } from "./while-starting.ts";
 
 /** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */
 export function clusterReport(
@@ -26,20 +29,21 @@ export function clusterReport(
   const { cluster } = seen;
   const kept = keptOf(seen, decisions);
   const isFormed = kept.clusterUuid !== undefined;
-  return defined({
+  const operated = operatedNode(seen, decisions);
+  const report = defined({
     ...kept,
     restarted: restartedOf(seen),
-    ...membersOf(seen),
+    ...membersOf(seen, operated),
     phase: isFormed ? "RUNNING" : "PENDING",
     initialized: isFormed,
     componentsStatus: decisions.map(({ lane, outcome }) => ({ component: lane, status: wordFor(outcome) })),
     blockers: blockersOf(decisions),
-    nodePools: poolReports(seen),
-    nodes: nodeReports(seen),
+    nodePools: poolReports(seen, operated),
+    nodes: nodeReports(seen, operated),
     certificates: cluster.security.isEnabled ? certificatesOf(seen) : undefined,
     access: accessOf(seen),
     engine: engineOf(seen),
-    capacity: capacityOf(seen),
+    capacity: capacityOf(seen, operated),
     monitoring: monitoringReport(seen),
     license: licenseReport(
       seen,
@@ -47,6 +51,7 @@ export function clusterReport(
       now,
     ),
   });
+  return whileStarting(seen, decisions, report);
 }
 
 /** Without the fields that have nothing to say. */
@@ -85,13 +90,25 @@ function restartedOf({ cluster: { requests } }: Seen): ClusterStatus["restarted"
   return all.length === 0 ? undefined : all;
 }
 
-function membersOf(seen: Seen): Pick<Partial<ClusterStatus>, "version" | "health" | "availableNodes"> {
+function membersOf(
+  seen: Seen,
+  operated: OperatedNode,
+): Pick<Partial<ClusterStatus>, "version" | "health" | "availableNodes"> {
   const { engine, status } = seen;
   return {
     version: runningVersion(seen),
-    health: engine.health.isKnown ? engine.health.value.status : "unknown",
-    availableNodes: engine.nodes.isKnown ? engine.nodes.value.length : status.availableNodes,
+    health: healthDuring(operated, {
+      before: status.health,
+      now: engine.health.isKnown ? engine.health.value.status : "unknown",
+    }),
+    availableNodes: engine.nodes.isKnown
+      ? presentMembers(engine.nodes.value, operated)
+      : status.availableNodes,
   };
+}
+
+function presentMembers(members: readonly EngineNode[], { away }: OperatedNode): number {
+  return members.filter(({ name }) => name !== away).length;
 }
 
 function wordFor(outcome: Outcome): string {
@@ -123,11 +140,31 @@ function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> 
   const transportNotAfter = end("transport");
   const renewed = renewedValue(seen);
   return {
+    ...servedReport(seen),
     ...(httpNotAfter === undefined ? {} : { httpNotAfter }),
     ...(transportNotAfter === undefined ? {} : { transportNotAfter }),
     ...(renewed === undefined ? {} : { renewed }),
   };
 }
+
+/** Which certificates all nodes were seen with, and who is not seen with the present ones. A node that does not say stays as it was told. */
+function servedReport(seen: Seen): Pick<NonNullable<ClusterStatus["certificates"]>, "served" | "staleNodes"> {
+  const { served, staleNodes = [] } = seen.status.certificates ?? {};
+  const leaves = isServedAsked(seen) ? servedLeaves(seen) : undefined;
+  if (leaves === undefined) return served === undefined ? {} : { served };
+  if (leaves.isProven) return { served: leaves.digest };
+  const stale = [
+    ...leaves.stale.map(({ node }) => node),
+    ...leaves.unknown.filter((node) => staleNodes.includes(node)),
+  ].toSorted();
+  return {
+    ...(served === undefined ? {} : { served }),
+    ...(stale.length === 0 ? {} : { staleNodes: stale.slice(0, mostStale) }),
+  };
+}
+
+/** As many nodes as the status names. */
+const mostStale = 200;
 
 function accessOf({ cluster }: Seen): NonNullable<ClusterStatus["access"]> {
   return {
@@ -153,14 +190,17 @@ function engineOf({ cluster, engine, status }: Seen): NonNullable<ClusterStatus[
   };
 }
 
-function capacityOf({ cluster, engine, status }: Seen): NonNullable<ClusterStatus["capacity"]> {
+function capacityOf(
+  { cluster, engine, status }: Seen,
+  operated: OperatedNode,
+): NonNullable<ClusterStatus["capacity"]> {
   const { memoryBytes: _before, ...before } = status.capacity ?? {};
   const bytes = memoryBytes(cluster);
   return {
     ...before,
     ...(bytes === undefined ? {} : { memoryBytes: bytes }),
     desiredNodes: cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0),
-    ...(engine.nodes.isKnown ? { presentNodes: engine.nodes.value.length } : {}),
+    ...(engine.nodes.isKnown ? { presentNodes: presentMembers(engine.nodes.value, operated) } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { podNames } from "../model/search-cluster.ts";
 import { outdatedPods } from "../nodes/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
+import type { OperatedNode } from "./operated-node.ts";
 
 type NodeReport = NonNullable<ClusterStatus["nodes"]>[number];
 
@@ -11,21 +12,28 @@ const mostNodes = 200;
  * One row per node. Who votes, and on which disk, stays as it was while the engine does not say: a lost quorum is known by comparing
  * that with what is there.
  */
-export function nodeReports(seen: Seen): readonly NodeReport[] & NodeReport[] {
+export function nodeReports(seen: Seen, { away }: OperatedNode): readonly NodeReport[] & NodeReport[] {
   const { cluster } = seen;
   const outdated = new Set(outdatedPods(seen));
   const names = cluster.pools.flatMap((pool) => podNames(cluster, pool).map((name) => ({ name, pool })));
   // Until it has formed, which pod and which claim a node has decides nothing, and would be written with each that appears.
   const isFormed = seen.status.clusterUuid !== undefined;
   return names.slice(0, mostNodes).map(({ name, pool }) => ({
-    ...(isFormed ? identityOf(seen, name) : {}),
+    ...(isFormed ? identityOf(seen, name, away) : {}),
     name,
     roles: [...pool.roles],
-    ...(outdated.has(name) ? { outdatedBecause: ["the declared configuration is newer than the pod"] } : {}),
+    ...(outdated.has(name) && name !== away
+      ? { outdatedBecause: ["the declared configuration is newer than the pod"] }
+      : {}),
   }));
 }
 
-function identityOf(seen: Seen, name: string): Partial<NodeReport> {
+function identityOf(seen: Seen, name: string, away: string | undefined): Partial<NodeReport> {
+  const told = toldOf(seen, name);
+  return name === away ? awayIdentity(told) : told;
+}
+
+function toldOf(seen: Seen, name: string): Partial<NodeReport> {
   const { engine, status } = seen;
   const before = reportedBefore(status, name);
   if (!engine.nodes.isKnown || !engine.coordination.isKnown) return before ?? uidsOf(seen, name);
@@ -36,6 +44,16 @@ function identityOf(seen: Seen, name: string): Partial<NodeReport> {
     voter: engine.coordination.value.voters.includes(name),
     elected: engine.coordination.value.elected === name,
     ...(member === undefined ? {} : { version: member.version }),
+  };
+}
+
+/** Of a node that we took down: its disk, and whether it votes. Its pod comes and goes; only where that is its disk does it matter which. */
+function awayIdentity({ podUid, pvcUid, voter }: Partial<NodeReport>): Partial<NodeReport> {
+  return {
+    ...(pvcUid === undefined ? {} : { pvcUid }),
+    ...(pvcUid !== undefined || podUid === undefined ? {} : { podUid }),
+    ...(voter === undefined ? {} : { voter }),
+    member: false,
   };
 }
 

@@ -1,12 +1,16 @@
 import { outdatedPods } from "../nodes/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
+import type { OperatedNode } from "./operated-node.ts";
 
 type PoolReport = NonNullable<ClusterStatus["nodePools"]>[number];
 
 /** One row per pool, those that are no longer declared too. */
-export function poolReports(seen: Seen): PoolReport[] {
-  const { cluster, statefulSets, pods } = seen;
+export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
+  const { cluster, statefulSets } = seen;
+  const pods = seen.pods.filter(({ name }) => name !== away);
   const outdated = new Set(outdatedPods(seen));
+  // Until it has formed, pods that come up one by one decide nothing, and would be written with each.
+  const isFormed = seen.status.clusterUuid !== undefined;
   const names = new Set([...cluster.pools.map(({ name }) => name), ...statefulSets.keys()]);
   return [...names].map((component) => {
     const own = pods.filter(({ pool }) => pool === component);
@@ -16,9 +20,13 @@ export function poolReports(seen: Seen): PoolReport[] {
       component,
       desired,
       target: Math.max(desired, present),
-      ready: own.filter(({ isReady }) => isReady).length,
-      current: own.filter(({ name }) => !outdated.has(name)).length,
-      outdated: own.filter(({ name }) => outdated.has(name)).length,
+      ...(isFormed
+        ? {
+            ready: own.filter(({ isReady }) => isReady).length,
+            current: own.filter(({ name }) => !outdated.has(name)).length,
+            outdated: own.filter(({ name }) => outdated.has(name)).length,
+          }
+        : {}),
     };
   });
 }

@@ -8,15 +8,26 @@ import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 import type { Subject } from "../subject.ts";
+import { auditIndex } from "./audit-index.ts";
 import { appliedName, readApplied } from "./observe-security.ts";
 import type { AppliedContent } from "./security-seen.ts";
 import { digestsOf, entityKey, type WantedEntity } from "./wanted-content.ts";
 
-/** Writes about users and roles. */
-export type SecurityAction = Extract<
-  SearchAction,
-  { readonly do: "initSecurity" | "recordSecurity" | "hashPassword" | "putEntities" | "deleteEntity" }
->;
+const securityActions = [
+  "initSecurity",
+  "recordSecurity",
+  "hashPassword",
+  "putEntities",
+  "deleteEntity",
+  "fitAuditIndex",
+] as const;
+
+type SecurityAction = Extract<SearchAction, { readonly do: (typeof securityActions)[number] }>;
+
+/** Whether an action is about users and roles. */
+export function isSecurityAction(action: SearchAction): action is SecurityAction {
+  return securityActions.some((each) => each === action.do);
+}
 
 /** Work of one hash; what the engine's own tool uses. */
 const rounds = 12;
@@ -45,9 +56,29 @@ export async function performSecurity(action: SecurityAction, subject: Subject):
     case "deleteEntity":
       await dropEntity(action, subject);
       return;
+    case "fitAuditIndex":
+      await fitAuditIndex(subject);
+      return;
     default:
       unreachable(action);
   }
+}
+
+/** Indices with other settings than the plugin's own, and a template of somebody else for them, are the author's choice. */
+async function fitAuditIndex(subject: Subject): Promise<void> {
+  const { prefix, pattern, template } = auditIndex;
+  const engine = subject.engine();
+  const indices = (await engine.indices())
+    .filter(
+      ({ name, replicas, isAutoExpanded }) => name.startsWith(prefix) && replicas === 1 && !isAutoExpanded,
+    )
+    .map(({ name }) => name);
+  try {
+    await engine.fitReplicas({ template, pattern, indices });
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== "invalid") throw error;
+  }
+  await record(subject, (before) => ({ ...before, isAuditFitted: true }));
 }
 
 /**

@@ -9,6 +9,7 @@ import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Seen } from "../seen.ts";
+import { hasAuditIndex } from "./audit-index.ts";
 import { securityFiles } from "./security-files.ts";
 import {
   digestsOf,
@@ -196,6 +197,19 @@ function dropEntity(key: string): SearchAction {
   return { do: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
 }
 
+/** One data node would stay yellow for ever: the plugin asks for a replica that has no place. */
+const fitAuditIndex: LaneRule = {
+  name: "fitAuditIndex",
+  answer: ({ cluster, security: { applied } }) =>
+    !hasAuditIndex(cluster) || applied.isAuditFitted === true
+      ? undefined
+      : awaits(searchReasons.awaitingMaterial, "The index of the audit log fits its copies to the nodes.", {
+          actor: "operator",
+          retryAfterMs: 1_000,
+          actions: [{ do: "fitAuditIndex" }],
+        }),
+};
+
 /** Users, roles and mappings: initialised without a Job, then merged entity by entity. */
 export const securityLane: SearchLane = {
   name: "security",
@@ -208,6 +222,7 @@ export const securityLane: SearchLane = {
     initialise,
     awaitServing,
     mergeEntities,
+    fitAuditIndex,
     { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
   ],
 };

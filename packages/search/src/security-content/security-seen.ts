@@ -25,6 +25,8 @@ export interface AppliedContent {
   readonly entities: Readonly<Record<string, string>>;
   /** Hashes of passwords by user name, each with the version of the Secret that it was made from. */
   readonly hashes: Readonly<Record<string, { readonly from: string; readonly hash: string }>>;
+  /** The index of the audit log was made to fit its copies to the nodes; once is enough, later settings are the author's. */
+  readonly isAuditFitted?: boolean;
 }
 
 /** Nothing applied yet. */

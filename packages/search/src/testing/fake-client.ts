@@ -5,6 +5,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
   TlsLayer,
@@ -26,11 +27,8 @@ import { mostTelling, noPod } from "../engine/most-telling.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 import { fakeHandshake } from "./fake-handshake.ts";
-import { type FakeNode, isDataNode } from "./fake-pod.ts";
+import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
 import { fakeSecurity } from "./fake-security.ts";
-
-/** Size of a fake disk. */
-const diskBytes = 10 * 1024 ** 3;
 
 /** A client of the fake engine, with the same manners as the real one. */
 export class FakeClient implements EngineClient {
@@ -97,18 +95,7 @@ export class FakeClient implements EngineClient {
 
   async nodeLoad(): Promise<readonly NodeLoad[]> {
     return await this.#any("nodeLoad", (cluster) =>
-      this.#engine.members(cluster).map(({ pod }) => ({
-        node: pod.name,
-        ...cluster.shards.load(pod.volume),
-        storeBytes: 1_000 * cluster.shards.load(pod.volume).documents,
-        diskTotalBytes: diskBytes,
-        diskFreeBytes: diskBytes / 2,
-        heapPercent: 30,
-        cpuPercent: 5,
-        searchQueue: 0,
-        writeRejections: 0,
-        ...this.#engine.load,
-      })),
+      this.#engine.members(cluster).map((node) => ({ ...cluster.loadOf(node), ...this.#engine.load })),
     );
   }
 
@@ -144,6 +131,13 @@ export class FakeClient implements EngineClient {
     await this.#any("flush", () => undefined);
   }
 
+  async fitReplicas({ pattern, indices }: FittedIndices): Promise<void> {
+    await this.#any("fitReplicas", ({ shards }) => {
+      shards.fit(pattern, indices);
+      this.#engine.step();
+    });
+  }
+
   async servedCertificate(node: string): Promise<CertificateFacts> {
     return await this.#around("servedCertificate", node, () => {
       const { served } = this.#engine.node(node);
@@ -156,14 +150,19 @@ export class FakeClient implements EngineClient {
     });
   }
 
-  async reloadCertificates(node: string, _layer: TlsLayer): Promise<void> {
+  async transportCertificateEndMs(node: string): Promise<number> {
+    this.#assertSecurity("transportCertificateEndMs");
+    return await this.#one("transportCertificateEndMs", node, transportEndMs);
+  }
+
+  async reloadCertificates(node: string, layer: TlsLayer): Promise<void> {
     await this.#one("reloadCertificates", node, (found) => {
       this.#assertSecurity("reloadCertificates");
-      const { files } = found.pod;
+      const files = found.filesOf(layer);
       const facts = files === undefined ? undefined : readCertificate(files.certificatePem);
       if (facts === undefined || facts.validity.notAfterMs <= this.#engine.options.system.wallMs())
         throw new EngineError("reloadCertificates: HTTP 500", { code: "invalid", status: 500 });
-      found.reload();
+      found.reload(layer);
     });
   }
 

@@ -1,9 +1,12 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import type { EngineSettings } from "../engine/engine-facts.ts";
+import type { EngineSettings, NodeLoad } from "../engine/engine-facts.ts";
 import type { FakeLicense } from "./fake-license.ts";
 import { type FakeNode, isManager } from "./fake-pod.ts";
 import { FakeShardTable } from "./fake-shard-table.ts";
+
+/** Size of a fake disk. */
+const diskBytes = 10 * 1024 ** 3;
 
 type Flat = Readonly<Record<string, string>>;
 
@@ -60,6 +63,22 @@ export class FakeCluster {
   secure(documents: Map<string, Map<string, JsonObject>>, completeMs: number | undefined): void {
     this.#security = documents;
     this.#securedMs = completeMs;
+  }
+
+  /** What a node's own statistics say. */
+  loadOf({ pod }: FakeNode): NodeLoad {
+    const held = this.shards.load(pod.volume);
+    return {
+      node: pod.name,
+      ...held,
+      storeBytes: 1_000 * held.documents,
+      diskTotalBytes: diskBytes,
+      diskFreeBytes: diskBytes / 2,
+      heapPercent: 30,
+      cpuPercent: 5,
+      searchQueue: 0,
+      writeRejections: 0,
+    };
   }
 
   /** A setting as it is effective: transient ones shadow persistent ones. */

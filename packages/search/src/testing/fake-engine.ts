@@ -74,6 +74,17 @@ export class FakeEngine {
     return live?.settings ?? { persistent: {}, transient: {} };
   }
 
+  /** Whether every cluster that was formed has a manager: a majority of its voters is up. */
+  isLed(): boolean {
+    this.step();
+    return [...this.#clusters.values()].every(({ elected }) => elected !== undefined);
+  }
+
+  /** Names of nodes whose votes are excluded. */
+  exclusions(): readonly string[] {
+    return [...this.#clusters.values()].flatMap(({ exclusions }) => [...exclusions]);
+  }
+
   /** Shards of which no copy serves, as `index[shard]`: data that is away. */
   lostShards(): readonly string[] {
     this.step();

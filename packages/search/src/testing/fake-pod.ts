@@ -1,4 +1,7 @@
-import { isPair } from "@quartermaster/runtime/certificates";
+import { isPair, readCertificate } from "@quartermaster/runtime/certificates";
+
+import type { TlsLayer } from "../engine/engine-client.ts";
+import { EngineError } from "../engine/engine-error.ts";
 
 /** What the fake engine knows of a pod: tests make it from the objects of the API server. */
 export interface FakePod {
@@ -17,6 +20,8 @@ export interface FakePod {
   readonly initialManagers: readonly string[];
   /** Files for clients as they are mounted now; left out, the node serves without TLS. */
   readonly files?: FakeFiles;
+  /** Files for other nodes (default: those for clients). */
+  readonly transportFiles?: FakeFiles;
   /** Passwords of the file realm by user; left out, any login is accepted. */
   readonly accounts?: Readonly<Record<string, string>>;
 }
@@ -35,6 +40,8 @@ export class FakeNode {
   readonly startedMs: number;
   /** Files as the process read them last. */
   served: FakeFiles | undefined;
+  /** The same for other nodes. */
+  shownToNodes: FakeFiles | undefined;
   /** A reload with a key of another certificate: every handshake fails until a restart. */
   isBricked = false;
   /** UUID of the cluster whose state it has applied in this life. What its disk knows is not shown by real engines either. */
@@ -44,6 +51,13 @@ export class FakeNode {
     this.pod = pod;
     this.startedMs = startedMs;
     this.served = pod.files;
+    this.shownToNodes = this.filesOf("transport");
+  }
+
+  /** As they are mounted now. */
+  filesOf(layer: TlsLayer): FakeFiles | undefined {
+    const { files, transportFiles } = this.pod;
+    return layer === "transport" ? (transportFiles ?? files) : files;
   }
 
   see(pod: FakePod): void {
@@ -55,9 +69,10 @@ export class FakeNode {
   }
 
   /** Reads its files again, as a real node does: a key of another certificate is taken, and is the end of it. */
-  reload(): void {
-    const { files } = this.pod;
-    this.served = files;
+  reload(layer: TlsLayer): void {
+    const files = this.filesOf(layer);
+    if (layer === "http") this.served = files;
+    else this.shownToNodes = files;
     this.isBricked = files !== undefined && !isPair(files);
   }
 }
@@ -70,4 +85,11 @@ export function isManager({ pod }: FakeNode): boolean {
 /** Whether the node holds shards. */
 export function isDataNode({ pod }: FakeNode): boolean {
   return pod.roles.some((role) => role === "data" || role.startsWith("data_"));
+}
+
+/** When the certificate ends that the node shows to other nodes. */
+export function transportEndMs({ shownToNodes, pod }: FakeNode): number {
+  const facts = readCertificate(shownToNodes?.certificatePem ?? "");
+  if (facts !== undefined) return facts.validity.notAfterMs;
+  throw new EngineError(`node ${pod.name}: it talks to nodes without TLS`, { code: "unreadable" });
 }

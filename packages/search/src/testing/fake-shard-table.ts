@@ -84,6 +84,8 @@ class Copy {
 export class FakeShardTable {
   readonly #indices = new Map<string, FakeIndex>();
   #copies: readonly Copy[] = [];
+  /** Beginnings of the names of indices that a template is for. */
+  #fitted: readonly string[] = [];
   /** Volumes with the data of a shard, by `index/shard`. */
   readonly #data = new Map<string, Set<string>>();
 
@@ -92,7 +94,17 @@ export class FakeShardTable {
   }
 
   put(index: FakeIndex): void {
-    this.#indices.set(index.name, index);
+    const isFitted = this.#fitted.some((prefix) => index.name.startsWith(prefix));
+    this.#indices.set(index.name, isFitted ? { ...index, replicas: "0-1" } : index);
+  }
+
+  /** Has indices follow the number of nodes: by a template those to come, and those that are named. */
+  fit(pattern: string, names: readonly string[]): void {
+    this.#fitted = [...this.#fitted, pattern.replace("*", "")];
+    for (const name of names) {
+      const index = this.#indices.get(name);
+      if (index !== undefined) this.#indices.set(name, { ...index, replicas: "0-1" });
+    }
   }
 
   /** As the engine's own settings of indices say. */
@@ -181,13 +193,13 @@ export class FakeShardTable {
       const wanted =
         typeof replicas === "number" ? replicas : Math.max(0, Math.min(most, allowed.length - 1));
       for (let shard = 0; shard < shards; shard += 1)
-        copies.push(...this.#fitted(name, shard, { replicas: wanted, allowed }));
+        copies.push(...this.#fittedCopies(name, shard, { replicas: wanted, allowed }));
     }
     this.#copies = copies;
   }
 
   /** Keeps what is placed best, and adds what is missing. */
-  #fitted(
+  #fittedCopies(
     index: string,
     shard: number,
     { replicas, allowed }: { readonly replicas: number; readonly allowed: readonly string[] },

@@ -124,6 +124,7 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
   const material: Material = {
     authority: { ...ours, name: "logs-ca", pair: authority },
     leaves: new Map([["admin", { ...ours, name: "logs-admin-cert", pair: undefined }]]),
+    supplied: new Map(),
     foreignTrust: [],
     adminPassword: {
       ...ours,

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request, type RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -61,6 +62,8 @@ export interface RealSearch extends AsyncDisposable, Mortal {
   dialService(service: string, port: number): Promise<Socket>;
   /** Asks the engine through the cluster's Service, over TLS where it serves that. */
   ask(path: string, question?: Question): Promise<Answer>;
+  /** Fingerprint of the certificate that a pod shows to clients. */
+  shown(host: string): Promise<string>;
   /** Writes and reads documents as an application would; what it needs to know is read once. */
   load(index: string, settings: object): Promise<DocumentLoad>;
 }
@@ -177,6 +180,16 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
         },
         { withinMs: 6 * minute, everyMs: 500 },
       ),
+    shown: async (host) => {
+      const socket = await reach.dial({ host, port: 9200 });
+      const peer = connect({ socket, ca: (await door()).ca, servername: `${name}.${namespace}.svc` });
+      try {
+        await once(peer, "secureConnect");
+        return peer.getPeerX509Certificate()?.fingerprint256 ?? "";
+      } finally {
+        peer.destroy();
+      }
+    },
     ask: async (path, question = {}) => await answerAt(await door(), path, question),
     load: async (index, settings) => {
       const open = await door();

@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+
 import { openSearchCluster } from "@quartermaster/api";
 import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 import { eventually, hasRealNodes } from "@quartermaster/testkit";
@@ -220,6 +222,38 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       ).toBe(true);
     },
     3 * minute,
+  );
+
+  test(
+    "[search/SC-27] renewed certificates are served by every node without a restart and without a failed request",
+    async () => {
+      const before = await podUids();
+      const load = await real.load("renewal", { number_of_shards: 1, number_of_replicas: 1 });
+      const { status } = await real.until((found) => found.status?.certificates?.served !== undefined);
+      await real.apply({
+        ...declared,
+        metadata: {
+          ...declared.metadata,
+          annotations: { "search.quartermaster.dev/renew-certificates": "1" },
+        },
+      });
+      const renewed = await real.until(
+        ({ status: { certificates = {} } = {} }) =>
+          certificates.renewed === "1" &&
+          certificates.served !== status?.certificates?.served &&
+          certificates.staleNodes === undefined,
+      );
+      expect(renewed.status?.health).toBe("green");
+      const { data } = await real.client.get(secrets, { namespace, name: "logs-http-cert" });
+      const written = new X509Certificate(Buffer.from(data?.["tls.crt"] ?? "", "base64")).fingerprint256;
+      const list = await Array.fromAsync(real.client.list(pods, { namespace }));
+      const shown = await Promise.all(list.map(async (pod) => await real.shown(pod.status?.podIP ?? "")));
+      expect(shown).toEqual(list.map(() => written));
+      expect(await podUids()).toEqual(before);
+      const tally = await load.end();
+      expect(tally).toMatchObject({ failed: [], lost: [], red: 0 });
+    },
+    8 * minute,
   );
 
   test(

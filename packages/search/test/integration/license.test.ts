@@ -1,6 +1,7 @@
 import { elasticsearchCluster } from "@quartermaster/api";
 import { clusterLicense, licenseAssociation, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
-import { secrets } from "@quartermaster/runtime/kinds";
+import { controllerReference } from "@quartermaster/runtime";
+import { secrets, statefulSets } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -216,5 +217,48 @@ describe("the licence of an Elasticsearch cluster", () => {
     const after = await bench.until("docs", isReady, kind);
     expect(after.status?.license).toMatchObject({ uid: "pool-1", state: "Applied" });
     expect(puts(bench)).toBe(1);
+  });
+
+  test("[licensing/C11] growth beyond what an enforced licence has room for is held, and goes on when there is room", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    await ready(bench);
+    const cluster = await bench.get("docs", kind);
+    const grant = async (grantedNodes: number): Promise<void> => {
+      await client.apply(
+        licenseAssociation.kind,
+        {
+          apiVersion: "elasticsearch.k8s.elastic.co/v1alpha1",
+          kind: "LicenseAssociation",
+          metadata: { name: "docs-license", namespace, ownerReferences: [controllerReference(cluster)] },
+          spec: {
+            clusterRef: { name: "docs" },
+            licenseRef: { kind: "ClusterLicense", name: "docs-pool" },
+            origin: "Controller",
+            pinned: false,
+            source: {
+              namespace: "licenses",
+              name: "e",
+              uid: "p1",
+              since: "2026-11-17T10:00:00Z",
+              grantedNodes,
+            },
+          },
+        },
+        options,
+      );
+    };
+    await grant(1);
+    await bench.apply(anElasticsearch("docs", { pools: [aPool("nodes", 2)] }));
+    const held = await bench.until(
+      "docs",
+      (found) => found.status?.blockers?.some(({ reason }) => reason === "CapacityExceeded") === true,
+      kind,
+    );
+    expect(held.status).toMatchObject({ capacity: { desiredNodes: 2, presentNodes: 1 } });
+    const set = await client.get(statefulSets, { namespace, name: "docs-nodes" });
+    expect(set.spec.replicas).toBe(1);
+    await grant(2);
+    await bench.until("docs", (found) => isReady(found) && found.status?.availableNodes === 2, kind);
   });
 });

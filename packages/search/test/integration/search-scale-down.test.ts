@@ -1,7 +1,9 @@
+import type { Live } from "@quartermaster/runtime";
 import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
+import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import {
   aCluster,
   aPool,
@@ -29,6 +31,15 @@ async function claimNames({ client, namespace }: SearchBench): Promise<readonly 
 
 async function placesOf({ client, namespace }: SearchBench, name: string): Promise<number> {
   return (await client.get(statefulSets, { namespace, name })).spec.replicas ?? 0;
+}
+
+function membersIn({ status }: Live<ClusterObject>, prefix: string): number {
+  return (status?.nodes ?? []).filter(({ name, member }) => name.startsWith(prefix) && member === true)
+    .length;
+}
+
+function outdatedIn({ status }: Live<ClusterObject>): number {
+  return (status?.nodePools ?? []).reduce((sum, { outdated = 0 }) => sum + outdated, 0);
 }
 
 const orders = { name: "orders", shards: 4, replicas: 1, documents: 100 } as const;
@@ -125,5 +136,87 @@ describe("fewer nodes", () => {
     ).toBeUndefined();
     expect(await claimNames(bench)).toContain("data-logs-old-0");
     expect(engine.lostShards()).toEqual([]);
+  });
+
+  test("[search/SC-66] a pool renamed to get another storage class, with a roll pending: the new nodes join, the old ones drain and go, then the rest restarts", async () => {
+    await using bench = await setUpSearch();
+    const managers = aPool("managers", 3, { roles: ["cluster_manager"] });
+    const data = (component: string, storageClass: string): object =>
+      aPool(component, 2, { roles: ["data"], persistence: { pvc: { storageClass } } });
+    await bench.apply(aCluster("logs", { pools: [managers, data("old", "slow")] }));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-old-0", orders);
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(
+      aCluster("logs", {
+        pools: [managers, data("new", "fast")],
+        general: { additionalConfig: { "indices.query.bool.max_clause_count": "2000" } },
+      }),
+    );
+    const early: unknown[] = [];
+    await bench.until("logs", (found) => {
+      if (found.status?.operation !== undefined && membersIn(found, "logs-new-") < 2)
+        early.push(found.status);
+      return isReady(found) && outdatedIn(found) === 0 && found.status?.nodePools?.length === 2;
+    });
+    expect(early).toEqual([]);
+    const taken = (await bench.writes(mark)).flatMap(({ verb, resource, name = "" }) =>
+      (verb === "delete" && ["pods", "statefulsets"].includes(resource)) ||
+      (verb === "patch" && name === "logs-old")
+        ? [`${verb} ${name}`]
+        : [],
+    );
+    // Two places, the pool, and only then each manager once.
+    expect(taken.slice(0, 3)).toEqual(["patch logs-old", "patch logs-old", "delete logs-old"]);
+    expect(taken.slice(3).toSorted()).toEqual([
+      "delete logs-managers-0",
+      "delete logs-managers-1",
+      "delete logs-managers-2",
+    ]);
+    expect(await podNames(bench)).toEqual([
+      "logs-managers-0",
+      "logs-managers-1",
+      "logs-managers-2",
+      "logs-new-0",
+      "logs-new-1",
+    ]);
+    const claim = await bench.client.get(persistentVolumeClaims, {
+      namespace: bench.namespace,
+      name: "data-logs-new-0",
+    });
+    expect(claim.spec).toMatchObject({ storageClassName: "fast" });
+    expect(engine.lostShards()).toEqual([]);
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
+  });
+
+  test("[search/SC-69] a node that is killed in mid-drain keeps its place until every copy is complete elsewhere", async () => {
+    await using bench = await setUpSearch();
+    const managers = aPool("managers", 1, { roles: ["cluster_manager"] });
+    const sized = (replicas: number): object =>
+      aCluster("logs", { pools: [managers, aPool("data", replicas, { roles: ["data"] })] });
+    await bench.apply(sized(3));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    // Without replicas: what is on the node is nowhere else.
+    engine.createIndex("logs-data-0", { name: "alone", shards: 6, replicas: 0, documents: 60 });
+    engine.holdsShards.add("logs-data-2");
+    await bench.apply(sized(2));
+    await eventually(() => engine.settings().persistent[exclude] === "logs-data-2" || undefined);
+    bench.engines.down.add("logs-data-2");
+    await eventually(() => engine.lostShards().length > 0 || undefined);
+    const asked = bench.engines.calls.filter((call) => call === "shards").length;
+    await eventually(
+      () => bench.engines.calls.filter((call) => call === "shards").length >= asked + 8 || undefined,
+    );
+    expect(await placesOf(bench, "logs-data")).toBe(3);
+    expect((await bench.get("logs")).status?.operation).toMatchObject({ node: "logs-data-2" });
+    // It comes back with its data, and can be emptied.
+    bench.engines.down.delete("logs-data-2");
+    engine.holdsShards.clear();
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 3);
+    expect(await podNames(bench)).toEqual(["logs-data-0", "logs-data-1", "logs-managers-0"]);
+    expect(engine.lostShards()).toEqual([]);
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
   });
 });

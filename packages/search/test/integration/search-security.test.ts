@@ -1,5 +1,5 @@
 import { openSearchCluster } from "@quartermaster/api";
-import { secrets } from "@quartermaster/runtime/kinds";
+import { pods, secrets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -49,6 +49,35 @@ describe("users and roles", () => {
     expect(record).not.toContain("roles/all_access");
   });
 
+  test("[search/SC-26] one data node with its audit log in an index gets green; what the author sets later stays", async () => {
+    await using bench = await setUpSearch();
+    const audited = { additionalConfig: { "plugins.security.audit.type": "internal_opensearch" } };
+    await bench.apply(aCluster("logs", { pools, general: audited }));
+    await bench.until("logs", (found) => found.status?.clusterUuid !== undefined);
+    const engine = bench.engines.engine("logs");
+    // As the plugin does with the first event of the day: one replica, which has no place.
+    engine.createIndex("logs-nodes-0", {
+      name: "security-auditlog-2026.11.17",
+      shards: 1,
+      replicas: 1,
+      documents: 1,
+    });
+    await bench.until("logs", (found) => isReady(found) && found.status?.health === "green");
+    engine.createIndex("logs-nodes-0", {
+      name: "security-auditlog-2026.11.18",
+      shards: 1,
+      replicas: 1,
+      documents: 1,
+    });
+    const calls = (): number => bench.engines.calls.filter((call) => call === "fitReplicas").length;
+    expect(calls()).toBe(1);
+    // A look later nothing is done again.
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)], general: audited }));
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 2);
+    expect(calls()).toBe(1);
+    expect(engine.lostShards()).toEqual([]);
+  });
+
   test("[search/SC-40] nothing is written before two clean reads say that there is nothing", async () => {
     await using bench = await setUpSearch();
     bench.engines
@@ -72,7 +101,11 @@ describe("a start that was cut short", () => {
     const three = [aPool("nodes", 3)];
     for (const ordinal of [0, 1, 2]) bench.engines.down.add(`logs-nodes-${String(ordinal)}`);
     await bench.apply(aCluster("logs", { pools: three }));
-    await bench.until("logs", (found) => found.status?.nodePools?.[0]?.ready === 3);
+    // Its pods run, and nobody answers.
+    await eventually(async () => {
+      const list = await Array.fromAsync(client.list(pods, { namespace }));
+      return list.filter(({ status }) => status?.phase === "Running").length === 3 || undefined;
+    });
     await client.delete(openSearchCluster.kind, { namespace, name: "logs" });
     await eventually(
       async () => (await client.find(openSearchCluster.kind, { namespace, name: "logs" })) === undefined,

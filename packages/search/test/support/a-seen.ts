@@ -30,6 +30,7 @@ export function aMaterial(changes: Partial<Material> = {}): Material {
         { ...secret(`logs-${leaf}-cert`), pair },
       ]),
     ),
+    supplied: new Map(),
     foreignTrust: [],
     adminPassword: {
       ...secret("logs-admin-password"),

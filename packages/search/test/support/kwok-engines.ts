@@ -4,10 +4,13 @@ import {
   classify,
   type Client,
   defineKind,
+  fieldOf,
   type Kind,
   type KubeObject,
+  listOf,
   type Live,
   realSystem,
+  textOf,
 } from "@quartermaster/runtime";
 import {
   type ConfigMap,
@@ -46,6 +49,10 @@ export class KwokEngines implements AsyncDisposable {
   #pods: readonly FakePod[] = [];
   /** Lists that pods were born with, by uid. */
   readonly #born = new Map<string, readonly string[]>();
+  /** Files as the kubelet last brought them, by uid. */
+  readonly #files = new Map<string, MountedFiles>();
+  /** Pods that run keep the files that they have: kubelets take a minute or more to bring others. */
+  isKubeletSlow = false;
   /** Pods that are told to be down. */
   readonly down = new Set<string>();
   #isOver = false;
@@ -128,9 +135,8 @@ export class KwokEngines implements AsyncDisposable {
       metadata: { name: `pv-${uid}` },
       spec: {
         // Volumes of a class are large enough for whatever a claim asks for later.
-        ...(storageClassName === undefined
-          ? { capacity: { storage: "1Gi" } }
-          : { storageClassName, capacity: { storage: "100Gi" } }),
+        capacity: { storage: storageClassName === undefined ? "1Gi" : "100Gi" },
+        ...classOf(claim),
         accessModes: ["ReadWriteOnce"],
         persistentVolumeReclaimPolicy: "Delete",
         claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", name, namespace, uid },
@@ -158,15 +164,27 @@ export class KwokEngines implements AsyncDisposable {
       version: /[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "",
       clusterName,
       initialManagers: this.#born.get(uid) ?? [],
-      ...filesOf(clusterName, world),
+      ...this.#mounted(uid, filesOf(pod, world)),
       ...accountsOf(clusterName, world),
     };
+  }
+
+  #mounted(uid: string, now: MountedFiles): MountedFiles {
+    const before = this.#files.get(uid);
+    const files = this.isKubeletSlow && before !== undefined ? before : now;
+    this.#files.set(uid, files);
+    return files;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.#loop;
   }
+}
+
+/** The controller of volumes binds only what has the claim's class. */
+function classOf({ spec }: Live<PersistentVolumeClaim>): object {
+  return spec?.storageClassName === undefined ? {} : { storageClassName: spec.storageClassName };
 }
 
 interface World {
@@ -191,15 +209,32 @@ function foundersOf(clusterName: string, { configs }: World): readonly string[] 
   return text.match(/[a-z0-9-]+-\d+(?=["',\]\s]|$)/gm) ?? [];
 }
 
-function filesOf(clusterName: string, { secretList }: World): Pick<FakePod, "files"> {
-  const http = secretList.find(({ metadata }) => metadata.name === `${clusterName}-http-cert`);
-  if (http === undefined) return {};
+type MountedFiles = Pick<FakePod, "files" | "transportFiles">;
+
+/** What the kubelet puts into the volume of certificates, by path. */
+function filesOf({ spec }: Live<Pod>, { secretList }: World): MountedFiles {
+  const volume = spec.volumes?.find(({ name }) => name === "certificates");
+  const paths = new Map<string, string>();
+  for (const source of listOf(fieldOf(volume, "projected"), "sources")) {
+    const secret = fieldOf(source, "secret");
+    const live = secretList.find(({ metadata }) => metadata.name === textOf(secret, "name"));
+    if (live === undefined) continue;
+    for (const item of listOf(secret, "items"))
+      paths.set(textOf(item, "path") ?? "", decode(live, textOf(item, "key") ?? ""));
+  }
+  const layer = (name: string): FakePod["files"] => {
+    const certificatePem = paths.get(`${name}.crt`);
+    if (certificatePem === undefined) return undefined;
+    return {
+      certificatePem,
+      keyPem: paths.get(`${name}.key`) ?? "",
+      caPem: paths.get(`${name}-ca.crt`) ?? "",
+    };
+  };
+  const [files, transportFiles] = [layer("http"), layer("transport")];
   return {
-    files: {
-      certificatePem: decode(http, "tls.crt"),
-      keyPem: decode(http, "tls.key"),
-      caPem: decode(http, "ca.crt"),
-    },
+    ...(files === undefined ? {} : { files }),
+    ...(transportFiles === undefined ? {} : { transportFiles }),
   };
 }
 

@@ -43,7 +43,7 @@ export function seenBy(model: Model, { places, pods }: Workload, engine: EngineF
     ["nodes", { metadata: { name: "logs-nodes", uid: "set" }, spec: { replicas: places } }],
   ]);
   return aSeen({
-    cluster: clusterOf(model.spec.config, model.spec.nodes),
+    ...declared(model.spec),
     material,
     status,
     bootstrapList: "empty",
@@ -54,6 +54,15 @@ export function seenBy(model: Model, { places, pods }: Workload, engine: EngineF
       .map((node) => aVolume(node, { engineUuid: "U" })),
     engine,
   });
+}
+
+/** A spec that cannot be understood says nothing of pools; whoever reads it then is wrong. */
+function declared({ config, nodes, isHeld }: Model["spec"]): Pick<Seen, "cluster" | "issues"> {
+  if (!isHeld) return { cluster: clusterOf(config, nodes), issues: [] };
+  return {
+    cluster: aSearchCluster({ pools: [] }),
+    issues: [{ path: "spec", reason: "InvalidSpec", message: "is nonsense" }],
+  };
 }
 
 function podOf(node: string, { uid, config, state }: ModelPod): PodFacts {

@@ -1,9 +1,10 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineSettings } from "../../src/engine/engine-facts.ts";
-import { decideLane } from "../../src/lane.ts";
+import { decideLane, type LaneDecision } from "../../src/lane.ts";
 import { allocation } from "../../src/nodes/allocation.ts";
 import { isDecidedAgain } from "../../src/nodes/confirm.ts";
+import { heldNodesLane } from "../../src/nodes/held-nodes-lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
 import { isOperationAction } from "../../src/nodes/perform-operation.ts";
 import { majority } from "../../src/nodes/quorum-after.ts";
@@ -35,8 +36,7 @@ export function stepsOf(model: Model): readonly Step[] {
 
 /** A reconcile; it may be cut off after each of its writes, and before its status. */
 function operatorSteps(model: Model): readonly Step[] {
-  const seen = seenBy(model, model.store, factsOf(model.sample));
-  const decision = decideLane(nodesLane, seen, nowOf(model));
+  const decision = decided(model);
   const steps: Step[] = [];
   let now: Model = grown(model);
   const broken: string[] = [];
@@ -66,8 +66,14 @@ function operatorSteps(model: Model): readonly Step[] {
   return steps;
 }
 
+function decided(model: Model): LaneDecision {
+  const seen = seenBy(model, model.store, factsOf(model.sample));
+  return decideLane(model.spec.isHeld ? heldNodesLane : nodesLane, seen, nowOf(model));
+}
+
 /** The pools lane beside it: places are added, never taken. */
 function grown(model: Model): Model {
+  if (model.spec.isHeld) return model;
   const isShrinking = model.operation?.step === "Shrink";
   const places = Math.max(model.store.places, model.spec.nodes);
   return isShrinking || places <= model.live.places ? model : { ...model, live: { ...model.live, places } };
@@ -89,9 +95,28 @@ function performed(model: Model, action: SearchAction): Performed {
   if (action.do === "record") return { next: model, isDone: true, broken: [] };
   if (!isOperationAction(action)) throw new Error(`the model knows no ${action.do}`);
   if (isDestructive(action)) return destroyed(model, action);
+  if (action.do === "verifyPlace")
+    return { next: model, isDone: model.live.places > action.ordinal, broken: [] };
   if (model.isSilent || !hasQuorum(model)) return { next: model, isDone: false, broken: [] };
   if (action.do === "verifyReleased") return verified(model, action.node);
-  return { next: { ...model, engine: engineAfter(model, action) }, isDone: true, broken: [] };
+  const next = { ...model, engine: engineAfter(model, action) };
+  return { next, isDone: true, broken: returnedTo(model, next) };
+}
+
+/** Shards that may come back to a node without a place leave the cluster with it. A spec that asks for it again makes the place anew. */
+function returnedTo(model: Model, next: Model): readonly string[] {
+  const before = allocation.excludedNodes(model.engine.settings);
+  const after = allocation.excludedNodes(next.engine.settings);
+  const leaving = Object.keys(model.live.pods).filter(
+    (node) => ordinalIn(node) >= Math.max(model.live.places, model.spec.isHeld ? 0 : model.spec.nodes),
+  );
+  return leaving
+    .filter((node) => before.includes(node) && !after.includes(node))
+    .map((node) => `S-4: shards may come back to ${node}, which is on its way out`);
+}
+
+function ordinalIn(node: string): number {
+  return Number(node.slice(node.lastIndexOf("-") + 1));
 }
 
 function verified(model: Model, node: string): Performed {
@@ -99,10 +124,14 @@ function verified(model: Model, node: string): Performed {
   const changes = allocation.release(settings);
   if (changes === undefined && !exclusions.includes(node)) return { next: model, isDone: true, broken: [] };
   const engine = { ...model.engine, exclusions: [], settings: put(settings, changes ?? {}) };
-  return { next: { ...model, engine }, isDone: false, broken: [] };
+  const next = { ...model, engine };
+  return { next, isDone: false, broken: returnedTo(model, next) };
 }
 
-type EngineAction = Exclude<OperationAction, DestructiveAction | { readonly do: "verifyReleased" }>;
+type EngineAction = Exclude<
+  OperationAction,
+  DestructiveAction | { readonly do: "verifyReleased" | "verifyPlace" }
+>;
 
 function engineAfter({ engine }: Model, action: EngineAction): Engine {
   const { settings } = engine;
@@ -198,6 +227,10 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
   {
     id: "S-8: a node is taken although the engine is silent",
     isBroken: ({ model, takesMember }) => model.isSilent && takesMember,
+  },
+  {
+    id: "something is taken away although the cluster is paused or its spec is nonsense",
+    isBroken: ({ model }) => model.spec.isHeld,
   },
   {
     id: "S-12: a node restarts without a cause",

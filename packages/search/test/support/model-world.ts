@@ -115,6 +115,10 @@ function disturbances(model: Model): readonly Happening[] {
     ...(spec.nodes < live.places
       ? [{ what: "one node more again", next: { ...disturbed, spec: { ...spec, nodes: spec.nodes + 1 } } }]
       : []),
+    {
+      what: spec.isHeld ? "the cluster goes on" : "the cluster is paused, or its spec is nonsense",
+      next: { ...disturbed, spec: { ...spec, isHeld: !spec.isHeld } },
+    },
     { what: "the engine goes silent", next: { ...disturbed, isSilent: true } },
     ...pods.flatMap(([node, pod]) => [
       { what: `somebody deletes ${node}`, next: withPod(disturbed, node, { ...pod, state: "terminating" }) },

@@ -216,6 +216,18 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       }
     });
 
+    test("indices that are fitted, and those to come under the pattern, follow the number of nodes; others do not", async () => {
+      await world.createIndex("fitted-now", { shards: 1, replicas: 1 });
+      await client.fitReplicas({ template: "contract", pattern: "fitted-*", indices: ["fitted-now"] });
+      await world.createIndex("fitted-later", { shards: 1, replicas: 1 });
+      const rows = await client.indices();
+      const fitted = rows.filter(({ isAutoExpanded }) => isAutoExpanded).map((row) => row.name);
+      expect(fitted).toContain("fitted-now");
+      expect(fitted).toContain("fitted-later");
+      expect(fitted).not.toContain("twice");
+      await world.until(async () => (await client.health()).status === "green");
+    });
+
     test("settings are set, read back, reset, and others stay", async () => {
       const enable = "cluster.routing.allocation.enable";
       const rate = "cluster.routing.allocation.node_concurrent_recoveries";
@@ -267,6 +279,12 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       await client.reloadCertificates(firstData, "http");
       const after = await client.servedCertificate(firstData);
       expect(after.validity.notAfterMs).toBeGreaterThan(before.validity.notAfterMs);
+      // Each layer by itself, and only this node.
+      const endMs = await client.transportCertificateEndMs(firstData);
+      expect(endMs).toBe(before.validity.notAfterMs);
+      await client.reloadCertificates(firstData, "transport");
+      expect(await client.transportCertificateEndMs(firstData)).toBe(after.validity.notAfterMs);
+      expect(await client.transportCertificateEndMs(secondData)).toBe(endMs);
       await world.writeFiles(firstData, { ...files, certificatePem: "garbage" });
       expect(await codeOf(client.reloadCertificates(firstData, "http"))).toBe("invalid");
       expect((await client.servedCertificate(firstData)).fingerprint).toBe(after.fingerprint);

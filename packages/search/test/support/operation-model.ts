@@ -30,7 +30,12 @@ export interface Engine {
  * and the operator's record. What the operator decides with is a copy that may be old.
  */
 export interface Model {
-  readonly spec: { readonly config: number; readonly nodes: number };
+  readonly spec: {
+    readonly config: number;
+    readonly nodes: number;
+    /** Paused, or no longer to be understood. */
+    readonly isHeld: boolean;
+  };
   readonly live: Workload;
   readonly engine: Engine;
   readonly operation: Operation | undefined;
@@ -74,7 +79,7 @@ export function firstModel(nodes: number, left: number): Model {
     settings: { persistent: {}, transient: {} },
   };
   return {
-    spec: { config: 0, nodes },
+    spec: { config: 0, nodes, isHeld: false },
     live,
     engine,
     operation: undefined,
@@ -100,6 +105,16 @@ export function isAtRest({ spec, live, engine, operation }: Model): boolean {
     isCurrent &&
     isSized &&
     Object.keys(live.pods).length === live.places &&
+    engine.exclusions.length === 0 &&
+    !allocation.holdsOurs(engine.settings)
+  );
+}
+
+/** Whether nothing of ours is left in the engine, and no node is away by our hand. */
+export function isReleased({ live, engine, operation }: Model): boolean {
+  return (
+    (operation === undefined || operation.step === "Release") &&
+    Object.values(live.pods).every(({ state }) => state === "up") &&
     engine.exclusions.length === 0 &&
     !allocation.holdsOurs(engine.settings)
   );

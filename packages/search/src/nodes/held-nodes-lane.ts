@@ -1,0 +1,67 @@
+import { settled } from "@quartermaster/runtime";
+
+import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
+import type { Seen } from "../seen.ts";
+import { awaitBack, restarted } from "./continue-restart.ts";
+import { awaitsStep, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
+import { unknownFacts } from "./restart-refusals.ts";
+
+/**
+ * The open operation of a cluster that is paused, or whose spec cannot be carried out: it ends what it is in the middle of, gives back
+ * what it changed in the engine, and takes nothing more away. It reads nothing of the spec, which may be nonsense.
+ */
+const endStep: LaneRule = {
+  name: "endStep",
+  answer: (seen, now) => {
+    const { operation } = seen.status;
+    if (operation === undefined) return undefined;
+    return operation.type === "Restart" ? endRestart(operation, seen, now) : endRemoval(operation, seen);
+  },
+};
+
+function endRestart(operation: Operation, seen: Seen, now: Date): LaneAnswer {
+  const pod = seen.pods.find(({ name }) => name === operation.node);
+  if (pod?.uid === operation.podUid && !pod.isTerminating) return withdraws(seen, operation);
+  const isUp = pod?.isReady === true && !pod.isTerminating && isMember(seen, operation.node);
+  return (
+    awaitBack(operation, { seen, isBack: isUp || !hasPlace(seen, operation) }, now) ?? restarted(operation)
+  );
+}
+
+function endRemoval(operation: Operation, seen: Seen): LaneAnswer {
+  if (hasPlace(seen, operation)) return withdrawsRemoval(operation, seen);
+  if (seen.pods.some(({ name }) => name === operation.node)) return awaitsStep(operation, "Await");
+  if (unknownFacts(seen.engine) !== undefined || isMember(seen, operation.node))
+    return awaitsStep(operation, "Await");
+  if (!isUndone(seen, operation))
+    return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
+  // What becomes of its claim is for the spec to say, once that counts again.
+  return { actions: [], outcome: settled(), intent: { operation: { ...operation, step: "Release" } } };
+}
+
+/**
+ * At the last step the place may be gone already although the store still has it. Shards that came back to a node which is on its way
+ * out would leave the cluster with it, so the place is looked at live before anything is given back.
+ */
+function withdrawsRemoval(operation: Operation, seen: Seen): LaneAnswer {
+  const answer = withdraws(seen, operation);
+  if (operation.step !== "Shrink") return answer;
+  const { pool } = operation;
+  const check = { do: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
+  return { ...answer, actions: [check, ...answer.actions] };
+}
+
+function hasPlace({ statefulSets }: Seen, operation: Operation): boolean {
+  return (statefulSets.get(operation.pool)?.spec.replicas ?? 0) > ordinalOf(operation);
+}
+
+function ordinalOf({ node }: Operation): number {
+  return Number(node.slice(node.lastIndexOf("-") + 1));
+}
+
+function isMember({ engine }: Seen, name: string): boolean {
+  return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
+}
+
+/** Nodes of a cluster that is paused, or whose spec cannot be carried out. */
+export const heldNodesLane: SearchLane = { name: "nodes", rules: [endStep] };
