@@ -9,18 +9,19 @@ export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
   const { cluster, statefulSets } = seen;
   const pods = seen.pods.filter(({ name }) => name !== away);
   const outdated = new Set(outdatedPods(seen));
-  // Until it has formed, pods that come up one by one decide nothing, and would be written with each.
   const isFormed = seen.status.clusterUuid !== undefined;
   const names = new Set([...cluster.pools.map(({ name }) => name), ...statefulSets.keys()]);
   return [...names].map((component) => {
     const own = pods.filter(({ pool }) => pool === component);
     const present = statefulSets.get(component)?.spec.replicas ?? 0;
     const desired = cluster.pools.find(({ name }) => name === component)?.replicas ?? 0;
+    // Until it has formed, pods that come up one by one decide nothing and would be written with each: they are told once all are ready.
+    const isTold = isFormed || (own.length >= desired && own.every(({ isReady }) => isReady));
     return {
       component,
       desired,
       target: Math.max(desired, present),
-      ...(isFormed
+      ...(isTold
         ? {
             ready: own.filter(({ isReady }) => isReady).length,
             current: own.filter(({ name }) => !outdated.has(name)).length,
