@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { elasticsearchCluster } from "@quartermaster/api";
 import { type Client, type Kind, type KubeObject, type Live, classify } from "@quartermaster/runtime";
 import {
@@ -205,6 +207,19 @@ describe("monitoring", () => {
     expect(await monitoringIn(bench)).toEqual([]);
     expect(await secretIn(bench, "logs-security-applied", "applied")).not.toContain(user);
     expect(await nodeUids(bench)).toEqual(uids);
+  });
+
+  test("a new operator writes nothing to a monitored cluster", async () => {
+    await using bench = await setUpSearch();
+    await bench.apply(monitored({ enable: true, stack: { mode: "Standalone" } }));
+    await bench.until("logs", isMonitored);
+    await bench.stop();
+    const before = bench.engines.calls.length;
+    const mark = await bench.cluster.audit.mark();
+    await bench.operate();
+    await eventually(() => bench.engines.calls.length > before || undefined);
+    await sleep(3_000);
+    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
   });
 
   test("the exporter of Elasticsearch logs in with a built-in role that cannot write", async () => {
