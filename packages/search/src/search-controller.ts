@@ -117,12 +117,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
     owns: [...ownedKinds, ...Object.values(monitoringKinds)].map((each) => marked<KubeObject>(each)),
-    watches: [
-      mappedFrom(marked(pods), clusterOf),
-      mappedFrom(marked(persistentVolumeClaims), clusterOf),
-      mappedFrom(marked(secrets), clusterOf),
-      ...(isOlderGroup ? [mappedFrom({ kind: openSearchCluster.kind }, ({ metadata }) => [metadata])] : []),
-    ],
+    watches: watchedBy(isOlderGroup),
     followLimit,
     retry: { longestMs: 5 * 60_000 },
     ...(isElasticsearch(kind) ? { follows: licensingKinds } : {}),
@@ -148,6 +143,16 @@ export function searchController(options: SearchControllerOptions): Controller {
       }),
     },
   });
+}
+
+/** Objects besides the owned ones that bring a cluster back; that of the same name in the newer group, where there is one. */
+function watchedBy(isOlderGroup: boolean): readonly ReturnType<typeof mappedFrom>[] {
+  return [
+    mappedFrom(marked(pods), clusterOf),
+    mappedFrom(marked(persistentVolumeClaims), clusterOf),
+    mappedFrom(marked(secrets), clusterOf),
+    ...(isOlderGroup ? [mappedFrom({ kind: openSearchCluster.kind }, ({ metadata }) => [metadata])] : []),
+  ];
 }
 
 function stateKey({ metadata }: Live<ClusterObject>): { readonly uid: string; readonly name: string } {
