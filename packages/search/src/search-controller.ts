@@ -10,6 +10,7 @@ import {
   type Live,
   type Log,
   mappedFrom,
+  type MappedSource,
   type ReconcileEvent,
   type System,
   type WokenRef,
@@ -146,7 +147,7 @@ export function searchController(options: SearchControllerOptions): Controller {
 }
 
 /** Objects besides the owned ones that bring a cluster back; that of the same name in the newer group, where there is one. */
-function watchedBy(isOlderGroup: boolean): readonly ReturnType<typeof mappedFrom>[] {
+function watchedBy(isOlderGroup: boolean): readonly MappedSource[] {
   return [
     mappedFrom(marked(pods), clusterOf),
     mappedFrom(marked(persistentVolumeClaims), clusterOf),
