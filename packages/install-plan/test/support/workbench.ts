@@ -90,10 +90,6 @@ export interface Workbench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
-const ourKinds = [installPlan.kind, resourceManifest.kind].map(
-  ({ group, version, plural }) => `${group}/${version}/${plural}`,
-);
-
 /** Sets a workbench up with an operator running by default. */
 export async function setUpWorkbench({
   rules = [allPermissions],
@@ -112,7 +108,9 @@ export async function setUpWorkbench({
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
   await serveOurKinds(admin.client);
-  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "plans", { emptiedOf: ourKinds }));
+  const { name: namespace } = stack.use(
+    await makeNamespace(cluster.api, "plans", { emptiedOf: [installPlan.kind, resourceManifest.kind] }),
+  );
   const account = "installer";
   await makeIdentity(cluster.api, cluster.admin, { namespace, name: account, rules, clusterRules });
   const operator = await makeIdentity(cluster.api, cluster.admin, {
