@@ -41,15 +41,15 @@ export async function typeLine(line: string, env: Readonly<Record<string, string
   return { code: await promise, said };
 }
 
-/** Follows the steps in order. What only reads is typed again until it shows what it must: an operator takes a few seconds. */
+/** Follows the steps in order. What only reads is typed again until it shows what it must: an engine is looked at each 30 s. */
 export async function follow(steps: readonly Step[], env: Readonly<Record<string, string>>): Promise<void> {
   for (const { line, code = 0, says = /^/ } of steps) {
-    const isReading = / get | events | plan (?:status|diff|explain) /.test(line);
+    const isReading = / get | events | (?:plan|search) (?:status|diff|explain|plan) /.test(line);
     const attempt = async (see: (state: object) => object): Promise<boolean> => {
       const typed = await typeLine(line, env);
       see({ line, wanted: { code, says: says.source }, typed });
       return typed.code === code && says.test(typed.said);
     };
-    await eventually(attempt, { withinMs: isReading ? 30_000 : 0 });
+    await eventually(attempt, { withinMs: isReading ? 60_000 : 0 });
   }
 }
