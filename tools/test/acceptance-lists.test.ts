@@ -17,7 +17,7 @@ const sizes = [
   { name: "licensing", want: 103 },
   { name: "local-cluster", want: 25 },
   { name: "runtime", want: 33 },
-  { name: "search", want: 119 },
+  { name: "search", want: 121 },
   { name: "security", want: 102 },
   { name: "subscription-injection", want: 148 },
 ];
