@@ -86,7 +86,7 @@ function validCondition(seen: SignatureSeen, resolved: ConditionUpdate): Conditi
   };
 }
 
-/** A cluster whose engine runs under the licence: it verified the signature, whoever uploaded it. */
+/** A cluster whose engine runs under the licence: it verified the signature, no matter who uploaded it. */
 function acceptedBy({ license: { spec }, users }: SignatureSeen): string | undefined {
   return users.find(({ status }) => status?.license?.uid === spec.uid)?.metadata.name;
 }

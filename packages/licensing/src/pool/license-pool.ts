@@ -19,7 +19,7 @@ import type { Live } from "@quartermaster/runtime";
 import { licensingReasons as reasons } from "../reasons.ts";
 import { type RankedPool, rankPool } from "./ranked-pool.ts";
 
-/** An EnterpriseLicense with all that follows from it, whoever asks. */
+/** An EnterpriseLicense with all that follows from it, the same for every cluster. */
 export interface PoolLicense {
   readonly license: Live<EnterpriseLicense>;
   readonly startMs: number;

@@ -30,7 +30,7 @@ export interface WebhookOptions {
   readonly host?: string;
   /** A certificate that somebody else renews, instead of our own. */
   readonly files?: { readonly certificatePath: string; readonly keyPath: string };
-  /** Who signs the certificate in `files` (default: whoever fills the ConfigMap of authorities takes care of it). */
+  /** Who signs the certificate in `files` (default: the process that fills the ConfigMap of authorities). */
   readonly authoritySource?: AuthoritySource;
   /** How long an authority that has left that source stays trusted (default: 1 h). */
   readonly overlapMs?: number;

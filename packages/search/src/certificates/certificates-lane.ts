@@ -19,7 +19,7 @@ import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts
 import { isServedAsked, servedLeaves } from "./served-leaves.ts";
 import { wantedLeaves } from "./wanted-leaves.ts";
 
-/** Never used, never overwritten: whoever made it may hold the key. */
+/** Never used, never overwritten: its maker may hold the key. */
 const foreignSecret: LaneRule = {
   name: "foreignSecret",
   answer: ({ material }) => {

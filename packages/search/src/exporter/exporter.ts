@@ -53,7 +53,7 @@ const callLimitMs = 8_000;
 const shortestIntervalMs = 2_000;
 
 /**
- * Looks at one engine when it is asked to, and says what it saw in Prometheus' text format. Whoever asks while a look is under way gets
+ * Looks at one engine when it is asked to, and says what it saw in Prometheus' text format. A request that comes while a look is under way gets
  * the same page: scrapers cannot multiply the requests that reach the engine.
  */
 export class Exporter implements AsyncDisposable {

@@ -151,7 +151,7 @@ const unknownReasons: ReadonlyMap<string, string> = new Map<EngineErrorCode, str
   ["unreachable", searchReasons.unreachable],
 ]);
 
-/** Whoever does not know what runs, writes nothing. Health does not matter. */
+/** While it is unknown what runs, nothing is written. Health does not matter. */
 const unknownLicense: LaneRule = {
   name: "unknownLicense",
   answer: (seen) => {

@@ -38,7 +38,7 @@ export function lostLicense(seen: Seen, now: Date): LostLicense | undefined {
 
 /** What becomes of a cluster whose author wants basic once its licence is gone. */
 export type Reversion =
-  /** Whoever deleted the ClusterLicense may bring it back until then. */
+  /** Until then a deleted ClusterLicense may come back. */
   | { readonly kind: "wait"; readonly lost: LostLicense; readonly leftMs: number }
   /** The licence is valid, and the author permits no lower type. */
   | { readonly kind: "blocked"; readonly lost: LostLicense }

@@ -114,7 +114,7 @@ function exporterVolumes(cluster: SearchCluster, { userSecret }: MonitoringWish)
   ];
 }
 
-/** Only the page is served, to whoever reads figures: it holds no document and no secret. */
+/** Only the page is served, to scrapers: it holds no document and no secret. */
 export function exporterNetworkPolicy(cluster: SearchCluster): NetworkPolicy {
   return {
     apiVersion: "networking.k8s.io/v1",

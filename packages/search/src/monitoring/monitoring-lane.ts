@@ -95,7 +95,7 @@ const notYet: LaneRule = {
       : undefined,
 };
 
-/** Never used, never overwritten: whoever made it may know the password. */
+/** Never used, never overwritten: its maker may know the password. */
 const foreignSecret: LaneRule = {
   name: "foreignSecret",
   answer: ({ material }) => {

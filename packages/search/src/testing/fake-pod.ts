@@ -10,7 +10,7 @@ export interface FakePod {
   readonly uid: string;
   /** Where its data is: uid of the PersistentVolumeClaim, or of the pod itself with an emptyDir. */
   readonly volume: string;
-  /** False: the process is not there, and whoever calls it gets no connection. */
+  /** False: the process is not there, and calls get no connection. */
   readonly isRunning: boolean;
   /** In OpenSearch's words: `cluster_manager`, `data`, … */
   readonly roles: readonly string[];

@@ -15,7 +15,7 @@ export const fakeSecurity = {
 /** Documents that must all be there before a node takes any. */
 const documentTypes = ["config", "internalusers", "roles", "rolesmapping", "actiongroups", "tenants"];
 
-/** Roles that the plugin brings along; whoever writes one breaks its document. */
+/** Roles that the plugin brings along; writing one breaks its document. */
 const staticRoles = [
   "all_access",
   "readall",

@@ -1,4 +1,4 @@
-/** Where the makers of the engines publish plugins: what operators allow unless told otherwise. */
+/** Where the makers of the engines publish plugins: what operators allow by default. */
 export const officialHosts: readonly string[] = [
   "artifacts.opensearch.org",
   "artifacts.elastic.co",

@@ -18,7 +18,7 @@ export async function openDoor(
       far.on("error", () => near.destroy());
       near.pipe(far).pipe(near);
     } catch {
-      // Whoever knocked sees a closed door, and knocks again.
+      // The client sees a closed connection, and tries again.
       near.destroy();
     }
   };

@@ -7,6 +7,6 @@ import { reachPods } from "@quartermaster/local-cluster";
 const [folder = "", host = "", port = "", file = ""] = process.argv.slice(2);
 const reach = await reachPods(folder);
 const { port: local } = await reach.localPort({ host, port: Number(port) });
-// By a rename: whoever sees the file sees the whole number.
+// By a rename: a reader of the file sees the whole number.
 writeFileSync(`${file}.new`, String(local));
 renameSync(`${file}.new`, file);

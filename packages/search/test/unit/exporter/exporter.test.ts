@@ -9,7 +9,7 @@ import { TestAuthority } from "../../support/test-certificates.ts";
 
 const login = { username: "quartermaster-monitoring", password: "a-Secret-that-must-not-leak" };
 
-/** Answers as an OpenSearch would, to whoever has the password. */
+/** Answers as an OpenSearch would, to everybody who has the password. */
 function asEngine(password = login.password): Answer {
   const wanted = `Basic ${Buffer.from(`${login.username}:${password}`).toString("base64")}`;
   return (request, response) => {
