@@ -209,8 +209,10 @@ interface Door {
 
 async function answerTo(where: RequestOptions, { method = "GET", body }: Question): Promise<Answer> {
   const headers = { "content-type": "application/json" };
-  const asked = request({ ...where, method, headers, timeout: 30_000 });
+  const asked = request({ ...where, method, headers, timeout: 10_000 });
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  // A pod that is gone closes nothing: without an end to its patience a client would wait for minutes instead of asking again.
+  asked.once("timeout", () => asked.destroy(new Error("no answer within 10 s")));
   asked.once("error", reject);
   asked.once("response", (answer) => {
     text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, body: said }), reject);
