@@ -1,5 +1,7 @@
-import type { Kind, Live } from "@quartermaster/runtime";
+import type { Live } from "@quartermaster/runtime";
 import type { Deployment } from "@quartermaster/runtime/kinds";
+
+import type { PresentObject } from "../present-object.ts";
 
 /** What is there of Dashboards or Kibana. */
 export interface DashboardsSeen {
@@ -8,15 +10,6 @@ export interface DashboardsSeen {
   readonly deployment: Live<Deployment> | undefined;
   /** Secrets that the spec names for it, with their versions; undefined while one lacks something. */
   readonly followed: Readonly<Record<string, string>> | undefined;
-}
-
-/** An object of ours. */
-export interface PresentObject {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly isTerminating: boolean;
 }
 
 /** Nothing is there. */

@@ -4,8 +4,9 @@ import { configMaps, deployments, secrets, services } from "@quartermaster/runti
 import { byCluster, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { presentObject } from "../present-object.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
-import type { DashboardsSeen, PresentObject } from "./dashboards-seen.ts";
+import type { DashboardsSeen } from "./dashboards-seen.ts";
 
 /** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
 export function observeDashboards(
@@ -41,11 +42,6 @@ function isKeptPassword({ kind, metadata: { name, labels } }: Live, cluster: Sea
 function isPart({ metadata: { name, labels } }: Live, cluster: SearchCluster): boolean {
   const { certificate, password } = dashboardsNames(cluster);
   return labels?.[markLabels.part] === "dashboards" || name === certificate || name === password;
-}
-
-function presentObject(kind: Kind, { metadata }: Live): PresentObject {
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
-  return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };
 }
 
 function followedSecrets(

@@ -1,7 +1,7 @@
 import type { Live } from "@quartermaster/runtime";
 import type { Deployment } from "@quartermaster/runtime/kinds";
 
-import type { PresentObject } from "../dashboards/dashboards-seen.ts";
+import type { PresentObject } from "../present-object.ts";
 import type { MonitoringKind } from "./monitoring-kinds.ts";
 
 /** What is there of a cluster's monitoring. */

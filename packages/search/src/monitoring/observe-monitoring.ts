@@ -8,11 +8,11 @@ import {
 } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, secrets, services } from "@quartermaster/runtime/kinds";
 
-import type { PresentObject } from "../dashboards/dashboards-seen.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { exporterImage } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { presentObject } from "../present-object.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
 import type { MonitoringSeen } from "./monitoring-seen.ts";
@@ -89,11 +89,6 @@ function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster)
   if (live.kind === secrets.kind && (name === password || name === grafanaPassword))
     return labels?.[markLabels.uid] === cluster.uid;
   return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
-}
-
-function presentObject(kind: Kind, { metadata }: Live): PresentObject {
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
-  return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };
 }
 
 function followedSecrets(

@@ -7,7 +7,7 @@ import type { Seen } from "../seen.ts";
 import { claimToDelete } from "./claim-to-delete.ts";
 import { type DisruptionWorld, disruptionWorld, upBesides } from "./disruption-world.ts";
 import { drainStep, isDrainStalled, shardsOn } from "./drain-step.ts";
-import { type NodeFacts, nodeNamed } from "./node-facts.ts";
+import { isMember, type NodeFacts, nodeNamed } from "./node-facts.ts";
 import { awaitsStep, finishes, intends, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
 import { refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
@@ -158,8 +158,4 @@ function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
     }),
     intent: { operation: undefined, stalledDrain: undefined },
   };
-}
-
-function isMember({ engine }: Seen, name: string): boolean {
-  return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
 }

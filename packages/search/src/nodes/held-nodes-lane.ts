@@ -3,6 +3,7 @@ import { settled } from "@quartermaster/runtime";
 import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
 import type { Seen } from "../seen.ts";
 import { awaitBack, restarted } from "./continue-restart.ts";
+import { isMember } from "./node-facts.ts";
 import { awaitsStep, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { unknownFacts } from "./restart-refusals.ts";
 
@@ -57,10 +58,6 @@ function hasPlace({ statefulSets }: Seen, operation: Operation): boolean {
 
 function ordinalOf({ node }: Operation): number {
   return Number(node.slice(node.lastIndexOf("-") + 1));
-}
-
-function isMember({ engine }: Seen, name: string): boolean {
-  return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
 }
 
 /** Nodes of a cluster that is paused, or whose spec cannot be carried out. */

@@ -68,6 +68,11 @@ export function nodeNamed(nodes: readonly NodeFacts[], name: string): NodeFacts 
   return nodes.find((node) => node.name === name);
 }
 
+/** Whether the engine names a node as a member. Unknown is no. */
+export function isMember({ engine }: Pick<Seen, "engine">, name: string): boolean {
+  return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
+}
+
 function membersOf({ engine }: NodeWorld): ReadonlyMap<string, EngineNode> {
   return new Map(engine.nodes.isKnown ? engine.nodes.value.map((node) => [node.name, node]) : []);
 }

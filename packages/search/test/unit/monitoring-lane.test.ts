@@ -2,7 +2,6 @@ import { ApiError, type Live } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import type { PresentObject } from "../../src/dashboards/dashboards-seen.ts";
 import { readExporterConfig } from "../../src/exporter/index.ts";
 import { decideLane } from "../../src/lane.ts";
 import { checkCluster } from "../../src/model/check-cluster.ts";
@@ -13,6 +12,7 @@ import { monitoringLane } from "../../src/monitoring/monitoring-lane.ts";
 import { monitoringReport } from "../../src/monitoring/monitoring-report.ts";
 import { type MonitoringSeen, NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
 import { withStack } from "../../src/monitoring/observe-monitoring.ts";
+import type { PresentObject } from "../../src/present-object.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Seen } from "../../src/seen.ts";
 import { networkPolicy } from "../../src/supporting-objects/network-policy.ts";
