@@ -6,7 +6,7 @@ const metricType = z.enum(["Cpu", "Heap", "Disk", "ShardsPerNode", "SearchQueue"
 const metric = cel(
   z.strictObject({
     type: metricType.describe(
-      "Cpu, Heap and Disk in percent; ShardsPerNode; SearchQueue, the searches that wait on a node; WriteRejections a minute and node.",
+      "Cpu, Heap and Disk in percent, Cpu of the limit of the pod or else of the machine; ShardsPerNode; SearchQueue, the searches that wait on a node; WriteRejections a minute and node.",
     ),
     target: int32().min(1).max(1_000_000).describe("What a node should have of it on average."),
   }),

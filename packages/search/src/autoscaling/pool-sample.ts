@@ -70,6 +70,7 @@ export function poolSample(
     nodes: names.length,
     missing: names.length - told.length,
     values: {
+      ...meanOf("Cpu", told, ({ cpuPercent }) => cpuPercent),
       ...(told.length === 0 ? {} : meansOf(told)),
       ...meanOf("SearchQueue", told, ({ searchQueue }) => searchQueue),
       ...meanOf("WriteRejections", told, (load) => rejectionsAMinute(load, atMs, before)),
@@ -82,7 +83,6 @@ function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
   const disk = sum(told.map(({ diskTotalBytes }) => diskTotalBytes));
   const free = sum(told.map(({ diskFreeBytes }) => diskFreeBytes));
   return {
-    Cpu: mean(told.map(({ cpuPercent }) => cpuPercent)),
     Heap: mean(told.map(({ heapPercent }) => heapPercent)),
     ...(disk > 0 ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {}),
     ShardsPerNode: mean(told.map(({ shards }) => shards)),

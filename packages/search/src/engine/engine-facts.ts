@@ -104,7 +104,8 @@ export interface NodeLoad {
   readonly diskTotalBytes: number;
   readonly diskFreeBytes: number;
   readonly heapPercent: number;
-  readonly cpuPercent: number;
+  /** What its process takes of the CPUs that it may use: of its limit, else of the machine. Undefined if the node does not tell. */
+  readonly cpuPercent: number | undefined;
   /** Searches that wait for a thread; undefined if the node does not tell. */
   readonly searchQueue: number | undefined;
   /** Writes that were rejected since the process was started; undefined if the node does not tell. */

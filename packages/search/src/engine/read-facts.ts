@@ -189,7 +189,7 @@ const loadShape = z.object({
         total: z.object({ total_in_bytes: count.optional(), available_in_bytes: count.optional() }),
       }),
       jvm: z.object({ mem: z.object({ heap_used_percent: count }) }),
-      os: z.object({ cpu: z.object({ percent: z.number() }) }),
+      process: z.object({ cpu: z.object({ percent: z.number() }) }),
       thread_pool: z
         .object({
           search: z.object({ queue: count }).optional(),
@@ -204,7 +204,7 @@ const loadShape = z.object({
 function readNodeLoad(value: unknown): readonly NodeLoad[] {
   const { _nodes, nodes } = parseShape(loadShape, value, "nodeLoad");
   if (_nodes.failed > 0) throw partial("nodeLoad", _nodes);
-  return Object.values(nodes).map(({ name, indices, fs, jvm, os, thread_pool: threads }) => ({
+  return Object.values(nodes).map(({ name, indices, fs, jvm, process: { cpu }, thread_pool: threads }) => ({
     node: name,
     shards: Object.values(indices.shards ?? {}).reduce((sum, copies) => sum + copies.length, 0),
     documents: indices.docs.count,
@@ -212,7 +212,8 @@ function readNodeLoad(value: unknown): readonly NodeLoad[] {
     diskTotalBytes: fs.total.total_in_bytes ?? 0,
     diskFreeBytes: fs.total.available_in_bytes ?? 0,
     heapPercent: jvm.mem.heap_used_percent,
-    cpuPercent: Math.max(0, os.cpu.percent),
+    // An engine that cannot tell says -1.
+    cpuPercent: cpu.percent < 0 ? undefined : cpu.percent,
     searchQueue: threads?.search?.queue,
     writeRejections: threads?.write?.rejected,
   }));

@@ -112,10 +112,10 @@ class RestEngine implements EngineClient {
   }
 
   async nodeLoad(): Promise<readonly NodeLoad[]> {
-    const figures = ["name", "indices", "fs.total", "jvm.mem.heap_used_percent", "os.cpu.percent"];
+    const figures = ["name", "indices", "fs.total", "jvm.mem.heap_used_percent", "process.cpu.percent"];
     const threads = ["thread_pool.search.queue", "thread_pool.write.rejected"];
     const fields = ["_nodes", ...[...figures, ...threads].map((field) => `nodes.*.${field}`)].join(",");
-    const path = "/_nodes/stats/indices,fs,jvm,os,thread_pool/docs,store?level=shards&timeout=10s";
+    const path = "/_nodes/stats/indices,fs,jvm,process,thread_pool/docs,store?level=shards&timeout=10s";
     return readFacts.nodeLoad(await this.#read("nodeLoad", `${path}&filter_path=${fields}`));
   }
 

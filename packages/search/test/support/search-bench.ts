@@ -78,7 +78,7 @@ export async function setUpSearch({
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
   await serveKinds(client, [...kinds, clusterLicense.kind, licenseAssociation.kind] as readonly Kind[]);
-  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "search", { emptiedOf: kinds }));
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "search"));
   const rules = [
     ...searchPermissions,
     { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },

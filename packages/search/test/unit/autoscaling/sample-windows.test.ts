@@ -129,6 +129,15 @@ describe("samples", () => {
     ]);
   });
 
+  test("leave Cpu out while a node cannot tell it, so that no node goes for it", () => {
+    const stage = new Stage();
+    stage.load = { cpuPercent: undefined };
+    stage.tick();
+    expect(stage.samples().map(([, , values]) => Object.keys(values))).toEqual([
+      ["Heap", "Disk", "ShardsPerNode", "SearchQueue"],
+    ]);
+  });
+
   test("are kept for an hour and a little, however long it lasts", () => {
     const stage = new Stage();
     stage.tick(1_000);

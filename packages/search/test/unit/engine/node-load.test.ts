@@ -7,7 +7,7 @@ const node = {
   indices: { docs: { count: 7 }, store: { size_in_bytes: 70 }, shards: { orders: [{}, {}] } },
   fs: { total: { total_in_bytes: 1000, available_in_bytes: 400 } },
   jvm: { mem: { heap_used_percent: 30 } },
-  os: { cpu: { percent: -1 } },
+  process: { cpu: { percent: 12 } },
 };
 
 function loadOf(more: object): unknown {
@@ -17,7 +17,7 @@ function loadOf(more: object): unknown {
 
 test("queues and rejections are those of the node's threads", () => {
   const threads = { thread_pool: { search: { queue: 3 }, write: { rejected: 11 } } };
-  expect(loadOf(threads)).toMatchObject({ shards: 2, cpuPercent: 0, searchQueue: 3, writeRejections: 11 });
+  expect(loadOf(threads)).toMatchObject({ shards: 2, cpuPercent: 12, searchQueue: 3, writeRejections: 11 });
 });
 
 test("a node that does not tell them is still known for the rest", () => {
@@ -26,4 +26,8 @@ test("a node that does not tell them is still known for the rest", () => {
     searchQueue: 1,
     writeRejections: undefined,
   });
+});
+
+test("a node that cannot tell how busy it is, is not taken for idle", () => {
+  expect(loadOf({ process: { cpu: { percent: -1 } } })).toMatchObject({ cpuPercent: undefined, shards: 2 });
 });
