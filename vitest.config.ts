@@ -1,6 +1,14 @@
+import { join } from "node:path";
+
 import { defineConfig } from "vitest/config";
 
 const minuteMs = 60_000;
+
+// Node keeps what it compiled, so that the process of each test file, and each operator that a test starts, need not compile it again.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
+
+/** Node 24 runs our TypeScript as it is: nothing has to be transformed for tests either. */
+const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /** Test levels are folders: the npm scripts run one project each and write `.reports/<level>.json`. */
 export default defineConfig({
@@ -17,6 +25,7 @@ export default defineConfig({
           ],
           pool: "threads",
           isolate: false,
+          experimental,
           // A busy machine must not decide a test.
           testTimeout: minuteMs,
         },
@@ -26,6 +35,7 @@ export default defineConfig({
           name: "integration",
           include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
           pool: "forks",
+          experimental,
           // One more than cores, although the control plane needs them too: most tests wait most of the time.
           maxWorkers: 3,
           testTimeout: 2 * minuteMs,
@@ -43,6 +53,7 @@ export default defineConfig({
             "deploy/test/e2e/**/*.test.ts",
           ],
           pool: "forks",
+          experimental,
           globalSetup: ["@quartermaster/testkit/real-nodes"],
           // Real nodes take the whole machine: one file at a time.
           fileParallelism: false,

@@ -1,4 +1,4 @@
-import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
 import {
   type Client,
   createManager,
@@ -108,9 +108,7 @@ export async function setUpWorkbench({
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
   await serveOurKinds(admin.client);
-  const { name: namespace } = stack.use(
-    await makeNamespace(cluster.api, "plans", { emptiedOf: [installPlan.kind, resourceManifest.kind] }),
-  );
+  const { name: namespace } = stack.use(await makeNamespace(cluster.api, "plans"));
   const account = "installer";
   await makeIdentity(cluster.api, cluster.admin, { namespace, name: account, rules, clusterRules });
   const operator = await makeIdentity(cluster.api, cluster.admin, {

@@ -35,6 +35,8 @@ export interface LocalClusterOptions {
   readonly etcdCompactionIntervalMs?: number;
   /** More arguments for the API server, after ours. */
   readonly apiServerArguments?: readonly string[];
+  /** GOGC of etcd and the control plane: a higher one takes more memory and less CPU time (default: 100, as Go has it). */
+  readonly goGcPercent?: number;
   /** A second API server on the same etcd behind a relay that can be paused, for stale reads. */
   readonly staleApiServer?: boolean;
   /** `attached` (default): the cluster ends with this process, however that ends. `detached`: it lives until it is stopped. */
@@ -61,6 +63,7 @@ export interface ClusterPlan {
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly etcdCompactionInterval: string;
   readonly apiServerArguments: readonly string[];
+  readonly goGcPercent: number;
   readonly staleApiServer: boolean;
   readonly lifetime: "attached" | "detached";
   readonly report: ProgressReport;
@@ -95,6 +98,7 @@ function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "et
     audit: undefined,
     featureGates: {},
     apiServerArguments: [],
+    goGcPercent: 100,
     staleApiServer: false,
     lifetime: "attached",
     report: () => undefined,

@@ -43,6 +43,7 @@ export interface ControlPlaneOptions {
   readonly audit: AuditPolicy | undefined;
   readonly etcdCompactionInterval: string;
   readonly apiServerArguments: readonly string[];
+  readonly goGcPercent: number;
   /** Without any, kwok is not started. */
   readonly kwokNodes: readonly unknown[];
   readonly system: System;
@@ -195,11 +196,12 @@ class Launcher {
   }
 
   #component(name: string, { binary, args, isReady }: ComponentRequest): ComponentOptions {
-    const { folder, place, system, binaries } = this.#options;
+    const { folder, place, system, binaries, goGcPercent } = this.#options;
     const command = binaries.path(binary);
+    const env = { GOGC: String(goGcPercent) };
     const namespace =
       place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
-    return { launchRequest: { name, command, args, folder, ...namespace }, isReady, system };
+    return { launchRequest: { name, command, args, folder, env, ...namespace }, isReady, system };
   }
 }
 

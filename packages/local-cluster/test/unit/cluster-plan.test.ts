@@ -23,6 +23,7 @@ describe("a cluster's plan", () => {
       nodes: [],
       lifetime: "attached",
       etcdCompactionInterval: "300000ms",
+      goGcPercent: 100,
     });
     expect(plan.parentFolder).toBe("/home/someone/.cache/quartermaster/clusters");
     expect(plan.kwokNodes).toEqual([{ name: "kwok-1", zone: "a" }]);

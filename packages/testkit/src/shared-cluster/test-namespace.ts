@@ -1,56 +1,40 @@
 import { randomBytes } from "node:crypto";
 
+import { kinds } from "@quartermaster/api";
 import type { ApiClient } from "@quartermaster/local-cluster";
-import type { Kind } from "@quartermaster/runtime";
 
-/** A namespace of the test's own; disposing of it asks for its deletion and does not wait. */
+/** A namespace of the test's own. Disposing of it removes what would go on working, and leaves the namespace. */
 export interface TestNamespace extends AsyncDisposable {
   readonly name: string;
 }
 
-/** How a namespace is left. */
-export interface TestNamespaceOptions {
-  /**
-   * Kinds of ours that are deleted at the end together with workloads and with what adds up, while the namespace stays (default: the
-   * namespace is deleted). To delete a namespace, Kubernetes asks for every kind that there is, some 250 requests, and again and
-   * again while something in it has a finalizer of an operator that runs no more: that was up to two thirds of all requests.
-   */
-  readonly emptiedOf?: readonly Pick<Kind, "group" | "version" | "plural">[];
+/** Objects of ours, then what acts by itself, then what tests make by the hundred: owners first, so that nothing is made again. */
+const collections = [
+  ...kinds.flatMap(({ kind: { scope, group, version, plural } }) =>
+    scope === "Namespaced" ? [{ root: `/apis/${group}/${version}`, plural }] : [],
+  ),
+  ...["deployments", "statefulsets", "daemonsets", "replicasets"].map(below("/apis/apps/v1")),
+  ...["jobs", "cronjobs"].map(below("/apis/batch/v1")),
+  ...["pods", "services", "configmaps", "secrets", "persistentvolumeclaims"].map(below("/api/v1")),
+];
+
+function below(root: string) {
+  return (plural: string) => ({ root, plural });
 }
 
-/** What acts by itself, and what tests make by the hundred. */
-const collections = [
-  ...["deployments", "statefulsets", "daemonsets", "replicasets"].map((plural) => ({
-    group: "apps",
-    plural,
-  })),
-  ...["jobs", "cronjobs"].map((plural) => ({ group: "batch", plural })),
-  ...["pods", "services", "configmaps", "secrets", "persistentvolumeclaims"].map((plural) => ({
-    group: "",
-    plural,
-  })),
-].map((each) => ({ version: "v1", ...each }));
-
-/** Makes a namespace that no other test has. `stem` says which test it belongs to. */
-export async function makeNamespace(
-  api: ApiClient,
-  stem = "test",
-  { emptiedOf }: TestNamespaceOptions = {},
-): Promise<TestNamespace> {
+/**
+ * Makes a namespace that no other test has. `stem` says which test it belongs to. It is never deleted, because it goes with the run's
+ * control plane: to delete a namespace, Kubernetes asks for every kind that there is, some 250 requests, and again and again while
+ * something in it has a finalizer of an operator that runs no more. That was up to two thirds of all requests.
+ */
+export async function makeNamespace(api: ApiClient, stem = "test"): Promise<TestNamespace> {
   const name = `${stem}-${randomBytes(4).toString("hex")}`;
   await api.apply(`/api/v1/namespaces/${name}`, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   return {
     name,
     [Symbol.asyncDispose]: async () => {
-      if (emptiedOf === undefined) {
-        await api.send({ method: "DELETE", path: `/api/v1/namespaces/${name}` });
-        return;
-      }
-      // Owners first, so that nothing is made again.
-      for (const { group, version, plural } of [...emptiedOf, ...collections]) {
-        const root = group === "" ? "/api" : `/apis/${group}`;
-        await api.send({ method: "DELETE", path: `${root}/${version}/namespaces/${name}/${plural}` });
-      }
+      for (const { root, plural } of collections)
+        await api.send({ method: "DELETE", path: `${root}/namespaces/${name}/${plural}` });
     },
   };
 }
