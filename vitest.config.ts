@@ -56,8 +56,8 @@ export default defineConfig({
           pool: "forks",
           experimental,
           globalSetup: ["@quartermaster/testkit/real-nodes"],
-          // Real nodes take the whole machine: one file at a time.
-          fileParallelism: false,
+          // Every cluster has its own nodes, networks and names. More than two at once would only wait for the CPU.
+          maxWorkers: 2,
           testTimeout: 5 * minuteMs,
           hookTimeout: 5 * minuteMs,
         },

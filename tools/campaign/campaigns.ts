@@ -78,6 +78,13 @@ export const campaigns: readonly Campaign[] = [
     cases: "",
   },
   {
+    name: "autoscaling",
+    what: "a pool grows under load, and shrinks when the load has gone",
+    file: "autoscaling-load",
+    level: "e2e",
+    cases: "",
+  },
+  {
     name: "operation-model",
     what: "the model of restart and removal, depth 14, three disturbances",
     file: "operation-model",

@@ -16,6 +16,8 @@ export interface DocumentLoadOptions {
   readonly settings?: object;
   /** Clients that write and read back, one request after the other (default: 2). */
   readonly clients?: number;
+  /** How long a client rests between a read and its next write (default: 0). */
+  readonly pauseMs?: number;
   /** For so long a client tries a request again before it counts as failed (default: 60 s). */
   readonly patienceMs?: number;
 }
@@ -45,7 +47,7 @@ export interface DocumentLoad {
   end(): Promise<DocumentTally>;
 }
 
-const defaults = { clients: 2, patienceMs: 60_000, settings: {} };
+const defaults = { clients: 2, pauseMs: 0, patienceMs: 60_000, settings: {} };
 
 /**
  * Writes documents and reads them back as an application with retries would, and samples the health each second, until it is ended.
@@ -123,6 +125,7 @@ class LoadRun implements DocumentLoad {
       if (known === undefined) continue;
       const found = await this.#send(`/${index}/_doc/${known}`, { method: "GET" }, [200]);
       if (found?.includes(this.#written.get(known) ?? "") === true) this.#read += 1;
+      if (this.#options.pauseMs > 0) await sleep(this.#options.pauseMs);
     }
   }
 

@@ -22,6 +22,7 @@ import {
   type AskEngine,
   connect as connectTo,
   type DocumentLoad,
+  type DocumentLoadOptions,
   type EngineVersion,
   eventually,
   provideEngineImage,
@@ -64,8 +65,12 @@ export interface RealSearch extends AsyncDisposable, Mortal {
   ask(path: string, question?: Question): Promise<Answer>;
   /** Fingerprint of the certificate that a pod shows to clients. */
   shown(host: string): Promise<string>;
-  /** Writes and reads documents as an application would; what it needs to know is read once. */
-  load(index: string, settings: object): Promise<DocumentLoad>;
+  /** Writes and reads documents as an application would, as hard as `pace` says; what it needs to know is read once. */
+  load(
+    index: string,
+    settings: object,
+    pace?: Pick<DocumentLoadOptions, "clients" | "pauseMs">,
+  ): Promise<DocumentLoad>;
 }
 
 /** Which cluster, and where. */
@@ -191,10 +196,10 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
       }
     },
     ask: async (path, question = {}) => await answerAt(await door(), path, question),
-    load: async (index, settings) => {
+    load: async (index, settings, pace = {}) => {
       const open = await door();
       const ask: AskEngine = async (path, question) => await answerAt(open, path, question);
-      return await startDocumentLoad({ ask, index, settings });
+      return await startDocumentLoad({ ask, index, settings, ...pace });
     },
     [Symbol.asyncDispose]: async () => await stack[Symbol.asyncDispose](),
   };
