@@ -35,7 +35,7 @@ import { observeDeletion } from "./deletion/observe-deletion.ts";
 import { isOrphaning } from "./deletion/was-orphaned.ts";
 import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
-import { claimedPlanId, planId } from "./ownership/owner-labels.ts";
+import { byPlanId, claimedPlanId } from "./ownership/owner-labels.ts";
 import { perform } from "./perform.ts";
 import { reportPhaseChange } from "./phase-change.ts";
 import type { PlanAction } from "./plan-action.ts";
@@ -92,16 +92,15 @@ export function installPlanController({
     observer,
     contents: new ContentReader(),
     wakeIndex: new WakeIndex(),
-    plansById: new Map(),
     orphanRequests: new Set(),
   };
   return defineController(installPlan.kind, {
     recipe: planRecipe(state),
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
-    tracks: (object) => {
-      const plan = state.plansById.get(claimedPlanId(object) ?? "");
-      return plan === undefined ? [] : [plan];
+    tracks: (object, plans) => {
+      const id = claimedPlanId(object);
+      return id === undefined ? [] : plans.listBy(byPlanId, id).map(({ metadata }) => metadata);
     },
     reads: [storageClasses],
     follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
@@ -117,18 +116,15 @@ interface ControllerState {
   readonly observer: PlanObserver;
   readonly contents: ContentReader;
   readonly wakeIndex: WakeIndex;
-  /** Every plan that a reconcile was made for; only those have watches that report their objects. */
-  readonly plansById: Map<string, ObjectRef>;
   /** Uids of plans seen with the request to orphan, which the garbage collector may take off before a reconcile reads it. */
   readonly orphanRequests: Set<string>;
 }
 
 function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanAction> {
-  const { system, wakeIndex, plansById } = state;
+  const { system, wakeIndex } = state;
   const deletion = defineDeletion<InstallPlan, DeletionSeen, PlanAction>({
     rules: deletionRules,
     observe: async (plan, ctx) => {
-      plansById.set(planId(plan.metadata), plan.metadata);
       wakeIndex.subscribe(plan.metadata, ["permissions", "namespaces"]);
       return await observeDeletion(plan, ctx, state);
     },
@@ -138,7 +134,6 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
     conditionTypes: planConditionTypes,
     rules,
     observe: async (plan, ctx) => {
-      plansById.set(planId(plan.metadata), plan.metadata);
       const seen = await observeWhenAllowed(plan, ctx, state);
       wakeIndex.subscribe(plan.metadata, wakeTriggers(seen));
       return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
@@ -186,8 +181,7 @@ async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: Contro
 }
 
 function forget(plan: InstallPlan, state: ControllerState): void {
-  const { plansById, contents, wakeIndex, orphanRequests } = state;
-  plansById.delete(planId(plan.metadata));
+  const { contents, wakeIndex, orphanRequests } = state;
   contents.forget(plan.metadata.uid ?? "");
   wakeIndex.subscribe(plan.metadata, []);
   orphanRequests.delete(plan.metadata.uid ?? "");

@@ -1,5 +1,5 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
-import { type Context, defineIndex, type Kind } from "@quartermaster/runtime";
+import type { Context, Kind } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
 import { asAccount, findAsAccount } from "../account/as-account.ts";
@@ -11,7 +11,7 @@ import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
 import { startedMembers } from "../member-states.ts";
 import type { Member } from "../member.ts";
-import { type OwnerLabels, planId } from "../ownership/owner-labels.ts";
+import { byPlanId, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import { isBoundByApproval, isInstalled } from "../plan-status.ts";
@@ -117,9 +117,6 @@ function ownershipContextOf(
   const living = { get: (id: string) => store.listBy(byPlanId, id).map(nameOf)[0] };
   return { plan, takesOverFrom, living, restore: restoreOf(plan, ctx) };
 }
-
-/** Only objects with owner labels of another plan ask for it: no reconcile walks over all plans of the cluster. */
-const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Groups that Kubernetes itself serves; CRDs may not use them without its community's leave. */
 const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authentication)\.k8s\.io$/;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { InstallPlan } from "@quartermaster/api";
-import { fieldOf, isApplyOf, type KubeObject, readManagerEntry } from "@quartermaster/runtime";
+import { defineIndex, fieldOf, isApplyOf, type KubeObject, readManagerEntry } from "@quartermaster/runtime";
 
 import { type Identity, identityKey, identityOf } from "../identity.ts";
 
@@ -43,6 +43,9 @@ export function planId(plan: PlanRef): string {
 
 /** A reconcile asks for the id of its plan once per object; what comes from stores is never edited. */
 const ids = new WeakMap<PlanRef, string>();
+
+/** Plans by what their objects' labels say: nobody walks over all plans of the cluster. */
+export const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Labels and annotations that an object of the plan bears. */
 export function ownerLabelsFor(

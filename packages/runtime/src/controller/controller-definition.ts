@@ -6,6 +6,7 @@ import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
 import type { RetryLimits } from "../queue/work-queue.ts";
 import { type CleanUpEnd, type Outcome, settled } from "../reconcile/outcome.ts";
 import type { Context, Recipe } from "../reconcile/recipe.ts";
+import type { ReadStore } from "../store/object-store.ts";
 import type { Signals } from "./run-signals.ts";
 
 /** A kind, or a kind with what of it is wanted: a namespace, a selector, only metadata, a projection. */
@@ -49,8 +50,8 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly follows?: readonly Source[];
   /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
   readonly followLimit?: number;
-  /** Whom a change of an object behind `Context.track` brings back; called with the old and the new state. */
-  readonly tracks?: (object: Live) => readonly ObjectRef[];
+  /** Whom a change of an object behind `Context.track` brings back, found among ours; called with the old and the new state. */
+  readonly tracks?: (object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[];
   /** Kinds that are only read from their stores. */
   readonly reads?: readonly Source[];
   /** Which events of our own kind matter (default: changes of the declaration). */

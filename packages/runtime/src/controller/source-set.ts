@@ -114,7 +114,8 @@ export class SourceSet<Obj extends KubeObject> {
       },
       onTracked: (event) => {
         for (const object of statesOf(event))
-          for (const ref of tracks?.(object) ?? []) this.#enqueue?.(keyOf(ref), priorityOf(event));
+          for (const ref of tracks?.(object, this.own.store) ?? [])
+            this.#enqueue?.(keyOf(ref), priorityOf(event));
       },
     });
   }
