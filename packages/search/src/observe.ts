@@ -8,6 +8,7 @@ import {
 } from "@quartermaster/runtime/kinds";
 
 import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
+import { isSettingsAsked } from "./cluster-settings/wanted-settings.ts";
 import { isServedAsked } from "./certificates/served-leaves.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { engineTarget } from "./engine-target.ts";
@@ -23,6 +24,8 @@ import type { SearchCluster } from "./model/search-cluster.ts";
 import { observeMonitoring, withStack } from "./monitoring/observe-monitoring.ts";
 import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
+import { urlPatterns } from "./repositories/allowed-address.ts";
+import { isRepositoriesAsked } from "./repositories/wanted-repositories.ts";
 import { searchMemory } from "./search-memory.ts";
 import { observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
@@ -46,7 +49,7 @@ export interface ObserveParts {
 /** Reads everything that the decision needs. */
 export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
   const declared = observeWorkload(object, storedChildren(object, ctx));
-  const workload = { ...declared, cluster: withStack(declared.cluster, ctx, parts.policy.exporterImage) };
+  const workload = { ...declared, cluster: withPolicy(declared.cluster, ctx, parts.policy) };
   const { cluster, status, pods: podList } = workload;
   const issues = [...workload.issues, ...workloadIssues(cluster, parts.policy)];
   const material = observeMaterial(object, cluster, ctx);
@@ -81,6 +84,15 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   return seen;
 }
 
+/** The declaration with what the operator's settings make of it. */
+function withPolicy(
+  cluster: SearchCluster,
+  ctx: Context,
+  { exporterImage, snapshotHosts = [] }: WorkloadPolicy,
+): SearchCluster {
+  return { ...withStack(cluster, ctx, exporterImage), repositoryUrls: urlPatterns(snapshotHosts) };
+}
+
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {
   const key = clusterKey(metadata);
   return {
@@ -111,6 +123,8 @@ function keepSampling(
     ...asks,
     ...(isAsked ? (["license"] as const) : []),
     ...(isReloading ? (["served"] as const) : []),
+    ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
+    ...(isSettingsAsked(known) ? (["settings"] as const) : []),
   ]);
   return sampler.keep(cluster.uid, {
     ref: metadata,

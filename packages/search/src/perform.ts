@@ -18,6 +18,7 @@ import { performGrowth } from "./autoscaling/perform-growth.ts";
 import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { newAuthority } from "./certificates/issue.ts";
 import { performCertificates } from "./certificates/perform-certificates.ts";
+import { performSettings } from "./cluster-settings/perform-settings.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
@@ -25,6 +26,7 @@ import { labelsOf, markLabels, takeOver } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
+import { performRepositories } from "./repositories/perform-repositories.ts";
 import { searchReasons } from "./reasons.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
@@ -84,6 +86,12 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     case "putLicense":
     case "startLicense":
       await performLicense(action, subject, { attempts: parts.attempts, nowMs: parts.nowMs() });
+      return;
+    case "keepRepositories":
+      await performRepositories(action, subject);
+      return;
+    case "keepSettings":
+      await performSettings(action, subject);
       return;
     case "growClaim":
       await performGrowth(action, subject, parts.windows);

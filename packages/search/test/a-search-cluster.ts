@@ -65,6 +65,9 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
     config: {},
     plugins: [],
     keystore: [],
+    dynamicSettings: {},
+    repositories: [],
+    repositoryUrls: [],
     security: {
       isEnabled: true,
       transport: generated,

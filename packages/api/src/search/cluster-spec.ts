@@ -38,7 +38,7 @@ const snapshotRepositories = z
   .max(64)
   .optional()
   .describe(
-    "Snapshot repositories. Accepted and not registered yet: register them through the engine's API.",
+    "Snapshot repositories: registered and tried out; deregistered when they are no longer listed, with their data left as it is. Those that others registered are never touched. Addresses must be allowed by the operator's --snapshot-hosts, folders of type fs must be below path.repo, and credentials belong into keystore.",
   );
 
 const networkPolicy = z
@@ -60,7 +60,9 @@ const general = z
     additionalConfig: settings.describe("Settings of the engine for all pools."),
     additionalVolumes,
     annotations: podFields.podLevel.annotations,
-    clusterSettings: settings.describe("Dynamic settings; changed without a restart."),
+    clusterSettings: settings.describe(
+      "Dynamic settings: set by the engine's API, without a restart, and reset when they are no longer listed. Others stay.",
+    ),
     command: z
       .string()
       .max(8192)

@@ -58,6 +58,10 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
+    dynamicSettings: general.clusterSettings ?? {},
+    repositories: (general.snapshotRepositories ?? []).map(({ settings = {}, ...each }) => ({ ...each, settings })),
+    // The operator's, which no declaration knows.
+    repositoryUrls: [],
     security: readSecurity(spec.security),
     pod: generalPod(general),
     dashboards: readDashboards(object),
@@ -227,7 +231,6 @@ function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
     "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
     "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
     "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
-    "spec.general.snapshotRepositories": spec.general.snapshotRepositories,
     "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
     "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
     "spec.security.config.updateJob": spec.security?.config?.updateJob,

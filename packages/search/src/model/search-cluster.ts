@@ -45,6 +45,11 @@ export interface SearchCluster {
   readonly config: Readonly<Record<string, string>>;
   readonly plugins: readonly string[];
   readonly keystore: readonly KeystoreEntry[];
+  /** Settings that are changed by the engine's API, without a restart. */
+  readonly dynamicSettings: Readonly<Record<string, string>>;
+  readonly repositories: readonly RepositoryWish[];
+  /** Addresses that the engine lets repositories of type url have: the operator's list, whatever users of the engine's API ask for. */
+  readonly repositoryUrls: readonly string[];
   readonly security: SecurityWish;
   readonly pod: PodWish;
   readonly dashboards: DashboardsWish | undefined;
@@ -138,6 +143,14 @@ export interface KeystoreEntry {
   readonly secretName: string;
   /** Key in the Secret → name in the keystore; empty means all keys under their own names. */
   readonly keys: Readonly<Record<string, string>>;
+}
+
+/** A snapshot repository. */
+export interface RepositoryWish {
+  readonly name: string;
+  /** E.g. `s3`. */
+  readonly type: string;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** How the cluster is secured. */
@@ -245,7 +258,7 @@ export interface ClusterRequests {
 export interface SpecIssue {
   /** E.g. `spec.nodePools[0].roles[1]`. */
   readonly path: string;
-  readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed";
+  readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed" | "RepositoryNotAllowed";
   /** What is wrong, and what to write instead. */
   readonly message: string;
 }
