@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { settled, stalled, waiting } from "@quartermaster/runtime";
 
 import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
@@ -6,8 +8,8 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { isSettingsAsked, planSettings, shadowedSettings } from "./wanted-settings.ts";
 
-/** Time for the record to be written and read back. */
-const nextPassMs = 20;
+/** Time for the record to be written and read back; and for the engine to be asked what a write came to. */
+const [nextPassMs, nextSampleMs] = [20, 1_000];
 
 const asDeclared: LaneRule = {
   name: "asDeclared",
@@ -37,7 +39,7 @@ const keepSettings: LaneRule = {
     if (!settings.isKnown) return undefined;
     const { put, drop, left, before, after } = planSettings(seen, settings.value);
     const hasActs = put.length + drop.length > 0;
-    const isMoving = hasActs || JSON.stringify(seen.status.clusterSettings ?? []) !== JSON.stringify(after);
+    const isMoving = hasActs || !isDeepStrictEqual(seen.status.clusterSettings ?? [], after);
     const actions: readonly SearchAction[] = [
       ...(hasActs ? [{ do: "keepSettings" as const, put, drop }] : []),
       ...left.map(stays),
@@ -46,19 +48,19 @@ const keepSettings: LaneRule = {
       actions,
       intent: { clusterSettings: [...after] },
       intentIfFailed: { clusterSettings: [...before] },
-      ...(isMoving ? moving() : shadowed(seen)),
+      ...(isMoving ? moving(hasActs) : shadowed(seen)),
     };
   },
 };
 
-function moving(): Pick<LaneAnswer, "outcome" | "actor"> {
+function moving(hasActs: boolean): Pick<LaneAnswer, "outcome" | "actor"> {
   return {
     outcome: waiting(
       {
         reason: searchReasons.settingsPending,
         message: "The engine's settings are brought to spec.general.clusterSettings.",
       },
-      nextPassMs,
+      hasActs ? nextSampleMs : nextPassMs,
     ),
     actor: "operator",
   };

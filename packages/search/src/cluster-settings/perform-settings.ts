@@ -20,20 +20,20 @@ export async function performSettings({ put, drop }: SettingsAction, subject: Su
   const plan = isSame
     ? planSettings({ cluster, status: live.status ?? {} }, await engine.settings())
     : undefined;
-  const isAgain =
-    plan !== undefined &&
-    put.every((key) => plan.put.includes(key)) &&
-    drop.every((key) => plan.drop.includes(key));
-  if (!isAgain)
+  // Whatever follows, what is known of the engine is old.
+  subject.lookAgain();
+  // What is there by now, because our last answer was lost, need not be written again.
+  const missing = put.filter((key) => plan?.put.includes(key) === true);
+  if (plan === undefined || drop.some((key) => !plan.drop.includes(key)))
     throw new EngineError("The cluster or its settings were changed meanwhile.", {
       code: "conflict",
       mayHaveActed: false,
     });
   const changes = Object.fromEntries([
-    ...put.map((key) => [key, cluster.dynamicSettings[key] ?? null] as const),
+    ...missing.map((key) => [key, cluster.dynamicSettings[key] ?? null] as const),
     ...drop.map((key) => [key, null] as const),
   ]);
-  await putChanges(changes, engine);
+  if (Object.keys(changes).length > 0) await putChanges(changes, engine);
   subject.lookAgain();
 }
 

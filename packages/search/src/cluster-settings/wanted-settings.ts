@@ -4,6 +4,7 @@ import {
   decideEntries,
   type EntryPlan,
   type EntryPolicy,
+  type EntryRecord,
   isEntriesDone,
 } from "../declared-entries/decide-entries.ts";
 import type { EngineSettings } from "../engine/engine-facts.ts";
@@ -12,15 +13,15 @@ import type { ClusterStatus, Seen } from "../seen.ts";
 /** Most keys that a spec may declare. */
 export const mostSettings = 256;
 
-/** What the spec declares is what holds: a value that somebody set by the API is replaced. */
-const policy: EntryPolicy = { overwritesForeign: true, isVerified: false, mostRecords: 2 * mostSettings };
+/** What the spec declares is what holds: a value that somebody set by the API is replaced. Verified once it is in effect. */
+const policy: EntryPolicy = { overwritesForeign: true, isVerified: true, mostRecords: 2 * mostSettings };
 
 type Known = Pick<Seen, "cluster"> & { readonly status: Partial<ClusterStatus> };
 
 /** What becomes of the engine's persistent settings. Pure: asked again with live reads before anything is written. */
 export function planSettings({ cluster, status }: Known, settings: EngineSettings): EntryPlan {
   const digests = digestsOf(status.clusterUuid);
-  return decideEntries(
+  const plan = decideEntries(
     {
       wanted: digests(cluster.dynamicSettings),
       recorded: status.clusterSettings ?? [],
@@ -28,6 +29,13 @@ export function planSettings({ cluster, status }: Known, settings: EngineSetting
     },
     policy,
   );
+  const hidden = shadowedSettings({ cluster }, settings);
+  const isHidden = ({ name }: EntryRecord): boolean => hidden.includes(name);
+  return { ...plan, after: plan.after.map((record) => (isHidden(record) ? withoutProof(record) : record)) };
+}
+
+function withoutProof({ verified: _verified, ...record }: EntryRecord): EntryRecord {
+  return record;
 }
 
 /** Whether the engine has to be asked for its settings. */

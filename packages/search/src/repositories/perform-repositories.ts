@@ -19,6 +19,8 @@ export async function performRepositories(action: RepositoryAction, subject: Sub
   const isSame =
     live?.metadata.uid === cluster.uid && live.metadata.generation === seen?.object.metadata.generation;
   if (!isSame) throw changed();
+  // Whatever follows, what is known of the engine is old.
+  subject.lookAgain();
   const plan = planRepositories({ cluster, status: live?.status ?? {} }, await engine.repositories());
   const refusals: Refusal[] = [];
   const each = async (
@@ -36,7 +38,9 @@ export async function performRepositories(action: RepositoryAction, subject: Sub
   await each(action.drop, plan.drop, async (name) => {
     await engine.deleteRepository(name);
   });
-  await each(action.put, plan.put, async (name) => {
+  // What is there by now, because our last answer was lost, need not be written again.
+  const missing = action.put.filter((name) => plan.put.includes(name));
+  await each(missing, plan.put, async (name) => {
     const wish = cluster.repositories.find((repository) => repository.name === name);
     if (wish !== undefined) await engine.putRepository(wish);
   });

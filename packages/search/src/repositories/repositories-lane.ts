@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { settled, stalled, waiting } from "@quartermaster/runtime";
 
 import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
@@ -6,8 +8,8 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { isRepositoriesAsked, planRepositories } from "./wanted-repositories.ts";
 
-/** Time for the record to be written and read back. */
-const nextPassMs = 20;
+/** Time for the record to be written and read back; and for the engine to be asked what a write came to. */
+const [nextPassMs, nextSampleMs] = [20, 1_000];
 
 const asDeclared: LaneRule = {
   name: "asDeclared",
@@ -49,18 +51,24 @@ const keepRepositories: LaneRule = {
       actions,
       intent: { repositories: [...after] },
       intentIfFailed: { repositories: [...before] },
-      ...outcomeOf(seen, { conflicts, isMoving: hasActs || !isSame(seen, after) }),
+      ...outcomeOf(seen, { conflicts, hasActs, isMoving: hasActs || !isSame(seen, after) }),
     };
   },
 };
 
 function isSame({ status }: Seen, record: readonly object[]): boolean {
-  return JSON.stringify(status.repositories ?? []) === JSON.stringify(record);
+  return isDeepStrictEqual(status.repositories ?? [], record);
+}
+
+interface Findings {
+  readonly conflicts: readonly string[];
+  readonly hasActs: boolean;
+  readonly isMoving: boolean;
 }
 
 function outcomeOf(
   { cluster }: Seen,
-  { conflicts, isMoving }: { readonly conflicts: readonly string[]; readonly isMoving: boolean },
+  { conflicts, hasActs, isMoving }: Findings,
 ): Pick<LaneAnswer, "outcome" | "actor"> {
   if (isMoving) {
     const names = cluster.repositories.map(({ name }) => name);
@@ -69,7 +77,7 @@ function outcomeOf(
         ? "Snapshot repositories that are no longer declared are deregistered."
         : `Snapshot repositories are registered: ${names.slice(0, 10).join(", ")}.`;
     return {
-      outcome: waiting({ reason: searchReasons.repositoriesPending, message }, nextPassMs),
+      outcome: waiting({ reason: searchReasons.repositoriesPending, message }, hasActs ? nextSampleMs : nextPassMs),
       actor: "operator",
     };
   }
