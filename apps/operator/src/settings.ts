@@ -227,7 +227,9 @@ const shape = z.object({
     .string()
     .transform((text) => text.split(",").map((host) => host.trim()))
     .pipe(
-      z.array(z.string().refine(isHostEntry, "must be hosts, e.g. backups.example.com,*.storage.example.com")),
+      z.array(
+        z.string().refine(isHostEntry, "must be hosts, e.g. backups.example.com,*.storage.example.com"),
+      ),
     )
     .optional(),
   "license-namespace": namespaceName.default("quartermaster-licenses"),

@@ -26,8 +26,8 @@ import { labelsOf, markLabels, takeOver } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
-import { performRepositories } from "./repositories/perform-repositories.ts";
 import { searchReasons } from "./reasons.ts";
+import { performRepositories } from "./repositories/perform-repositories.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
 import { encode } from "./secret-text.ts";
@@ -88,10 +88,10 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       await performLicense(action, subject, { attempts: parts.attempts, nowMs: parts.nowMs() });
       return;
     case "keepRepositories":
-      await performRepositories(action, subject);
-      return;
     case "keepSettings":
-      await performSettings(action, subject);
+      await (action.do === "keepSettings"
+        ? performSettings(action, subject)
+        : performRepositories(action, subject));
       return;
     case "growClaim":
       await performGrowth(action, subject, parts.windows);

@@ -147,7 +147,9 @@ const entryRecords = (most: number, what: string) =>
       digests: z
         .array(z.string().max(64))
         .max(4)
-        .describe("Digests of what the operator wrote or is about to write; nothing else is ever taken away."),
+        .describe(
+          "Digests of what the operator wrote or is about to write; nothing else is ever taken away.",
+        ),
       verified: z.boolean().optional().describe("Whether every node could use it."),
       foreign: z
         .boolean()
@@ -247,6 +249,9 @@ export const clusterStatus = z.strictObject({
     .describe("How large the cluster is."),
   license,
   monitoring,
-  repositories: entryRecords(128, "Snapshot repositories that the operator registered; recorded before it does."),
+  repositories: entryRecords(
+    128,
+    "Snapshot repositories that the operator registered; recorded before it does.",
+  ),
   clusterSettings: entryRecords(512, "Dynamic settings that the operator set; recorded before it does."),
 });

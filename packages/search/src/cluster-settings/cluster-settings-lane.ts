@@ -6,7 +6,7 @@ import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { isSettingsAsked, planSettings, shadowedSettings } from "./wanted-settings.ts";
+import { isSettingsAsked, planSettings, shadowedSettings } from "./plan-settings.ts";
 
 /** Time for the record to be written and read back; and for the engine to be asked what a write came to. */
 const [nextPassMs, nextSampleMs] = [20, 1_000];

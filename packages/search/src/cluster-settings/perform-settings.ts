@@ -5,7 +5,7 @@ import { EngineError } from "../engine/engine-error.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Subject } from "../subject.ts";
-import { planSettings } from "./wanted-settings.ts";
+import { planSettings } from "./plan-settings.ts";
 
 type SettingsAction = Extract<SearchAction, { readonly do: "keepSettings" }>;
 type Changes = Readonly<Record<string, string | null>>;

@@ -1,7 +1,7 @@
 import { printable } from "@quartermaster/runtime";
 
 import type { SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { mostSettings } from "./wanted-settings.ts";
+import { mostSettings } from "./plan-settings.ts";
 
 /** What operations write: two owners of one setting would undo each other. */
 const ours: ReadonlySet<string> = new Set([
@@ -10,7 +10,9 @@ const ours: ReadonlySet<string> = new Set([
 ]);
 
 /** Dynamic settings that cannot be declared. A name with a wildcard would reach settings of others. */
-export function settingIssues({ dynamicSettings }: Pick<SearchCluster, "dynamicSettings">): readonly SpecIssue[] {
+export function settingIssues({
+  dynamicSettings,
+}: Pick<SearchCluster, "dynamicSettings">): readonly SpecIssue[] {
   const keys = Object.keys(dynamicSettings).toSorted();
   const path = "spec.general.clusterSettings";
   return [

@@ -150,13 +150,17 @@ function decideOurs(
 }
 
 function kept(act: EntryAct, record: EntryRecord | undefined): EntryAnswer {
-  return { name: record?.name ?? "", act, ...(record === undefined ? {} : { before: record, after: record }) };
+  return {
+    name: record?.name ?? "",
+    act,
+    ...(record === undefined ? {} : { before: record, after: record }),
+  };
 }
 
 /** Forms that we may have written; that which the engine has is always among them. */
 const mostDigests = 4;
 
 function withDigest(digests: readonly string[], next: string, has: string | undefined): string[] {
-  const kept = digests.filter((digest) => digest !== has).slice(2 - mostDigests);
-  return [...kept, ...(has !== undefined && digests.includes(has) ? [has] : []), next];
+  const older = digests.filter((digest) => digest !== has).slice(2 - mostDigests);
+  return [...older, ...(has !== undefined && digests.includes(has) ? [has] : []), next];
 }

@@ -42,7 +42,7 @@ export interface EngineClient {
   indices(): Promise<readonly EngineIndex[]>;
 
   /** Why a copy is not placed or, where it names a node, why it does not leave that. */
-  explain(copy: Pick<EngineShard, "index" | "shard" | "isPrimary" | "node">): Promise<ShardExplanation>;
+  explain(copy: ExplainedCopy): Promise<ShardExplanation>;
 
   /** Sets persistent or transient settings; null resets one. Others stay. */
   putSettings(changes: Partial<EngineSettings>): Promise<void>;
@@ -95,6 +95,9 @@ export interface EngineClient {
   /** Ends its connections. */
   close(): Promise<void>;
 }
+
+/** A copy of a shard: where it is, or that it is nowhere. */
+export type ExplainedCopy = Pick<EngineShard, "index" | "shard" | "isPrimary" | "node">;
 
 /** Calls that reach the engine, as metrics and errors name them. */
 export type EngineCall = Exclude<keyof EngineClient, "close" | "servedCertificate">;

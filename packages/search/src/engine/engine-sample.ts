@@ -2,8 +2,8 @@ import { canonicalJson, digestOf } from "@quartermaster/runtime";
 
 import type { EngineClient } from "./engine-client.ts";
 import { EngineError, type EngineErrorCode } from "./engine-error.ts";
-import { explainCopies } from "./explain-copies.ts";
 import type { EngineFacts, Fact, ServedCertificates } from "./engine-facts.ts";
+import { explainCopies } from "./explain-copies.ts";
 
 /** What a sample asks for besides health. */
 export type SampledFact =
@@ -197,7 +197,9 @@ export function projectionOf(facts: EngineFacts): string {
     nodeLoad: shown(nodeLoad, (rows) => rows.map(({ node, shards: held }) => [node, held])),
     indices: shown(indices, (rows) => rows.length),
     repositories: shown(repositories, (rows) => digestOf(rows)),
-    explanations: shown(explanations, (rows) => rows.map(({ index, shard, nodes: at }) => [index, shard, at])),
+    explanations: shown(explanations, (rows) =>
+      rows.map(({ index, shard, nodes: at }) => [index, shard, at]),
+    ),
     served: [...served].map(([node, fact]) => [node, shown(fact, (value) => value)]),
   });
 }

@@ -1,6 +1,7 @@
 import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
 
-import type { EngineShard, ShardExplanation } from "./engine-facts.ts";
+import type { ExplainedCopy } from "./engine-client.ts";
+import type { ShardExplanation } from "./engine-facts.ts";
 import { bounded, unreadable } from "./read-answer.ts";
 
 /** Characters of the engine's words that reach a status. */
@@ -10,10 +11,7 @@ const wordsLimit = 200;
 const mostNodes = 500;
 
 /** From `_cluster/allocation/explain`. Names of nodes and rules are the engine's, so they are bounded and made printable. */
-export function readExplanation(
-  copy: Pick<EngineShard, "index" | "shard" | "isPrimary" | "node">,
-  answer: unknown,
-): ShardExplanation {
+export function readExplanation(copy: ExplainedCopy, answer: unknown): ShardExplanation {
   const decisions = listOf(answer, "node_allocation_decisions");
   const isAnswer = textOf(answer, "current_state") !== undefined && textOf(answer, "index") === copy.index;
   if (!isAnswer || decisions.length > mostNodes)
@@ -26,6 +24,11 @@ export function readExplanation(
     };
   });
   return { ...copy, nodes, words: wordsIn(answer, decisions) };
+}
+
+/** What the engine is asked about a copy. */
+export function explainRequest({ index, shard, isPrimary, node }: ExplainedCopy): object {
+  return { index, shard, primary: isPrimary, ...(node === undefined ? {} : { current_node: node }) };
 }
 
 /** The first reason that a node gives, or the summary. */

@@ -55,7 +55,7 @@ function pathName(name: string): string {
 
 /** Engines answer 500 where a repository cannot be used: that is about the repository, not about the engine. */
 function asRefusal(error: unknown): unknown {
-  if (!(error instanceof EngineError) || !/^repository_/.test(error.type ?? "")) return error;
+  if (!(error instanceof EngineError) || error.type?.startsWith("repository_") !== true) return error;
   const { message, status, type, mayHaveActed } = error;
   return new EngineError(message, {
     code: "invalid",
@@ -77,7 +77,10 @@ function readRepositories(value: unknown): readonly EngineRepository[] {
 }
 
 /** Dotted names, as they were written; a list as one text with commas. */
-function flat(prefix: string, value: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
+function flat(
+  prefix: string,
+  value: Readonly<Record<string, unknown>>,
+): readonly (readonly [string, string])[] {
   return Object.entries(value).flatMap(([key, each]): readonly (readonly [string, string])[] => {
     const name = `${prefix}${key}`;
     if (isJsonObject(each)) return flat(`${name}.`, each);

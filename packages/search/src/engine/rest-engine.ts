@@ -11,6 +11,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  ExplainedCopy,
   FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
@@ -37,7 +38,7 @@ import { openConnection } from "./open-connection.ts";
 import { opensearchDialect } from "./opensearch-dialect.ts";
 import { parseShape } from "./parse-shape.ts";
 import { unreadable } from "./read-answer.ts";
-import { readExplanation } from "./read-explanation.ts";
+import { explainRequest, readExplanation } from "./read-explanation.ts";
 import { readFacts } from "./read-facts.ts";
 import { type RepositoryApi, repositoryApi } from "./repository-api.ts";
 
@@ -132,11 +133,9 @@ class RestEngine implements EngineClient {
     return readFacts.indices(await this.#read("indices", `${path}&filter_path=${fields}`));
   }
 
-  async explain(copy: Parameters<EngineClient["explain"]>[0]): Promise<ShardExplanation> {
-    const { index, shard, isPrimary, node } = copy;
-    const body = { index, shard, primary: isPrimary, ...(node === undefined ? {} : { current_node: node }) };
-    const path = "/_cluster/allocation/explain";
-    return readExplanation(copy, await this.#write("explain", "POST", { path, body }));
+  async explain(copy: ExplainedCopy): Promise<ShardExplanation> {
+    const request = { path: "/_cluster/allocation/explain", body: explainRequest(copy) };
+    return readExplanation(copy, await this.#write("explain", "POST", request));
   }
 
   async putSettings(changes: Partial<EngineSettings>): Promise<void> {

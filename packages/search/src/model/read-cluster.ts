@@ -59,7 +59,10 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     plugins: pluginsList,
     keystore: keystoreOf(general),
     dynamicSettings: general.clusterSettings ?? {},
-    repositories: (general.snapshotRepositories ?? []).map(({ settings = {}, ...each }) => ({ ...each, settings })),
+    repositories: (general.snapshotRepositories ?? []).map(({ settings = {}, ...each }) => ({
+      ...each,
+      settings,
+    })),
     // The operator's, which no declaration knows.
     repositoryUrls: [],
     security: readSecurity(spec.security),

@@ -3,9 +3,9 @@ import { digestOf, type Live } from "@quartermaster/runtime";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { type NodePool, podNames, type SearchCluster, type SpecIssue } from "../model/search-cluster.ts";
 import { restartOrder, upNode } from "../nodes/restart-order.ts";
+import { specIssues } from "../spec-issues.ts";
 import { officialHosts } from "../workload/official-hosts.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
-import { workloadIssues } from "../workload/workload-issues.ts";
 
 /** What an edit means for one pool. */
 export interface PoolEdit {
@@ -71,7 +71,7 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
   const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
-    issues: [...issues, ...workloadIssues(declared, { pluginHosts: officialHosts })],
+    issues: [...issues, ...specIssues(declared, { pluginHosts: officialHosts })],
     ignored,
     pools,
     removals: removalsOf(pools, cluster),

@@ -67,8 +67,11 @@ function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusInt
   );
   // While a lane has a say, its record is its own.
   const others = Object.entries(laneRecords).filter(([name]) => !decisions.some(({ lane }) => lane === name));
-  const records = others.map(([, record]) => record(status));
-  return { bootstrap, clusterUuid, autoscaling, ...Object.assign({}, ...records) };
+  return others.reduce<StatusIntent>((all, [, record]) => ({ ...all, ...record(status) }), {
+    bootstrap,
+    clusterUuid,
+    autoscaling,
+  });
 }
 
 /** Records of lanes in the status, by the lane's name: what must be there before something is done. */

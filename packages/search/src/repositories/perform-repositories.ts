@@ -4,7 +4,7 @@ import { EngineError } from "../engine/engine-error.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Subject } from "../subject.ts";
-import { planRepositories } from "./wanted-repositories.ts";
+import { planRepositories } from "./plan-repositories.ts";
 
 type RepositoryAction = Extract<SearchAction, { readonly do: "keepRepositories" }>;
 

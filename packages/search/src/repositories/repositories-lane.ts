@@ -6,7 +6,7 @@ import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { isRepositoriesAsked, planRepositories } from "./wanted-repositories.ts";
+import { isRepositoriesAsked, planRepositories } from "./plan-repositories.ts";
 
 /** Time for the record to be written and read back; and for the engine to be asked what a write came to. */
 const [nextPassMs, nextSampleMs] = [20, 1_000];
@@ -77,7 +77,10 @@ function outcomeOf(
         ? "Snapshot repositories that are no longer declared are deregistered."
         : `Snapshot repositories are registered: ${names.slice(0, 10).join(", ")}.`;
     return {
-      outcome: waiting({ reason: searchReasons.repositoriesPending, message }, hasActs ? nextSampleMs : nextPassMs),
+      outcome: waiting(
+        { reason: searchReasons.repositoriesPending, message },
+        hasActs ? nextSampleMs : nextPassMs,
+      ),
       actor: "operator",
     };
   }

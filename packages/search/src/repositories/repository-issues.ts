@@ -5,7 +5,7 @@ import { printable } from "@quartermaster/runtime";
 import { isRepositoryName } from "../engine/repository-api.ts";
 import type { RepositoryWish, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { readSettings } from "../workload/read-settings.ts";
-import { addressRefusal, objectStoreHosts } from "./allowed-address.ts";
+import { addressRefusal, objectStoreHosts } from "./address-refusal.ts";
 
 /** What the operator allows. */
 export interface RepositoryPolicy {
@@ -57,7 +57,9 @@ function nameIssues(all: readonly RepositoryWish[], at: number, path: string): r
 /** The engine keeps them in its state, where every user of its API may read them. */
 function secretIssues({ settings }: RepositoryWish, path: string): readonly SpecIssue[] {
   return Object.keys(settings)
-    .filter((key) => /(?:^|[._])(?:access_key|secret_key|session_token|sas_token|password|credentials_file)$/.test(key))
+    .filter((key) =>
+      /(?:^|[._])(?:access_key|secret_key|session_token|sas_token|password|credentials_file)$/.test(key),
+    )
     .map((key) =>
       invalid(
         `${path}.settings.${printable(key)}`,
@@ -91,7 +93,8 @@ function fileIssues(
   if (first === undefined)
     return [refused(at, "needs a folder that every node has: set path.repo in general.additionalConfig")];
   const full = posix.resolve(first, location);
-  if (folders.some((folder) => full === folder || full.startsWith(`${folder.replace(/\/$/, "")}/`))) return [];
+  if (folders.some((folder) => full === folder || full.startsWith(`${folder.replace(/\/$/, "")}/`)))
+    return [];
   return [refused(at, `is not below path.repo (${folders.map((folder) => printable(folder)).join(", ")})`)];
 }
 

@@ -5,6 +5,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  ExplainedCopy,
   FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
@@ -26,8 +27,8 @@ import type {
   ShardExplanation,
 } from "../engine/engine-facts.ts";
 import { FakeCalls } from "./fake-calls.ts";
-import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
 import { fakeExplanation } from "./fake-explanation.ts";
+import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
 import { fakeSecurity } from "./fake-security.ts";
 
 /** A client of the fake engine, with the same manners as the real one. */
@@ -67,9 +68,7 @@ export class FakeClient extends FakeCalls implements EngineClient {
   }
 
   async shards(): Promise<readonly EngineShard[]> {
-    return await this.any("shards", (cluster) =>
-      cluster.shards.rows((volume) => this.engine.nameOf(volume)),
-    );
+    return await this.any("shards", (cluster) => cluster.shards.rows((volume) => this.engine.nameOf(volume)));
   }
 
   async coordination(): Promise<Coordination> {
@@ -95,7 +94,7 @@ export class FakeClient extends FakeCalls implements EngineClient {
     return await this.any("indices", ({ shards }) => shards.indexRows());
   }
 
-  async explain(copy: Parameters<EngineClient["explain"]>[0]): Promise<ShardExplanation> {
+  async explain(copy: ExplainedCopy): Promise<ShardExplanation> {
     return await this.any("explain", (cluster) => {
       const blocked = this.engine.blockedIndices;
       return fakeExplanation(copy, cluster, { engine: this.engine, blocked });

@@ -1,11 +1,12 @@
-import type { EngineShard, ShardExplanation } from "../engine/engine-facts.ts";
+import type { ExplainedCopy } from "../engine/engine-client.ts";
+import type { ShardExplanation } from "../engine/engine-facts.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 import { isDataNode } from "./fake-pod.ts";
 
 /** Why a copy of a fake cluster is not placed or stays: what each data node says to it. */
 export function fakeExplanation(
-  copy: Pick<EngineShard, "index" | "shard" | "isPrimary" | "node">,
+  copy: ExplainedCopy,
   cluster: FakeCluster,
   { engine, blocked }: { readonly engine: FakeEngine; readonly blocked: ReadonlyMap<string, string> },
 ): ShardExplanation {

@@ -46,7 +46,9 @@ function identitySettings(cluster: SearchCluster): Settings {
     "discovery.seed_hosts": [clusterNames(cluster).discoveryService],
     "path.data": `${home}/data`,
     "path.logs": `${home}/logs`,
-    ...(cluster.repositoryUrls.length === 0 ? {} : { "repositories.url.allowed_urls": cluster.repositoryUrls }),
+    ...(cluster.repositoryUrls.length === 0
+      ? {}
+      : { "repositories.url.allowed_urls": cluster.repositoryUrls }),
     ...dialect.securitySettings(cluster),
   };
 }

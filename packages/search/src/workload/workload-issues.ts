@@ -1,15 +1,13 @@
 import { listOf, printable, textOf } from "@quartermaster/runtime";
 
-import { settingIssues as dynamicSettingIssues } from "../cluster-settings/setting-issues.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { repositoryIssues, type RepositoryPolicy } from "../repositories/repository-issues.ts";
 import { clusterNames, poolNames } from "./cluster-names.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
 import { readSettings } from "./read-settings.ts";
 
 /** What the operator's settings allow. */
-export interface WorkloadPolicy extends RepositoryPolicy {
+export interface WorkloadPolicy {
   /** Hosts that plugins may be downloaded from, besides the engine's own way to find official ones by name. */
   readonly pluginHosts: readonly string[];
   /** Image of the exporter for clusters that name none. */
@@ -19,9 +17,8 @@ export interface WorkloadPolicy extends RepositoryPolicy {
 /** Everything in the spec that cannot become pods; all of it, not the first. Paths are below `spec`. */
 export function workloadIssues(
   cluster: SearchCluster,
-  policy: WorkloadPolicy,
+  { pluginHosts }: WorkloadPolicy,
 ): readonly SpecIssue[] {
-  const { pluginHosts } = policy;
   return [
     ...settingIssues(cluster.config, "spec.general.additionalConfig"),
     ...environmentIssues(cluster.pod.container, "spec.general.env"),
@@ -30,8 +27,6 @@ export function workloadIssues(
     ),
     ...cluster.pools.flatMap((pool, index) => poolIssues(pool, `spec.nodePools[${String(index)}]`)),
     ...nameIssues(cluster),
-    ...repositoryIssues(cluster, policy),
-    ...dynamicSettingIssues(cluster),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { openSearchCluster } from "@quartermaster/api";
 import { fieldOf, isJsonObject, listOf, type Live, parseJson } from "@quartermaster/runtime";
 import { pods, statefulSets } from "@quartermaster/runtime/kinds";
@@ -45,6 +47,11 @@ const isAtRest = (nodes: number): ((found: Live<ClusterObject>) => boolean) => {
     isReady(found) && found.status?.availableNodes === nodes && found.status.operation === undefined;
 };
 
+/** While nobody is elected, or a pod is just gone, nothing is known: that is for the load to judge. */
+function noAnswer(error: unknown): { readonly status: number; readonly body: string } {
+  return { status: 0, body: String(error) };
+}
+
 // One cluster lives through all of it: too long for `make test`, which runs the same with the fake engine.
 describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations on real nodes", () => {
   let real: RealSearch;
@@ -70,8 +77,8 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
   async function voters(): Promise<readonly string[] | undefined> {
     const fields = "metadata.cluster_coordination.last_committed_config,nodes.*.name";
     const path = `/_cluster/state/metadata,nodes?cluster_manager_timeout=2s&filter_path=${fields}`;
-    const answer = await real.ask(path).catch(() => undefined);
-    if (answer?.status !== 200) return undefined;
+    const answer = await real.ask(path).catch(noAnswer);
+    if (answer.status !== 200) return undefined;
     const state = parseJson(answer.body);
     const nodes = fieldOf(state, "nodes");
     const name = (id: unknown): string => {
@@ -83,10 +90,12 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
   }
 
   /** Samples who votes until it is ended: a manager that is away by our hand must have given its vote before. */
-  function watchVotes(): { end(): Promise<{ readonly samples: number; readonly violations: readonly string[] }> } {
+  function watchVotes(): {
+    end(): Promise<{ readonly samples: number; readonly violations: readonly string[] }>;
+  } {
     const violations: string[] = [];
     let samples = 0;
-    let isOver = false;
+    const end = new AbortController();
     const look = async (): Promise<void> => {
       const committed = await voters();
       const { operation } = (await real.get()).status ?? {};
@@ -105,14 +114,14 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
         violations.push(`${operation.node} is away and votes: ${committed.join(", ")}`);
     };
     const loop = (async (): Promise<void> => {
-      while (!isOver) {
+      while (!end.signal.aborted) {
         await look();
-        await new Promise((done) => setTimeout(done, 300));
+        await sleep(300);
       }
     })();
     return {
       end: async () => {
-        isOver = true;
+        end.abort();
         await loop;
         return { samples, violations };
       },

@@ -1,6 +1,6 @@
 import { events, pods } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
-import { describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import type { FakeEngine } from "../../src/testing/index.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
@@ -32,6 +32,10 @@ function names(engine: FakeEngine): readonly string[] {
   return (engine.repositories()?.list() ?? []).map(({ name }) => name).toSorted();
 }
 
+function resetting(settings: object): Readonly<Record<string, null>> {
+  return Object.fromEntries(Object.keys(settings).map((key) => [key, null]));
+}
+
 async function podUids({ client, namespace }: SearchBench): Promise<readonly string[]> {
   return (await Array.fromAsync(client.list(pods, { namespace }))).map(({ metadata }) => metadata.uid);
 }
@@ -43,9 +47,29 @@ async function started(bench: SearchBench): Promise<FakeEngine> {
 }
 
 describe("snapshot repositories and dynamic settings", () => {
+  let bench: SearchBench;
+  let engine: FakeEngine;
+
+  beforeAll(async () => {
+    bench = await setUpSearch();
+    engine = await started(bench);
+  }, 60_000);
+
+  afterEach(async () => {
+    engine.faults.clear();
+    engine.unusableRepositories.clear();
+    await bench.apply(declared());
+    await bench.until("logs", isReady);
+    const { persistent, transient } = engine.settings();
+    engine.putSettings({ persistent: resetting(persistent), transient: resetting(transient) });
+    for (const name of names(engine)) engine.repositories()?.delete(name);
+  });
+
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]();
+  });
+
   test("[search/SC-111] added and dropped: registered and set, deregistered and reset, those of others kept, no restart", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
     const before = await podUids(bench);
     engine.repositories()?.put(theirs);
     engine.putSettings({ persistent: { "cluster.max_shards_per_node": "900" }, transient: {} });
@@ -62,7 +86,10 @@ describe("snapshot repositories and dynamic settings", () => {
     ]);
 
     await bench.apply(
-      declared({ snapshotRepositories: [fs("backup", "/snapshots/other")], clusterSettings: { [rate]: "30mb" } }),
+      declared({
+        snapshotRepositories: [fs("backup", "/snapshots/other")],
+        clusterSettings: { [rate]: "30mb" },
+      }),
     );
     await bench.until("logs", isReady);
     expect(engine.repositories()?.list()).toContainEqual(fs("backup", "/snapshots/other"));
@@ -78,8 +105,6 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("[security/78] an address inside the network is refused before the engine hears of it, and no credential is told", async () => {
-    await using bench = await setUpSearch();
-    await started(bench);
     const calls = bench.engines.calls.length;
     await bench.apply(
       declared({
@@ -96,7 +121,12 @@ describe("snapshot repositories and dynamic settings", () => {
       (found) => conditionOf(found, "Stalled") === "True/RepositoryNotAllowed",
     );
     const message = messageOf(refused);
-    for (const part of ["[0].settings.url", "[1].settings.endpoint", "[2].settings.secret_key", "[3].settings.location"])
+    for (const part of [
+      "[0].settings.url",
+      "[1].settings.endpoint",
+      "[2].settings.secret_key",
+      "[3].settings.location",
+    ])
       expect(message).toContain(`spec.general.snapshotRepositories${part}`);
     expect(message).toContain("--snapshot-hosts");
     expect(bench.engines.calls.slice(calls)).not.toContain("putRepository");
@@ -106,8 +136,6 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("a repository of somebody else under the name is reported and never touched", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
     engine.repositories()?.put(theirs);
     await bench.apply(declared({ snapshotRepositories: [fs("theirs", "/snapshots/mine"), fs("backup")] }));
     const conflict = await bench.until(
@@ -123,8 +151,6 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("one that somebody changed stays registered when it is no longer declared", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
     await bench.apply(declared({ snapshotRepositories: [fs("backup")] }));
     await bench.until("logs", isReady);
     const changed = { name: "backup", type: "fs", settings: { location: "/snapshots/elsewhere" } };
@@ -140,8 +166,6 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("one that nodes cannot use, and one that the engine refuses, are named; the others are registered", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
     engine.unusableRepositories.add("slow");
     await bench.apply(declared({ snapshotRepositories: [fs("slow"), fs("backup")] }));
     const unusable = await bench.until(
@@ -159,9 +183,9 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("while the engine does not tell what it has, nothing is registered, deregistered, set or reset", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
-    await bench.apply(declared({ snapshotRepositories: [fs("backup")], clusterSettings: { [rate]: "20mb" } }));
+    await bench.apply(
+      declared({ snapshotRepositories: [fs("backup")], clusterSettings: { [rate]: "20mb" } }),
+    );
     await bench.until("logs", isReady);
     for (const call of ["repositories", "settings"] as const)
       engine.faults.plan({ call, fault: { kind: "throw", code: "unavailable" } });
@@ -176,8 +200,6 @@ describe("snapshot repositories and dynamic settings", () => {
   });
 
   test("a setting that the engine refuses, and one that a transient one hides, are named", async () => {
-    await using bench = await setUpSearch();
-    const engine = await started(bench);
     engine.faults.plan({ call: "putSettings", fault: { kind: "throw", code: "invalid" } });
     await bench.apply(declared({ clusterSettings: { "no.such.setting": "1" } }));
     const refused = await bench.until(
@@ -195,7 +217,9 @@ describe("snapshot repositories and dynamic settings", () => {
     expect(messageOf(hidden)).toContain(rate);
     expect(engine.settings().transient).toEqual({ [rate]: "1mb" });
   });
+});
 
+describe("snapshot repositories and dynamic settings under crashes", () => {
   test.for(process.env["QM_CAMPAIGN"] === "1" ? allCrashes : allCrashes.slice(0, 1))(
     "[search/SC-111] the operator killed at %s write %i of each life: the same end, and nothing of others is lost",
     { timeout: 4 * 60_000 },

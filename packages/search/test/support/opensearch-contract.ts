@@ -295,7 +295,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       await client.putRepository(ours);
       expect((await client.repositories()).toSorted(byName)).toEqual([ours, theirs]);
       await client.verifyRepository("ours");
-      const changed = { ...ours, settings: { location, "max_snapshot_bytes_per_sec": "1mb" } };
+      const changed = { ...ours, settings: { location, max_snapshot_bytes_per_sec: "1mb" } };
       await client.putRepository(changed);
       expect((await client.repositories()).find((each) => each.name === "ours")).toEqual(changed);
       await client.deleteRepository("ours");

@@ -46,7 +46,10 @@ export function isSettingsAsked({ cluster, status }: Known): boolean {
 }
 
 /** Declared settings that have no effect, because a transient one of somebody else has the same name. */
-export function shadowedSettings({ cluster }: Pick<Seen, "cluster">, { transient }: EngineSettings): readonly string[] {
+export function shadowedSettings(
+  { cluster }: Pick<Seen, "cluster">,
+  { transient }: EngineSettings,
+): readonly string[] {
   return Object.entries(cluster.dynamicSettings)
     .filter(([key, value]) => typeof transient[key] === "string" && transient[key] !== value)
     .map(([key]) => key)

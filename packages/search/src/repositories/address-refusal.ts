@@ -25,7 +25,8 @@ export function addressRefusal(address: string, allowed: readonly string[]): str
   if (place === undefined)
     return `${shown(address)} is not a plain address: write e.g. https://backups.example.com`;
   const { host } = place;
-  if (neverReached(host)) return `${shown(host)} is the machine itself or its metadata service, which is never allowed`;
+  if (neverReached(host))
+    return `${shown(host)} is the machine itself or its metadata service, which is never allowed`;
   const entries = allowed.flatMap((entry) => entryOf(entry) ?? []);
   if (entries.some((entry) => matches(entry, place))) return undefined;
   const what = isInner(host) ? "is an address inside the cluster or its network, and is" : "is";
@@ -47,7 +48,8 @@ interface Place {
   readonly port: string;
 }
 
-const plainAddress = /^(?:(?<scheme>https?):\/\/)?(?<host>[A-Za-z0-9.-]{1,253})(?::(?<port>\d{1,5}))?(?:\/[\w./%-]*)?$/;
+const plainAddress =
+  /^(?:(?<scheme>https?):\/\/)?(?<host>[A-Za-z0-9.-]{1,253})(?::(?<port>\d{1,5}))?(?:\/[\w./%-]*)?$/;
 
 function placeOf(address: string): Place | undefined {
   const groups = plainAddress.exec(address)?.groups;
@@ -79,7 +81,8 @@ function portOf({ scheme, port }: Place): string {
 
 /** The machine itself, and where clouds tell machines their secrets. */
 function neverReached(host: string): boolean {
-  if (/^(?:127|0)\.|^169\.254\./.test(host) || host === "localhost" || host.endsWith(".localhost")) return true;
+  if (/^(?:127|0)\.|^169\.254\./.test(host) || host === "localhost" || host.endsWith(".localhost"))
+    return true;
   return host === "metadata.google.internal" || host === "metadata";
 }
 
