@@ -79,8 +79,8 @@ const entryMutants: readonly Mutant[] = mutantsOf(
     },
     {
       name: "what is not known is empty",
-      find: "    if (!repositories.isKnown) return undefined;\n    const plan = planRepositories(seen, repositories.value);",
-      replace: "    const plan = planRepositories(seen, repositories.isKnown ? repositories.value : []);",
+      find: "answer: ({ engine: { repositories } }) =>\n    repositories.isKnown\n",
+      replace: "answer: ({ engine: { repositories } }) =>\n    repositories !== undefined\n",
     },
     {
       name: "a cluster that was founded anew keeps the record of the old one",
