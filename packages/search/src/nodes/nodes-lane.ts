@@ -145,6 +145,25 @@ const heldVersion: LaneRule = {
         },
 };
 
+/**
+ * Nodes that restart one at a time would not understand each other or their clients meanwhile, and users that come from files are made
+ * only once: nodes go on with TLS as they were started.
+ */
+const heldTls: LaneRule = {
+  name: "heldTls",
+  answer: ({ heldTls: wanted }) =>
+    wanted === undefined
+      ? undefined
+      : {
+          actions: [],
+          outcome: held({
+            reason: searchReasons.notSupportedYet,
+            message: `TLS of a cluster that has formed is not switched: spec.security.tls asks for ${wanted}, and the nodes go on as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
+          }),
+          actor: "user",
+        },
+};
+
 const complete: LaneRule = { name: "complete", answer: () => ({ actions: [], outcome: settled() }) };
 
 /** What is begun while no operation is under way. */
@@ -157,6 +176,7 @@ const withoutOperation: readonly LaneRule[] = [
   clusterRed,
   removalRefused,
   heldVersion,
+  heldTls,
   complete,
 ];
 

@@ -1,5 +1,6 @@
 import { digestOf, type Live } from "@quartermaster/runtime";
 
+import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { type NodePool, podNames, type SearchCluster, type SpecIssue } from "../model/search-cluster.ts";
 import { restartOrder, upNode } from "../nodes/restart-order.ts";
@@ -35,6 +36,8 @@ export interface EditPlan {
   readonly restarts: readonly string[];
   /** Another version than the nodes run, which is not carried out. */
   readonly heldVersion: string | undefined;
+  /** TLS that is declared, in words, but not carried out. */
+  readonly heldTls: string | undefined;
   /** The author has paused the cluster: nothing of this happens until that ends. */
   readonly isPaused: boolean;
   /** Pools with auto-scaling: what it has decided so far. */
@@ -64,10 +67,12 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   const { cluster: declared, issues, ignored } = readCluster(withStatus(next, status));
   const known = before === undefined ? undefined : readCluster(before).cluster;
   const heldVersion = isAnotherVersion(declared, known, status) ? declared.version : undefined;
-  const cluster =
+  const versioned =
     heldVersion === undefined || known === undefined
       ? declared
       : { ...declared, version: known.version, image: known.image };
+  const isFormed = status?.clusterUuid !== undefined && known !== undefined;
+  const { cluster, heldTls } = withRunningTls(versioned, isFormed ? tlsOf(known) : undefined);
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
   const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
@@ -77,6 +82,7 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
     removals: removalsOf(pools, cluster),
     restarts: restartsOf(pools, cluster, status),
     heldVersion,
+    heldTls,
     isPaused: cluster.isPaused,
     autoscaling: scalingOf(cluster, status),
   };

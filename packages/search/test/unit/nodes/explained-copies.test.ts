@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { copiesToExplain, explainCopies } from "../../../src/engine/explain-copies.ts";
 import type { EngineFacts, EngineShard, ShardExplanation } from "../../../src/engine/engine-facts.ts";
+import { copiesToExplain, explainCopies } from "../../../src/engine/explain-copies.ts";
 import { readExplanation } from "../../../src/engine/read-explanation.ts";
 import { decideLane } from "../../../src/lane.ts";
 import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
@@ -120,7 +120,10 @@ describe("copies that are not assigned", () => {
       progressedAt: "2026-11-17T09:00:00Z",
     } as const;
     const shards = shardOn("orders", ["logs-data-2"]);
-    const stays = { ...explained({ [first]: ["node_version"] }, "node_version: too old"), node: "logs-data-2" };
+    const stays = {
+      ...explained({ [first]: ["node_version"] }, "node_version: too old"),
+      node: "logs-data-2",
+    };
     const settings = known({
       persistent: {
         "cluster.routing.allocation.exclude._name": "logs-data-2",
