@@ -19,7 +19,7 @@ const none = { transport: false, http: false };
 
 /** What a pod of such a cluster mounts. */
 function templateOf(cluster: typeof base): { readonly volumes: readonly object[] } {
-  const { spec } = poolStatefulSet(cluster, aPool(), { keystore: {}, volumes: {} });
+  const { spec } = poolStatefulSet(cluster, aPool(), { inputsHash: "hash" });
   return { volumes: spec.template.spec?.volumes ?? [] };
 }
 
