@@ -19,39 +19,6 @@ const modelMutants: readonly Mutant[] = mutantsOf({ ...suite, tests: ["operation
 /** Of what restarts, repairs and removes nodes of a search cluster. Each is an accident that some operator has had. */
 export const operationMutants: readonly Mutant[] = [
   ...modelMutants,
-  ...mutantsOf({ ...suite, tests: ["explained-copies", "restart", "removal", "running-tls"] }, [
-    {
-      name: "one node that cannot take a copy makes it impossible",
-      find: "return explanation.nodes.every(({ deciders }) =>",
-      replace: "return explanation.nodes.some(({ deciders }) =>",
-    },
-    {
-      name: "any rule of the engine makes a copy impossible",
-      find: "deciders.some((rule) => lastingRules.has(rule) && ",
-      replace: "deciders.some((rule) => rule !== undefined && ",
-    },
-    {
-      name: "our own exclusion makes a copy impossible",
-      find: "const isFiltered = !engine.settings.isKnown || allocation.holdsOurs(engine.settings.value);",
-      replace: "const isFiltered = !engine.settings.isKnown;",
-    },
-    {
-      name: "a copy that nobody was asked about is impossible",
-      find: "if (explanation === undefined || explanation.nodes.length === 0) return false;",
-      replace:
-        "if (explanation === undefined || explanation.nodes.length === 0) return engine.explanations.isKnown;",
-    },
-    {
-      name: "an explanation of one shard counts for all of its index",
-      find: "return explanations.value.find((each) => each.index === index && each.shard === shard);",
-      replace: "return explanations.value.find((each) => each.index === index && shard >= 0);",
-    },
-    {
-      name: "TLS is switched under running nodes",
-      find: "const known = modes.length > 0 ? modes : templates;",
-      replace: "const known = templates.length > 0 ? templates : modes;",
-    },
-  ]),
   ...mutantsOf({ ...suite, tests: ["restart", "removal", "repair-broken", "quorum-after", "allocation"] }, [
     {
       name: "a majority is half of the voters",

@@ -1,10 +1,11 @@
 import type { OperatorRole, WebhookOptions } from "@quartermaster/runtime";
-import { isHostEntry, type ProxyPlace } from "@quartermaster/search";
+import type { ProxyPlace } from "@quartermaster/search";
 import { z } from "zod";
 
 import { engineProxyPlace } from "./engine-proxy-place.ts";
 import { readFlags } from "./read-flags.ts";
 import { SettingsError } from "./settings-error.ts";
+import { snapshotHostList } from "./snapshot-host-list.ts";
 import { webhookSettings } from "./webhook-settings.ts";
 
 /** The operator's settings. docs/reference/operator.md lists flags and environment. */
@@ -223,15 +224,7 @@ const shape = z.object({
   "subscription-config": z.string().optional(),
   "engine-proxy": engineProxyPlace.optional(),
   "search-exporter-image": z.string().min(1).max(1024).optional(),
-  "snapshot-hosts": z
-    .string()
-    .transform((text) => text.split(",").map((host) => host.trim()))
-    .pipe(
-      z.array(
-        z.string().refine(isHostEntry, "must be hosts, e.g. backups.example.com,*.storage.example.com"),
-      ),
-    )
-    .optional(),
+  "snapshot-hosts": snapshotHostList.optional(),
   "license-namespace": namespaceName.default("quartermaster-licenses"),
   "license-key-file": z.string().optional(),
 });

@@ -89,9 +89,7 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       return;
     case "keepRepositories":
     case "keepSettings":
-      await (action.do === "keepSettings"
-        ? performSettings(action, subject)
-        : performRepositories(action, subject));
+      await performEntries(action, subject);
       return;
     case "growClaim":
       await performGrowth(action, subject, parts.windows);
@@ -99,6 +97,15 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     default:
       unreachable(action);
   }
+}
+
+/** Entries of the engine that the spec declares. */
+async function performEntries(
+  action: Extract<SearchAction, { readonly do: "keepRepositories" | "keepSettings" }>,
+  subject: Subject,
+): Promise<void> {
+  if (action.do === "keepSettings") await performSettings(action, subject);
+  else await performRepositories(action, subject);
 }
 
 function record(event: ReconcileEvent, { events }: Context, { onEvent }: PerformParts): void {

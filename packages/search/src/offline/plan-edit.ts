@@ -66,13 +66,7 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   const status = before?.status;
   const { cluster: declared, issues, ignored } = readCluster(withStatus(next, status));
   const known = before === undefined ? undefined : readCluster(before).cluster;
-  const heldVersion = isAnotherVersion(declared, known, status) ? declared.version : undefined;
-  const versioned =
-    heldVersion === undefined || known === undefined
-      ? declared
-      : { ...declared, version: known.version, image: known.image };
-  const isFormed = status?.clusterUuid !== undefined && known !== undefined;
-  const { cluster, heldTls } = withRunningTls(versioned, isFormed ? tlsOf(known) : undefined);
+  const { cluster, heldVersion, heldTls } = asRunning(declared, known, status);
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
   const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
@@ -85,6 +79,22 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
     heldTls,
     isPaused: cluster.isPaused,
     autoscaling: scalingOf(cluster, status),
+  };
+}
+
+/** The declaration with version and TLS as the nodes have them. */
+function asRunning(
+  declared: SearchCluster,
+  known: SearchCluster | undefined,
+  status: ClusterObject["status"],
+): Pick<EditPlan, "heldVersion" | "heldTls"> & { readonly cluster: SearchCluster } {
+  if (known === undefined) return { cluster: declared, heldVersion: undefined, heldTls: undefined };
+  const isHeld = isAnotherVersion(declared, known, status);
+  const versioned = isHeld ? { ...declared, version: known.version, image: known.image } : declared;
+  const running = status?.clusterUuid === undefined ? undefined : tlsOf(known);
+  return {
+    ...withRunningTls(versioned, running),
+    heldVersion: isHeld ? declared.version : undefined,
   };
 }
 

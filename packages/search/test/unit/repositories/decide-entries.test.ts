@@ -208,16 +208,26 @@ describe("entries of the engine that a spec declares", () => {
         digests.flatMap((present) => records.map((recorded) => ({ policy, wanted, present, recorded }))),
       ),
     );
-    const bad = all.filter(({ policy, wanted, present, recorded }) => {
-      const { drop, put } = decideEntries(factsOf(opt({ wanted, present, recorded })), policy);
-      const isOurs = recorded?.foreign !== true && recorded?.digests.includes(present ?? "") === true;
-      const mayDrop = wanted === undefined && isOurs;
-      const mayPut = recorded?.digests.includes(wanted ?? "") === true && recorded.foreign !== true;
-      const mayReplace = present === undefined || isOurs || policy.overwritesForeign;
-      return (drop.length > 0 && !mayDrop) || (put.length > 0 && !(mayPut && mayReplace));
-    });
-    expect(all).toHaveLength(128);
-    expect(bad).toEqual([]);
+    const wrote = (recorded: EntryRecord | undefined, digest: string | undefined): boolean =>
+      recorded?.foreign !== true && recorded?.digests.includes(digest ?? "") === true;
+    const plans = all.map(({ policy, ...given }) => ({
+      ...given,
+      policy,
+      ...decideEntries(factsOf(opt(given)), policy),
+    }));
+    const drops = plans.filter(({ drop }) => drop.length > 0);
+    expect(drops.filter(({ wanted }) => wanted !== undefined)).toEqual([]);
+    expect(drops.filter(({ recorded, present }) => !wrote(recorded, present))).toEqual([]);
+    const puts = plans.filter(({ put }) => put.length > 0);
+    expect(puts.filter(({ recorded, wanted }) => !wrote(recorded, wanted))).toEqual([]);
+    const replaced = puts.filter(({ present, policy }) => present !== undefined && !policy.overwritesForeign);
+    expect(replaced.filter(({ recorded, present }) => !wrote(recorded, present))).toEqual([]);
+    expect([all.length, drops.length > 0, puts.length > 0, replaced.length > 0]).toEqual([
+      128,
+      true,
+      true,
+      true,
+    ]);
   });
 
   test.for<{

@@ -54,6 +54,20 @@ const cases: readonly Case[] = [
     want: ["settings.endpoint", notAllowed],
   },
   {
+    name: "s3 at a Service that only a pattern of the operator's would allow",
+    type: "s3",
+    settings: { bucket: "b", endpoint: "https://minio.storage.svc" },
+    hosts: ["*.svc", "*.storage.svc"],
+    want: ["settings.endpoint", notAllowed],
+  },
+  {
+    name: "s3 at a host that only ends like an allowed one",
+    type: "s3",
+    settings: { bucket: "b", endpoint: "https://evil-example.com" },
+    hosts: ["*.example.com"],
+    want: ["settings.endpoint", notAllowed],
+  },
+  {
     name: "s3 through a proxy",
     type: "s3",
     settings: { bucket: "b", "proxy.host": "10.0.0.1" },
