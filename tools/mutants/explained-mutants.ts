@@ -6,7 +6,7 @@ export const explainedMutants: readonly Mutant[] = mutantsOf(
     topic: "operation",
     package: "search",
     level: "unit",
-    tests: ["explained-copies", "restart", "removal", "running-tls"],
+    tests: ["explained-copies", "restart", "removal", "running-tls", "is-inside-window"],
   },
   [
     {
@@ -39,6 +39,21 @@ export const explainedMutants: readonly Mutant[] = mutantsOf(
       name: "TLS is switched under running nodes",
       find: "const known = modes.length > 0 ? modes : templates;",
       replace: "const known = templates.length > 0 ? templates : modes;",
+    },
+    {
+      name: "nodes restart outside of the author's windows",
+      find: "if (!isDisruptionWanted(seen) || mayDisrupt(seen, now)) return undefined;",
+      replace: "if (!isDisruptionWanted(seen) || !mayDisrupt(seen, now)) return undefined;",
+    },
+    {
+      name: "a restart goes on although the window has closed",
+      find: "if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
+      replace: "if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);",
+    },
+    {
+      name: "a window that cannot be read is open",
+      find: "if (schedule === undefined || zone === undefined) return false;",
+      replace: "if (schedule === undefined || zone === undefined) return true;",
     },
   ],
 );

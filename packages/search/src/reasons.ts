@@ -29,6 +29,7 @@ export const searchReasons = {
   noMatchingLicense: "NoMatchingLicense",
   notReady: "NotReady",
   notSupportedYet: "OperationNotSupportedYet",
+  outsideWindow: "OutsideWindow",
   paused: "Paused",
   pluginSourceNotAllowed: "PluginSourceNotAllowed",
   quorumLost: "QuorumLost",

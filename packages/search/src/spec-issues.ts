@@ -1,4 +1,5 @@
 import { settingIssues } from "./cluster-settings/setting-issues.ts";
+import { windowIssues } from "./maintenance/window-issues.ts";
 import type { SearchCluster, SpecIssue } from "./model/search-cluster.ts";
 import { repositoryIssues, type RepositoryPolicy } from "./repositories/repository-issues.ts";
 import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
@@ -12,5 +13,6 @@ export function specIssues(cluster: SearchCluster, policy: OperatorPolicy): read
     ...workloadIssues(cluster, policy),
     ...repositoryIssues(cluster, policy),
     ...settingIssues(cluster),
+    ...windowIssues(cluster),
   ];
 }

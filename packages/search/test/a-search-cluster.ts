@@ -86,6 +86,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
     whenPoolRemoved: "Retain",
     drainsBeforeRestart: false,
     drainsBeforeRemoval: true,
+    windows: [],
     isPaused: false,
     isDeletionProtected: false,
     requests: {

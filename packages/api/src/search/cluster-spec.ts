@@ -251,6 +251,30 @@ const operations = z
       .optional()
       .describe("Nothing is written but status, disruption budget and renewed certificates."),
     deletionProtection: z.boolean().optional().describe("The cluster cannot be deleted while this is true."),
+    windows: z
+      .array(
+        z.strictObject({
+          cron: z
+            .string()
+            .min(9)
+            .max(256)
+            .describe(
+              "When it opens: minute, hour, day of the month, month, day of the week. E.g. 0 2 * * sat.",
+            ),
+          duration: duration().describe("How long it stays open: 1m to 168h."),
+          timeZone: z
+            .string()
+            .min(1)
+            .max(64)
+            .default("UTC")
+            .describe("Time zone of cron, e.g. Europe/Berlin."),
+        }),
+      )
+      .max(16)
+      .optional()
+      .describe(
+        "Only while one of them is open, nodes restart for a new configuration or are removed. Broken pods are repaired, nodes added and certificates renewed at any time. Defaults to always.",
+      ),
   })
   .optional()
   .describe("When and how the operator acts.");

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
-import type { Live } from "@quartermaster/runtime";
+import { durationMs as durationMsOf, type Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
@@ -73,6 +73,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     ...retentionOf(general),
     drainsBeforeRestart: general.drainDataNodes === true,
     drainsBeforeRemoval: !("confMgmt" in spec) || spec.confMgmt?.smartScaler !== false,
+    windows: windowsOf(operations),
     isPaused: operations?.paused === true,
     isDeletionProtected: operations?.deletionProtection === true,
     requests: {
@@ -93,6 +94,14 @@ function retentionOf({
   persistentVolumeClaimRetentionPolicy: policy,
 }: General): Pick<SearchCluster, "whenDeleted" | "whenPoolRemoved"> {
   return { whenDeleted: policy?.whenDeleted ?? "Retain", whenPoolRemoved: policy?.whenScaled ?? "Retain" };
+}
+
+function windowsOf(operations: ClusterObject["spec"]["operations"]): SearchCluster["windows"] {
+  return (operations?.windows ?? []).map(({ cron, duration, timeZone }) => ({
+    cron,
+    durationMs: durationMsOf(duration) ?? 0,
+    timeZone,
+  }));
 }
 
 type General = ClusterObject["spec"]["general"];

@@ -63,10 +63,19 @@ export interface SearchCluster {
   readonly drainsBeforeRestart: boolean;
   /** Shards leave a node before it is removed; otherwise a started copy of each elsewhere is enough. */
   readonly drainsBeforeRemoval: boolean;
+  /** When nodes may be restarted or removed; empty means always. */
+  readonly windows: readonly MaintenanceWindow[];
   readonly isPaused: boolean;
   readonly isDeletionProtected: boolean;
   /** What the annotations ask for; a new value acts once. */
   readonly requests: ClusterRequests;
+}
+
+/** A time in which nodes may be taken away. */
+export interface MaintenanceWindow {
+  readonly cron: string;
+  readonly durationMs: number;
+  readonly timeZone: string;
 }
 
 /** Image of the engine. */

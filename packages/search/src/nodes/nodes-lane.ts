@@ -8,6 +8,7 @@ import { continueRemoval } from "./continue-removal.ts";
 import { continueRestart } from "./continue-restart.ts";
 import { lostVoters } from "./lost-voters.ts";
 import { type NodeFacts, nodeFacts } from "./node-facts.ts";
+import { outsideWindow } from "./outside-window.ts";
 import { removalRefused, removeNodes } from "./remove-nodes.ts";
 import { removePools } from "./remove-pools.ts";
 import { repairBroken } from "./repair-broken.ts";
@@ -171,6 +172,7 @@ const withoutOperation: readonly LaneRule[] = [
   unreachable,
   memberMissing,
   removePools,
+  outsideWindow,
   removeNodes,
   restartOutdated,
   clusterRed,

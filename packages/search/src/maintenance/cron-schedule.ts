@@ -1,0 +1,84 @@
+/** The five fields of a cron schedule as the values that match. */
+export interface CronSchedule {
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  /** 0 is Sunday. */
+  readonly weekdays: ReadonlySet<number>;
+  /** Days of the month and of the week are both restricted: then either is enough, as in every cron. */
+  readonly isEitherDay: boolean;
+}
+
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const fields: readonly Field[] = [
+  { first: 0, last: 59, names: [] },
+  { first: 0, last: 23, names: [] },
+  { first: 1, last: 31, names: [] },
+  { first: 1, last: 12, names: monthNames },
+  { first: 0, last: 7, names: dayNames },
+];
+
+/** Reads e.g. `0 2 * * sat,sun`: numbers, names, ranges, lists and steps. Undefined for anything else. */
+export function cronSchedule(text: string): CronSchedule | undefined {
+  const parts = text.trim().toLowerCase().split(/\s+/);
+  if (parts.length !== fields.length || text.length > 256) return undefined;
+  const values = fields.map((field, at) => valuesOf(parts[at] ?? "", field));
+  const [minutes, hours, days, months, weekdays] = values;
+  if (!minutes || !hours || !days || !months || !weekdays) return undefined;
+  return {
+    minutes,
+    hours,
+    days: new Set(days),
+    months: new Set(months),
+    weekdays: new Set(weekdays.map((day) => day % 7)),
+    isEitherDay: !parts[2]?.startsWith("*") && !parts[4]?.startsWith("*"),
+  };
+}
+
+/** Whether a schedule has times on a day. `month` begins with 1. */
+export function isScheduledDay(
+  { days, months, weekdays, isEitherDay }: CronSchedule,
+  { month, day, weekday }: { readonly month: number; readonly day: number; readonly weekday: number },
+): boolean {
+  if (!months.has(month)) return false;
+  if (isEitherDay) return days.has(day) || weekdays.has(weekday);
+  return days.has(day) && weekdays.has(weekday);
+}
+
+interface Field {
+  readonly first: number;
+  readonly last: number;
+  /** Of the values from `first` on. */
+  readonly names: readonly string[];
+}
+
+/** Sorted, without doubles; undefined if a part cannot be read. */
+function valuesOf(text: string, field: Field): readonly number[] | undefined {
+  const parts = text.split(",").map((part) => rangeOf(part, field));
+  if (parts.includes(undefined)) return undefined;
+  return [...new Set(parts.flatMap((part) => part ?? []))].toSorted((one, other) => one - other);
+}
+
+function rangeOf(part: string, field: Field): readonly number[] | undefined {
+  const groups = /^(?<from>\*|\w+)(?:-(?<to>\w+))?(?:\/(?<step>\d{1,2}))?$/.exec(part)?.groups;
+  if (groups === undefined) return undefined;
+  const { from = "", to, step } = groups;
+  const isAll = from === "*";
+  const first = isAll ? field.first : numberOf(from, field);
+  // `5/15` goes on to the end, as `*/15` does.
+  const open = isAll || step !== undefined ? field.last : first;
+  const last = to === undefined ? open : numberOf(to, field);
+  const by = Number(step ?? 1);
+  if (first === undefined || last === undefined || last < first || by < 1 || (isAll && to !== undefined))
+    return undefined;
+  return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, at) => first + at * by);
+}
+
+function numberOf(text: string, { first, last, names }: Field): number | undefined {
+  const named = names.indexOf(text);
+  const value = named >= 0 ? named + first : Number(/^\d{1,2}$/.test(text) ? text : Number.NaN);
+  return value >= first && value <= last ? value : undefined;
+}
