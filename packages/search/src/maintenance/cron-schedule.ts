@@ -25,16 +25,19 @@ const fields: readonly Field[] = [
 export function cronSchedule(text: string): CronSchedule | undefined {
   const parts = text.trim().toLowerCase().split(/\s+/);
   if (parts.length !== fields.length || text.length > 256) return undefined;
-  const values = fields.map((field, at) => valuesOf(parts[at] ?? "", field));
-  const [minutes, hours, days, months, weekdays] = values;
-  if (!minutes || !hours || !days || !months || !weekdays) return undefined;
+  const values = fields.flatMap((field, at) => {
+    const all = valuesOf(parts[at] ?? "", field);
+    return all === undefined ? [] : [all];
+  });
+  if (values.length !== fields.length) return undefined;
+  const [minutes = [], hours = [], days, months, weekdays = []] = values;
   return {
     minutes,
     hours,
     days: new Set(days),
     months: new Set(months),
     weekdays: new Set(weekdays.map((day) => day % 7)),
-    isEitherDay: !parts[2]?.startsWith("*") && !parts[4]?.startsWith("*"),
+    isEitherDay: [parts[2], parts[4]].every((part) => part?.startsWith("*") === false),
   };
 }
 
@@ -63,18 +66,21 @@ function valuesOf(text: string, field: Field): readonly number[] | undefined {
 }
 
 function rangeOf(part: string, field: Field): readonly number[] | undefined {
-  const groups = /^(?<from>\*|\w+)(?:-(?<to>\w+))?(?:\/(?<step>\d{1,2}))?$/.exec(part)?.groups;
+  const groups = /^(?:(?<all>\*)|(?<from>\w+)(?:-(?<to>\w+))?)(?:\/(?<step>\d{1,2}))?$/.exec(part)?.groups;
   if (groups === undefined) return undefined;
-  const { from = "", to, step } = groups;
-  const isAll = from === "*";
-  const first = isAll ? field.first : numberOf(from, field);
+  const { all, from = "", to, step } = groups;
   // `5/15` goes on to the end, as `*/15` does.
-  const open = isAll || step !== undefined ? field.last : first;
-  const last = to === undefined ? open : numberOf(to, field);
+  const open = step === undefined ? from : String(field.last);
+  const [first, last] =
+    all === undefined ? [from, to ?? open].map((each) => numberOf(each, field)) : wholeOf(field);
   const by = Number(step ?? 1);
-  if (first === undefined || last === undefined || last < first || by < 1 || (isAll && to !== undefined))
-    return undefined;
-  return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, at) => first + at * by);
+  if (first === undefined || last === undefined || by < 1) return undefined;
+  const count = Math.floor((last - first) / by) + 1;
+  return count < 1 ? undefined : Array.from({ length: count }, (_, at) => first + at * by);
+}
+
+function wholeOf({ first, last }: Field): readonly number[] {
+  return [first, last];
 }
 
 function numberOf(text: string, { first, last, names }: Field): number | undefined {
