@@ -66,21 +66,22 @@ function valuesOf(text: string, field: Field): readonly number[] | undefined {
 }
 
 function rangeOf(part: string, field: Field): readonly number[] | undefined {
-  const groups = /^(?:(?<all>\*)|(?<from>\w+)(?:-(?<to>\w+))?)(?:\/(?<step>\d{1,2}))?$/.exec(part)?.groups;
-  if (groups === undefined) return undefined;
-  const { all, from = "", to, step } = groups;
-  // `5/15` goes on to the end, as `*/15` does.
-  const open = step === undefined ? from : String(field.last);
-  const [first, last] =
-    all === undefined ? [from, to ?? open].map((each) => numberOf(each, field)) : wholeOf(field);
-  const by = Number(step ?? 1);
-  if (first === undefined || last === undefined || by < 1) return undefined;
-  const count = Math.floor((last - first) / by) + 1;
-  return count < 1 ? undefined : Array.from({ length: count }, (_, at) => first + at * by);
+  const [range = "", step = "1", ...rest] = part.split("/");
+  if (rest.length > 0 || !/^[1-9]\d?$/.test(step)) return undefined;
+  const ends = endsOf(range, field, part.includes("/"));
+  if (ends === undefined) return undefined;
+  const by = Number(step);
+  const count = Math.floor((ends.last - ends.first) / by) + 1;
+  return Array.from({ length: count }, (_, at) => ends.first + at * by);
 }
 
-function wholeOf({ first, last }: Field): readonly number[] {
-  return [first, last];
+/** First and last value. `5/15` goes on to the end, as a star with a step does. */
+function endsOf(range: string, field: Field, hasStep: boolean): Pick<Field, "first" | "last"> | undefined {
+  if (range === "*") return field;
+  const [from = "", to = hasStep ? String(field.last) : from, ...rest] = range.split("-");
+  const [first, last] = [numberOf(from, field), numberOf(to, field)];
+  if (first === undefined || last === undefined || last < first) return undefined;
+  return rest.length > 0 ? undefined : { first, last };
 }
 
 function numberOf(text: string, { first, last, names }: Field): number | undefined {

@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "../model/search-cluster.ts";
+import type { MaintenanceWindow } from "../model/maintenance-window.ts";
 import { type CronSchedule, cronSchedule, isScheduledDay } from "./cron-schedule.ts";
 
 const minuteMs = 60_000;

@@ -1,8 +1,9 @@
 import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
-import { durationMs as durationMsOf, type Live } from "@quartermaster/runtime";
+import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { maintenanceWindow } from "./maintenance-window.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
@@ -47,7 +48,7 @@ export function readCluster(object: Live<ClusterObject>): ReadCluster {
 
 function clusterOf(object: Live<ClusterObject>): SearchCluster {
   const { spec } = object;
-  const { general, operations } = spec;
+  const { general } = spec;
   const { additionalConfig = {}, pluginsList = [] } = general;
   return {
     ...identityOf(object),
@@ -58,13 +59,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
-    dynamicSettings: general.clusterSettings ?? {},
-    repositories: (general.snapshotRepositories ?? []).map(({ settings = {}, ...each }) => ({
-      ...each,
-      settings,
-    })),
-    // The operator's, which no declaration knows.
-    repositoryUrls: [],
+    ...engineEntriesOf(general),
     security: readSecurity(spec.security),
     pod: generalPod(general),
     dashboards: readDashboards(object),
@@ -73,15 +68,35 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     ...retentionOf(general),
     drainsBeforeRestart: general.drainDataNodes === true,
     drainsBeforeRemoval: !("confMgmt" in spec) || spec.confMgmt?.smartScaler !== false,
-    windows: windowsOf(operations),
-    isPaused: operations?.paused === true,
-    isDeletionProtected: operations?.deletionProtection === true,
+    ...operationsOf(spec),
     requests: {
       acceptNewCluster: request(object, "accept-new-cluster"),
       renewCertificates: request(object, "renew-certificates"),
       ...restartRequests(object),
       skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
     },
+  };
+}
+
+function engineEntriesOf({
+  clusterSettings = {},
+  snapshotRepositories = [],
+}: General): Pick<SearchCluster, "dynamicSettings" | "repositories" | "repositoryUrls"> {
+  return {
+    dynamicSettings: clusterSettings,
+    repositories: snapshotRepositories.map(({ settings = {}, ...each }) => ({ ...each, settings })),
+    // The operator's, which no declaration knows.
+    repositoryUrls: [],
+  };
+}
+
+function operationsOf({
+  operations: { windows = [], paused, deletionProtection } = {},
+}: ClusterObject["spec"]): Pick<SearchCluster, "windows" | "isPaused" | "isDeletionProtected"> {
+  return {
+    windows: windows.map(maintenanceWindow),
+    isPaused: paused === true,
+    isDeletionProtected: deletionProtection === true,
   };
 }
 
@@ -94,14 +109,6 @@ function retentionOf({
   persistentVolumeClaimRetentionPolicy: policy,
 }: General): Pick<SearchCluster, "whenDeleted" | "whenPoolRemoved"> {
   return { whenDeleted: policy?.whenDeleted ?? "Retain", whenPoolRemoved: policy?.whenScaled ?? "Retain" };
-}
-
-function windowsOf(operations: ClusterObject["spec"]["operations"]): SearchCluster["windows"] {
-  return (operations?.windows ?? []).map(({ cron, duration, timeZone }) => ({
-    cron,
-    durationMs: durationMsOf(duration) ?? 0,
-    timeZone,
-  }));
 }
 
 type General = ClusterObject["spec"]["general"];

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
+import type { MaintenanceWindow } from "./maintenance-window.ts";
 
 /** Two distributions of one engine. */
 export type Distribution = "opensearch" | "elasticsearch";
@@ -69,13 +70,6 @@ export interface SearchCluster {
   readonly isDeletionProtected: boolean;
   /** What the annotations ask for; a new value acts once. */
   readonly requests: ClusterRequests;
-}
-
-/** A time in which nodes may be taken away. */
-export interface MaintenanceWindow {
-  readonly cron: string;
-  readonly durationMs: number;
-  readonly timeZone: string;
 }
 
 /** Image of the engine. */

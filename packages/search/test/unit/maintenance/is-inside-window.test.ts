@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { decideLane } from "../../../src/lane.ts";
 import { isInsideWindow } from "../../../src/maintenance/is-inside-window.ts";
 import { windowIssues } from "../../../src/maintenance/window-issues.ts";
-import type { MaintenanceWindow } from "../../../src/model/search-cluster.ts";
+import type { MaintenanceWindow } from "../../../src/model/maintenance-window.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import { aRoll, managersAndData } from "../../support/a-roll.ts";
 import { aPod } from "../../support/a-seen.ts";
