@@ -114,4 +114,23 @@ describe("a configuration that needs a restart", () => {
     await bench.until("logs", isReady);
     expect(await podUids(bench)).toEqual(after);
   });
+
+  test("[search/SC-56] outside of its windows a cluster waits with a restart, until the author skips the check", async () => {
+    await using bench = await setUpSearch();
+    const pools = [aPool("nodes", 1)];
+    // Half a day away, whenever this runs.
+    const cron = `0 ${String((new Date().getUTCHours() + 12) % 24)} * * *`;
+    const spec = { operations: { windows: [{ cron, duration: "1h" }] } };
+    await bench.apply(aCluster("logs", { pools, spec }));
+    await bench.until("logs", isReady);
+    const before = await podUids(bench);
+    await bench.apply(aCluster("logs", { pools, spec, ...changed }));
+    const waits = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/OutsideWindow");
+    expect(waits.status?.operation).toBeUndefined();
+    expect(await podUids(bench)).toEqual(before);
+    const annotations = { "search.quartermaster.dev/skip-check": "insideWindow" };
+    await bench.apply(aCluster("logs", { pools, spec, ...changed, annotations }));
+    await untilRolled(bench);
+    expect(await podUids(bench)).not.toEqual(before);
+  });
 });

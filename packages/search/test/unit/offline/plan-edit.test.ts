@@ -197,6 +197,7 @@ describe("readDeclaration", () => {
     "opensearch.yaml",
     "opensearch-single.yaml",
     "opensearch-autoscaling.yaml",
+    "opensearch-backup.yaml",
     "elasticsearch-trial.yaml",
   ])("sample %s is read and has no fault", (file) => {
     const url = new URL(`../../../../../config/samples/${file}`, import.meta.url);
