@@ -72,7 +72,7 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "operations",
-    what: "three managers and three data nodes roll, grow and shrink under load, the operator killed at every write of the removal",
+    what: "three managers and three data nodes roll, grow and shrink under load, the operator killed at every write of the roll and of the removal",
     file: "search-cluster",
     level: "e2e",
     cases: "",
@@ -81,6 +81,13 @@ export const campaigns: readonly Campaign[] = [
     name: "autoscaling",
     what: "a pool grows under load, and shrinks when the load has gone",
     file: "autoscaling-load",
+    level: "e2e",
+    cases: "",
+  },
+  {
+    name: "operations-of-managers",
+    what: "three managers become one and two, two managers roll, a node is killed while it is emptied; under load, the operator killed at every write of the votes",
+    file: "search-operations",
     level: "e2e",
     cases: "",
   },

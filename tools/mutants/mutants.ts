@@ -1,5 +1,6 @@
 import { autoscalingMutants } from "./autoscaling-mutants.ts";
 import { deletionMutants } from "./deletion-mutants.ts";
+import { explainedMutants } from "./explained-mutants.ts";
 import { handoverMutants } from "./handover-mutants.ts";
 import { heldMutants } from "./held-mutants.ts";
 import { integrationMutants } from "./integration-mutants.ts";
@@ -24,6 +25,7 @@ export const mutants: readonly Mutant[] = [
   ...planReportMutants,
   ...searchMutants,
   ...operationMutants,
+  ...explainedMutants,
   ...heldMutants,
   ...licenceMutants,
   ...autoscalingMutants,

@@ -130,8 +130,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "a pod that is not outdated any more is restarted all the same",
-      find: "if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);",
-      replace: "if (!node.isWanted) return withdraws(seen, operation);",
+      find: "if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
+      replace: "if (!node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
     },
     {
       name: "a refused restart goes on",

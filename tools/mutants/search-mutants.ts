@@ -33,9 +33,97 @@ const nodeMutants: readonly Mutant[] = mutantsOf(
   ],
 );
 
+/** Of what registers and sets, deregisters and resets entries of the engine, and of where they may lead. */
+const entryMutants: readonly Mutant[] = mutantsOf(
+  {
+    topic: "entries",
+    package: "search",
+    level: "unit",
+    tests: ["decide-entries", "repository-issues", "repositories-lane"],
+  },
+  [
+    {
+      name: "an entry that somebody changed is taken away",
+      find: 'if (!record.digests.includes(has)) return { name, act: "left" };',
+      replace: "",
+    },
+    {
+      name: "an entry of somebody else is taken away when it is no longer declared",
+      find: 'if (record.foreign === true || has === undefined) return { name, act: "nothing" };',
+      replace: 'if (has === undefined) return { name, act: "nothing" };',
+    },
+    {
+      name: "a repository of somebody else is taken for ours",
+      find: 'if (has !== undefined && !overwritesForeign) return { ...kept("conflict", record), name };',
+      replace: "",
+    },
+    {
+      name: "a repository that somebody changed is overwritten",
+      find: 'if (!isOurs && !overwritesForeign) return kept("conflict", record);',
+      replace: "",
+    },
+    {
+      name: "an entry is written before it is recorded",
+      find: 'if (record.digests.includes(want)) return kept("put", { name, digests: record.digests });',
+      replace: 'if (want !== "") return kept("put", { name, digests: record.digests });',
+    },
+    {
+      name: "the form that the engine has is pushed out of the record",
+      find: "...(has !== undefined && digests.includes(has) ? [has] : []), next];",
+      replace: "next];",
+    },
+    {
+      name: "a repository is done before it was tried out",
+      find: "(verified === true || foreign === true || !isVerified),",
+      replace: "(verified !== false || foreign === true || !isVerified),",
+    },
+    {
+      name: "what is not known is empty",
+      find: "answer: ({ engine: { repositories } }) =>\n    repositories.isKnown\n",
+      replace: "answer: ({ engine: { repositories } }) =>\n    repositories !== undefined\n",
+    },
+    {
+      name: "a cluster that was founded anew keeps the record of the old one",
+      find: 'digestOf({ uuid: uuid ?? "", type, settings })',
+      replace: 'digestOf({ uuid: uuid === undefined ? "" : "x", type, settings })',
+    },
+    {
+      name: "a pattern reaches addresses inside the network",
+      find: "return !isInner(place.host) && place.host.endsWith(entry.host.slice(1));",
+      replace: "return place.host.endsWith(entry.host.slice(1));",
+    },
+    {
+      name: "a host that only ends like an allowed one is allowed",
+      find: "place.host.endsWith(entry.host.slice(1));",
+      replace: "place.host.endsWith(entry.host.slice(2));",
+    },
+    {
+      name: "an administrator's list reaches the metadata service",
+      find: "if (neverReached(host))",
+      replace: "if (host === undefined)",
+    },
+    {
+      name: "TLS is not asked for",
+      find: "if (entry.scheme !== place.scheme || portOf(entry) !== portOf(place)) return false;",
+      replace: "if (entry.port !== place.port) return false;",
+    },
+    {
+      name: "a folder leaves path.repo",
+      find: "const full = posix.resolve(first, location);",
+      replace: "const full = posix.isAbsolute(location) ? location : `${first}/${location}`;",
+    },
+    {
+      name: "one name reaches several repositories",
+      find: "return /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);",
+      replace: "return /^[A-Za-z0-9*][A-Za-z0-9._,-]{0,252}$/.test(name);",
+    },
+  ],
+);
+
 /** Of what founds, brings back, grows and deletes search clusters. */
 export const searchMutants: readonly Mutant[] = [
   ...nodeMutants,
+  ...entryMutants,
   ...mutantsOf(
     {
       topic: "search",

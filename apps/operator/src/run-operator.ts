@@ -80,13 +80,14 @@ function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "leas
 
 function domainsOf(settings: Settings): readonly Domain[] {
   const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace } = settings;
-  const { engineProxy, searchExporterImage } = settings;
+  const { engineProxy, searchExporterImage, snapshotHosts } = settings;
   const operatorNamespace = webhook?.namespace ?? leaseNamespace;
   const all = allDomains({
     requireAuthor,
     search: {
       ...(engineProxy === undefined ? {} : { engineProxy }),
       ...(searchExporterImage === undefined ? {} : { exporterImage: searchExporterImage }),
+      ...(snapshotHosts === undefined ? {} : { snapshotHosts }),
     },
     licensing: readLicensingConfig(settings),
     subscription: {

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { engineProxyPlace } from "./engine-proxy-place.ts";
 import { readFlags } from "./read-flags.ts";
 import { SettingsError } from "./settings-error.ts";
+import { snapshotHostList } from "./snapshot-host-list.ts";
 import { webhookSettings } from "./webhook-settings.ts";
 
 /** The operator's settings. docs/reference/operator.md lists flags and environment. */
@@ -42,6 +43,8 @@ export interface Settings {
   readonly engineProxy?: ProxyPlace;
   /** Image of the exporter for search clusters that name none. */
   readonly searchExporterImage?: string;
+  /** Hosts that snapshot repositories may lead engines to (default: object stores; none for type url). */
+  readonly snapshotHosts?: readonly string[];
   /** The only namespace whose EnterpriseLicenses are honoured. */
   readonly licenseNamespace: string;
   /** File with the vendor's key (default: signatures are verified by engines alone). */
@@ -148,6 +151,11 @@ const options = {
     about:
       "image of the exporter for search clusters that name none (default: quartermaster.local/search-exporter:0.0.0)",
   },
+  "snapshot-hosts": {
+    variable: "QM_SNAPSHOT_HOSTS",
+    about:
+      "hosts that snapshot repositories may lead search engines to, separated by commas: host, host:port or *.domain, with http:// in front where there is no TLS (default: public object stores, and none for repositories of type url)",
+  },
   "license-namespace": {
     variable: "QM_LICENSE_NAMESPACE",
     about: "the only namespace whose EnterpriseLicenses are honoured (default: quartermaster-licenses)",
@@ -216,6 +224,7 @@ const shape = z.object({
   "subscription-config": z.string().optional(),
   "engine-proxy": engineProxyPlace.optional(),
   "search-exporter-image": z.string().min(1).max(1024).optional(),
+  "snapshot-hosts": snapshotHostList.optional(),
   "license-namespace": namespaceName.default("quartermaster-licenses"),
   "license-key-file": z.string().optional(),
 });
@@ -253,6 +262,7 @@ export function readSettings(
     ...optional("licenseKeyPath", data["license-key-file"]),
     ...optional("searchExporterImage", data["search-exporter-image"]),
     licenseNamespace: data["license-namespace"],
+    ...(data["snapshot-hosts"] === undefined ? {} : { snapshotHosts: data["snapshot-hosts"] }),
     ...optional("webhookClientCaPath", data["webhook-client-ca-file"]),
     ...(data["engine-proxy"] === undefined ? {} : { engineProxy: data["engine-proxy"] }),
     insecureSkipTlsVerify: data["insecure-skip-tls-verify"],

@@ -25,8 +25,10 @@ export function engineTarget(
 function tlsOf(cluster: SearchCluster, material: Material): EngineTarget["tls"] {
   const { pair: authority } = material.authority;
   if (authority === undefined) return undefined;
+  // Nodes that have not restarted yet still serve certificates of our own authority.
+  const foreign = cluster.security.http.isGenerated ? [] : material.foreignTrust;
   return {
-    caPem: cluster.security.http.isGenerated ? authority.certificatePem : material.foreignTrust.join("\n"),
+    caPem: [...foreign, authority.certificatePem].join("\n"),
     serverName: cluster.serverName ?? serverNameOf(cluster),
     client: material.leaves.get("admin")?.pair,
   };

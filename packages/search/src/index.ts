@@ -9,5 +9,6 @@ export { monitoringFiles } from "./monitoring/monitoring-files.ts";
 export type { ProxyPlace } from "./engine/proxy-dial.ts";
 export { restEngine } from "./engine/rest-engine.ts";
 export { stalledMetrics } from "./report/stalled-metrics.ts";
+export { isHostEntry } from "./repositories/address-refusal.ts";
 export { searchDomain } from "./search-domain.ts";
 export type { SearchDomainOptions } from "./search-domain.ts";

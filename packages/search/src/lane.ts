@@ -6,10 +6,17 @@ import type { ClusterStatus, Seen } from "./seen.ts";
 
 /** Parts of the status that are decided once and kept until a lane says otherwise. */
 export type StatusIntent = {
-  readonly [Field in "bootstrap" | "clusterUuid" | "operation" | "stalledDrain" | "autoscaling"]?:
-    | ClusterStatus[Field]
-    | undefined;
+  readonly [Field in StatusField]?: ClusterStatus[Field] | undefined;
 };
+
+type StatusField =
+  | "bootstrap"
+  | "clusterUuid"
+  | "operation"
+  | "stalledDrain"
+  | "autoscaling"
+  | "repositories"
+  | "clusterSettings";
 
 /** What a lane says of the world it is shown. */
 export interface LaneAnswer {
@@ -17,6 +24,8 @@ export interface LaneAnswer {
   readonly outcome: Outcome;
   /** What must be in the status before anything follows from it; undefined takes it out. */
   readonly intent?: StatusIntent;
+  /** What of it is in the status although the writes failed (default: what was there before). */
+  readonly intentIfFailed?: StatusIntent;
   /** Who acts next, when it is not the operator. */
   readonly actor?: Actor;
 }

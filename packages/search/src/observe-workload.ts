@@ -1,6 +1,7 @@
 import { isControlledBy, type Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import { runningTls, withRunningTls } from "./certificates/running-tls.ts";
 import { volumeFacts } from "./formation/volume-facts.ts";
 import { markLabels } from "./marks.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
@@ -18,7 +19,16 @@ export interface Children {
 /** What is declared and what there is of it. */
 export type WorkloadSeen = Pick<
   Seen,
-  "object" | "cluster" | "issues" | "ignored" | "heldVersion" | "status" | "statefulSets" | "pods" | "volumes"
+  | "object"
+  | "cluster"
+  | "issues"
+  | "ignored"
+  | "heldVersion"
+  | "heldTls"
+  | "status"
+  | "statefulSets"
+  | "pods"
+  | "volumes"
 >;
 
 /** Reads the declaration and the workload that belongs to it. */
@@ -27,13 +37,16 @@ export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claim
   const own = sets.filter((set) => isControlledBy(set, object));
   const statefulSets = new Map(own.map((set) => [set.metadata.labels?.[markLabels.pool] ?? "", set]));
   const status = object.status ?? {};
-  const { cluster, heldVersion } = withRunningVersion(declared, status, statefulSets);
+  const { cluster: versioned, heldVersion } = withRunningVersion(declared, status, statefulSets);
+  const running = status.clusterUuid === undefined ? undefined : runningTls({ pods, sets: own });
+  const { cluster, heldTls } = withRunningTls(versioned, running);
   return {
     object,
     cluster,
     issues,
     ignored,
     heldVersion,
+    heldTls,
     status,
     statefulSets,
     pods: podFacts(pods, statefulSets),

@@ -9,6 +9,7 @@ import {
 
 import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
 import { isServedAsked } from "./certificates/served-leaves.ts";
+import { isSettingsAsked } from "./cluster-settings/plan-settings.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
@@ -23,19 +24,21 @@ import type { SearchCluster } from "./model/search-cluster.ts";
 import { observeMonitoring, withStack } from "./monitoring/observe-monitoring.ts";
 import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
+import { urlPatterns } from "./repositories/address-refusal.ts";
+import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
 import { searchMemory } from "./search-memory.ts";
 import { observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
+import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
 import { clusterNames, poolNames } from "./workload/cluster-names.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
-import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
 
 /** What observing needs besides the cluster itself. */
 export interface ObserveParts {
   readonly sampler: EngineSampler;
-  readonly policy: WorkloadPolicy;
+  readonly policy: OperatorPolicy;
   readonly attempts: LicenseAttempts;
   readonly windows: SampleWindows;
   readonly nowMs: () => number;
@@ -46,9 +49,9 @@ export interface ObserveParts {
 /** Reads everything that the decision needs. */
 export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
   const declared = observeWorkload(object, storedChildren(object, ctx));
-  const workload = { ...declared, cluster: withStack(declared.cluster, ctx, parts.policy.exporterImage) };
+  const workload = { ...declared, cluster: withPolicy(declared.cluster, ctx, parts.policy) };
   const { cluster, status, pods: podList } = workload;
-  const issues = [...workload.issues, ...workloadIssues(cluster, parts.policy)];
+  const issues = [...workload.issues, ...specIssues(cluster, parts.policy)];
   const material = observeMaterial(object, cluster, ctx);
   const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
   const known = { ...workload, material, license };
@@ -81,6 +84,15 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   return seen;
 }
 
+/** The declaration with what the operator's settings make of it. */
+function withPolicy(
+  cluster: SearchCluster,
+  ctx: Context,
+  { exporterImage, snapshotHosts = [] }: OperatorPolicy,
+): SearchCluster {
+  return { ...withStack(cluster, ctx, exporterImage), repositoryUrls: urlPatterns(snapshotHosts) };
+}
+
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {
   const key = clusterKey(metadata);
   return {
@@ -111,6 +123,8 @@ function keepSampling(
     ...asks,
     ...(isAsked ? (["license"] as const) : []),
     ...(isReloading ? (["served"] as const) : []),
+    ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
+    ...(isSettingsAsked(known) ? (["settings"] as const) : []),
   ]);
   return sampler.keep(cluster.uid, {
     ref: metadata,

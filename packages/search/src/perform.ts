@@ -18,6 +18,7 @@ import { performGrowth } from "./autoscaling/perform-growth.ts";
 import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { newAuthority } from "./certificates/issue.ts";
 import { performCertificates } from "./certificates/perform-certificates.ts";
+import { performSettings } from "./cluster-settings/perform-settings.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
@@ -26,6 +27,7 @@ import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
 import { searchReasons } from "./reasons.ts";
+import { performRepositories } from "./repositories/perform-repositories.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
 import { encode } from "./secret-text.ts";
@@ -85,12 +87,25 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     case "startLicense":
       await performLicense(action, subject, { attempts: parts.attempts, nowMs: parts.nowMs() });
       return;
+    case "keepRepositories":
+    case "keepSettings":
+      await performEntries(action, subject);
+      return;
     case "growClaim":
       await performGrowth(action, subject, parts.windows);
       return;
     default:
       unreachable(action);
   }
+}
+
+/** Entries of the engine that the spec declares. */
+async function performEntries(
+  action: Extract<SearchAction, { readonly do: "keepRepositories" | "keepSettings" }>,
+  subject: Subject,
+): Promise<void> {
+  if (action.do === "keepSettings") await performSettings(action, subject);
+  else await performRepositories(action, subject);
 }
 
 function record(event: ReconcileEvent, { events }: Context, { onEvent }: PerformParts): void {

@@ -2,6 +2,7 @@ import { held, type Lane, type Rule, settled, stalled, type Verdict, type Why } 
 
 import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
+import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts";
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
 import { formationLane } from "./formation/formation-lane.ts";
@@ -14,7 +15,8 @@ import { janitorLane } from "./nodes/janitor-lane.ts";
 import { nodesLane } from "./nodes/nodes-lane.ts";
 import { poolsLane } from "./pools/pools-lane.ts";
 import { searchReasons } from "./reasons.ts";
-import { clusterConditions, clusterReport, operationRecord } from "./report/cluster-report.ts";
+import { clusterConditions, clusterReport, laneRecords } from "./report/cluster-report.ts";
+import { repositoriesLane } from "./repositories/repositories-lane.ts";
 import type { SearchAction } from "./search-action.ts";
 import { securityLane } from "./security-content/security-lane.ts";
 import { saysReady, type Seen } from "./seen.ts";
@@ -86,6 +88,8 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     securityLane,
     poolsLane,
     autoscalingLane,
+    clusterSettingsLane,
+    repositoriesLane,
     supportingObjectsLane,
     dashboardsLane,
     monitoringLane,
@@ -98,6 +102,8 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     fileRealmLane,
     poolsLane,
     autoscalingLane,
+    clusterSettingsLane,
+    repositoriesLane,
     supportingObjectsLane,
     dashboardsLane,
     monitoringLane,
@@ -136,13 +142,17 @@ function lanesOf(seen: Seen, decisions: readonly LaneDecision[]): readonly Lane<
   }));
 }
 
-/** The record of operations is the nodes lane's: what it intends is only recorded if its writes succeed. */
+/** A record is its lane's: what the lane intends is only recorded if its writes succeed. */
 function recordOf(
   { status }: Seen,
-  { lane, intent }: LaneDecision,
+  { lane, intent, intentIfFailed }: LaneDecision,
 ): Pick<Lane<SearchAction>, "status" | "statusIfFailed"> {
-  if (lane !== nodesLane.name) return {};
-  return { status: operationRecord({ ...status, ...intent }), statusIfFailed: operationRecord(status) };
+  const record = laneRecords[lane];
+  if (record === undefined) return {};
+  return {
+    status: record({ ...status, ...intent }),
+    statusIfFailed: record({ ...status, ...intentIfFailed }),
+  };
 }
 
 /** Once it is said that the cluster is ready, one more look ends what was asked of the engine only until then. */

@@ -80,6 +80,15 @@ export type SearchAction =
       readonly uid: string;
       readonly size: string;
     }
+  /** Snapshot repositories by name; each is decided again on live reads. */
+  | {
+      readonly do: "keepRepositories";
+      readonly put: readonly string[];
+      readonly verify: readonly string[];
+      readonly drop: readonly string[];
+    }
+  /** Dynamic settings by name; each is decided again on live reads. */
+  | { readonly do: "keepSettings"; readonly put: readonly string[]; readonly drop: readonly string[] }
   | OperationAction
   | { readonly do: "record"; readonly event: ReconcileEvent };
 

@@ -44,14 +44,14 @@ import type { ClusterStates } from "./report/stalled-metrics.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
 import type { Seen } from "./seen.ts";
-import type { WorkloadPolicy } from "./workload/workload-issues.ts";
+import type { OperatorPolicy } from "./spec-issues.ts";
 
 /** What a controller of search clusters needs. */
 export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
   readonly system: System;
-  readonly policy: WorkloadPolicy;
+  readonly policy: OperatorPolicy;
   readonly concurrency: number;
   /** Only clusters of this namespace (default: all). */
   readonly namespace?: string;

@@ -21,6 +21,8 @@ export interface SearchDomainOptions {
   readonly engineProxy?: ProxyPlace;
   /** Hosts that plugins may come from. */
   readonly pluginHosts?: readonly string[];
+  /** Hosts that snapshot repositories may lead engines to (default: object stores; none for type url). */
+  readonly snapshotHosts?: readonly string[];
   /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
   readonly exporterImage?: string;
 }
@@ -35,6 +37,7 @@ export function searchDomain({
   connect,
   engineProxy,
   pluginHosts = officialHosts,
+  snapshotHosts,
   exporterImage,
 }: SearchDomainOptions = {}): Domain {
   return {
@@ -56,7 +59,7 @@ export function searchDomain({
           system,
           log,
           concurrency,
-          policy: { pluginHosts, ...(exporterImage === undefined ? {} : { exporterImage }) },
+          policy: { pluginHosts, snapshotHosts, exporterImage },
           onEvent,
           states,
           ...(namespace === undefined ? {} : { namespace }),

@@ -25,6 +25,8 @@ export interface Seen extends ReadCluster {
   readonly object: Live<ClusterObject>;
   /** The declared version, where it is not the one that the nodes run: lanes see the running one. */
   readonly heldVersion: string | undefined;
+  /** TLS as it is declared, in words, where the nodes have it otherwise: lanes see it as it is. */
+  readonly heldTls: string | undefined;
   readonly status: Partial<ClusterStatus>;
   /** An object of the same name in the newer group acts instead. */
   readonly isSuperseded: boolean;

@@ -65,6 +65,9 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
     config: {},
     plugins: [],
     keystore: [],
+    dynamicSettings: {},
+    repositories: [],
+    repositoryUrls: [],
     security: {
       isEnabled: true,
       transport: generated,
@@ -83,6 +86,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
     whenPoolRemoved: "Retain",
     drainsBeforeRestart: false,
     drainsBeforeRemoval: true,
+    windows: [],
     isPaused: false,
     isDeletionProtected: false,
     requests: {

@@ -50,12 +50,17 @@ function droppedLines({ pool, change }: PoolEdit): readonly string[] {
 }
 
 /** What the operator does not do yet, or Kubernetes never does: each with its reason. */
-export function heldLines({ pools, heldVersion }: EditPlan): readonly string[] {
+export function heldLines({ pools, heldVersion, heldTls }: EditPlan): readonly string[] {
   return [
     ...(heldVersion === undefined
       ? []
       : [
           `OperationNotSupportedYet: the nodes keep their version: the operator does not upgrade to ${heldVersion} yet`,
+        ]),
+    ...(heldTls === undefined
+      ? []
+      : [
+          `OperationNotSupportedYet: the nodes keep TLS as they were started: a cluster that has formed is not switched to ${heldTls}`,
         ]),
     ...pools
       .filter(({ isStorageChanged }) => isStorageChanged)

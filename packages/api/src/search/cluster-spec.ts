@@ -38,7 +38,7 @@ const snapshotRepositories = z
   .max(64)
   .optional()
   .describe(
-    "Snapshot repositories. Accepted and not registered yet: register them through the engine's API.",
+    "Snapshot repositories: registered and tried out; deregistered when they are no longer listed, with their data left as it is. Those that others registered are never touched. Addresses must be allowed by the operator's --snapshot-hosts, folders of type fs must be below path.repo, and credentials belong into keystore.",
   );
 
 const networkPolicy = z
@@ -60,7 +60,9 @@ const general = z
     additionalConfig: settings.describe("Settings of the engine for all pools."),
     additionalVolumes,
     annotations: podFields.podLevel.annotations,
-    clusterSettings: settings.describe("Dynamic settings; changed without a restart."),
+    clusterSettings: settings.describe(
+      "Dynamic settings: set by the engine's API, without a restart, and reset when they are no longer listed. Others stay.",
+    ),
     command: z
       .string()
       .max(8192)
@@ -249,6 +251,30 @@ const operations = z
       .optional()
       .describe("Nothing is written but status, disruption budget and renewed certificates."),
     deletionProtection: z.boolean().optional().describe("The cluster cannot be deleted while this is true."),
+    windows: z
+      .array(
+        z.strictObject({
+          cron: z
+            .string()
+            .min(9)
+            .max(256)
+            .describe(
+              "When it opens: minute, hour, day of the month, month, day of the week. E.g. 0 2 * * sat.",
+            ),
+          duration: duration().describe("How long it stays open: 1m to 168h."),
+          timeZone: z
+            .string()
+            .min(1)
+            .max(64)
+            .default("UTC")
+            .describe("Time zone of cron, e.g. Europe/Berlin."),
+        }),
+      )
+      .max(16)
+      .optional()
+      .describe(
+        "Only while one of them is open, nodes restart for a new configuration or are removed. Broken pods are repaired, nodes added and certificates renewed at any time. Defaults to always.",
+      ),
   })
   .optional()
   .describe("When and how the operator acts.");

@@ -140,6 +140,28 @@ const monitoring = z
   .optional()
   .describe("How the cluster is monitored.");
 
+const entryRecords = (most: number, what: string) =>
+  listMap(
+    z.strictObject({
+      name: z.string().max(253).describe("Name."),
+      digests: z
+        .array(z.string().max(64))
+        .max(4)
+        .describe(
+          "Digests of what the operator wrote or is about to write; nothing else is ever taken away.",
+        ),
+      verified: z.boolean().optional().describe("Whether every node could use it."),
+      foreign: z
+        .boolean()
+        .optional()
+        .describe("Whether it was there as declared before: then it stays when it is no longer declared."),
+    }),
+    ["name"],
+  )
+    .max(most)
+    .optional()
+    .describe(what);
+
 /** Status of a search cluster. Nothing in it changes by itself. */
 export const clusterStatus = z.strictObject({
   observedGeneration: int64()
@@ -227,4 +249,9 @@ export const clusterStatus = z.strictObject({
     .describe("How large the cluster is."),
   license,
   monitoring,
+  repositories: entryRecords(
+    128,
+    "Snapshot repositories that the operator registered; recorded before it does.",
+  ),
+  clusterSettings: entryRecords(512, "Dynamic settings that the operator set; recorded before it does."),
 });

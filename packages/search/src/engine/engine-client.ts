@@ -9,10 +9,12 @@ import type {
   EngineIndex,
   EngineLicense,
   EngineNode,
+  EngineRepository,
   EngineSettings,
   EngineShard,
   LicenseAnswer,
   NodeLoad,
+  ShardExplanation,
 } from "./engine-facts.ts";
 
 /**
@@ -39,6 +41,9 @@ export interface EngineClient {
   /** Every index, hidden ones too, with the copies that it asks for. */
   indices(): Promise<readonly EngineIndex[]>;
 
+  /** Why a copy is not placed or, where it names a node, why it does not leave that. */
+  explain(copy: ExplainedCopy): Promise<ShardExplanation>;
+
   /** Sets persistent or transient settings; null resets one. Others stay. */
   putSettings(changes: Partial<EngineSettings>): Promise<void>;
   /** Returns when the nodes have left the committed voters. Names of no member are accepted and stay listed. */
@@ -51,6 +56,15 @@ export interface EngineClient {
    * clashes with a template of somebody else is `invalid`.
    */
   fitReplicas(wish: FittedIndices): Promise<void>;
+
+  /** Snapshot repositories that anybody registered. */
+  repositories(): Promise<readonly EngineRepository[]>;
+  /** Registers one, or changes it, without trying it out. `invalid`: it cannot be used so. */
+  putRepository(repository: EngineRepository): Promise<void>;
+  /** Has every node try it; `invalid` if one of them cannot use it. */
+  verifyRepository(name: string): Promise<void>;
+  /** Deregisters one; what it holds stays. One that is not there is no error; a pattern is `invalid`. */
+  deleteRepository(name: string): Promise<void>;
 
   /** The certificate that the node serves to clients now, by a handshake and without a request: trusted or not. */
   servedCertificate(node: string): Promise<CertificateFacts>;
@@ -82,6 +96,9 @@ export interface EngineClient {
   close(): Promise<void>;
 }
 
+/** A copy of a shard: where it is, or that it is nowhere. */
+export type ExplainedCopy = Pick<EngineShard, "index" | "shard" | "isPrimary" | "node">;
+
 /** Calls that reach the engine, as metrics and errors name them. */
 export type EngineCall = Exclude<keyof EngineClient, "close" | "servedCertificate">;
 
@@ -95,11 +112,16 @@ export const engineCalls: readonly EngineCall[] = [
   "settings",
   "nodeLoad",
   "indices",
+  "explain",
   "putSettings",
   "excludeVotes",
   "clearVoteExclusions",
   "flush",
   "fitReplicas",
+  "repositories",
+  "putRepository",
+  "verifyRepository",
+  "deleteRepository",
   "transportCertificateEndMs",
   "reloadCertificates",
   "isServing",

@@ -15,6 +15,9 @@ export interface EngineFacts {
   readonly settings: Fact<EngineSettings>;
   readonly nodeLoad: Fact<readonly NodeLoad[]>;
   readonly indices: Fact<readonly EngineIndex[]>;
+  readonly repositories: Fact<readonly EngineRepository[]>;
+  /** Why some copies are not placed, or do not move; empty while all do. */
+  readonly explanations: Fact<readonly ShardExplanation[]>;
   /** Certificates that each node uses now, by its name. */
   readonly served: ReadonlyMap<string, Fact<ServedCertificates>>;
 }
@@ -69,6 +72,14 @@ export interface EngineShard {
   readonly node: string | undefined;
 }
 
+/** Why a copy is not placed, or stays. Engine text in it is bounded and printable. */
+export interface ShardExplanation extends Pick<EngineShard, "index" | "shard" | "isPrimary" | "node"> {
+  /** Each node that could hold it, with the engine's rules that say no. */
+  readonly nodes: readonly { readonly node: string; readonly deciders: readonly string[] }[];
+  /** The engine's own words. */
+  readonly words: string;
+}
+
 /** An index, as far as it decides how many nodes it needs. */
 export interface EngineIndex {
   readonly name: string;
@@ -92,6 +103,15 @@ export interface Coordination {
 export interface EngineSettings {
   readonly persistent: Readonly<Record<string, string | null>>;
   readonly transient: Readonly<Record<string, string | null>>;
+}
+
+/** A snapshot repository, whoever registered it. */
+export interface EngineRepository {
+  readonly name: string;
+  /** E.g. `fs`. */
+  readonly type: string;
+  /** As the engine shows them, flat. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** What a node's own statistics say that it holds. */

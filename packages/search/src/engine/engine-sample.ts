@@ -1,8 +1,9 @@
-import { canonicalJson } from "@quartermaster/runtime";
+import { canonicalJson, digestOf } from "@quartermaster/runtime";
 
 import type { EngineClient } from "./engine-client.ts";
 import { EngineError, type EngineErrorCode } from "./engine-error.ts";
-import type { EngineFacts, EngineSettings, Fact, ServedCertificates } from "./engine-facts.ts";
+import type { EngineFacts, Fact, ServedCertificates } from "./engine-facts.ts";
+import { explainCopies } from "./explain-copies.ts";
 
 /** What a sample asks for besides health. */
 export type SampledFact =
@@ -14,6 +15,8 @@ export type SampledFact =
   | "settings"
   | "nodeLoad"
   | "indices"
+  | "repositories"
+  | "explanations"
   | "served";
 
 /** What to ask, and whom. */
@@ -37,6 +40,8 @@ export const noFacts: EngineFacts = {
   settings: notAsked,
   nodeLoad: notAsked,
   indices: notAsked,
+  repositories: notAsked,
+  explanations: notAsked,
   served: new Map(),
 };
 
@@ -56,16 +61,23 @@ export async function engineSample(client: EngineClient, request: SampleRequest)
       await Promise.all(asked.map(async (node) => [node, await fact(async () => await ask(node))] as const)),
     );
   };
+  const shards = await wanted("shards", async () => await client.shards());
+  const settings = await wanted("settings", async () => await client.settings());
   return {
     health,
     nodes: await wanted("nodes", async () => await client.nodes()),
     coordination: await wanted("coordination", async () => await client.coordination()),
-    shards: await wanted("shards", async () => await client.shards()),
+    shards,
     identities: await ofEach("identities", async (node) => await client.identity(node)),
     license: await wanted("license", async () => await client.license()),
-    settings: await wanted("settings", async () => await client.settings()),
+    settings,
+    explanations: await wanted(
+      "explanations",
+      async () => await explainCopies(client, { health, shards, settings }),
+    ),
     nodeLoad: await wanted("nodeLoad", async () => await client.nodeLoad()),
     indices: await wanted("indices", async () => await client.indices()),
+    repositories: await wanted("repositories", async () => await client.repositories()),
     served: await ofEach("served", async (node) => await servedBy(client, node)),
   };
 }
@@ -122,6 +134,10 @@ export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: numbe
     settings: kept(now.settings, before.settings),
     nodeLoad: kept(now.nodeLoad, before.nodeLoad),
     indices: kept(now.indices, before.indices),
+    // What is put or dropped is decided by what the engine says now.
+    repositories: now.repositories,
+    // Nor by reasons that may have passed.
+    explanations: now.explanations,
     // Nor is a reload taken for done by what was served before.
     served: now.served,
   };
@@ -156,14 +172,16 @@ export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
     settings: fresh(facts.settings),
     nodeLoad: fresh(facts.nodeLoad),
     indices: fresh(facts.indices),
+    repositories: fresh(facts.repositories),
+    explanations: fresh(facts.explanations),
     served: new Map([...facts.served].map(([node, fact]) => [node, fresh(fact)])),
   };
 }
 
 /** What of the facts concerns a reconcile: changes of nothing else wake it. Ages do not count, nor do pending tasks. */
 export function projectionOf(facts: EngineFacts): string {
-  const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices, served } =
-    facts;
+  const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices } = facts;
+  const { repositories, explanations, served } = facts;
   const shown = <T>(fact: Fact<T>, view: (value: T) => unknown): unknown =>
     fact.isKnown ? view(fact.value) : `unknown: ${fact.why}`;
   return canonicalJson({
@@ -175,19 +193,15 @@ export function projectionOf(facts: EngineFacts): string {
     shards: shown(shards, (rows) => countsOf(rows.map(({ node, state }) => `${node ?? ""} ${state}`))),
     identities: [...identities].map(([node, fact]) => [node, shown(fact, (value) => value)]),
     license: shown(license, (value) => value),
-    settings: shown(settings, allocationIn),
+    settings: shown(settings, (value) => digestOf(value)),
     nodeLoad: shown(nodeLoad, (rows) => rows.map(({ node, shards: held }) => [node, held])),
     indices: shown(indices, (rows) => rows.length),
+    repositories: shown(repositories, (rows) => digestOf(rows)),
+    explanations: shown(explanations, (rows) =>
+      rows.map(({ index, shard, nodes: at }) => [index, shard, at]),
+    ),
     served: [...served].map(([node, fact]) => [node, shown(fact, (value) => value)]),
   });
-}
-
-function allocationIn({ persistent, transient }: EngineSettings): unknown {
-  return [persistent, transient].map((layer) =>
-    Object.entries(layer).filter(
-      ([key]) => key.startsWith("cluster.routing.") || key.startsWith("cluster.metadata."),
-    ),
-  );
 }
 
 function countsOf(values: readonly string[]): Readonly<Record<string, number>> {

@@ -11,6 +11,7 @@ import type {
   EngineCall,
   EngineClient,
   EngineTarget,
+  ExplainedCopy,
   FittedIndices,
   SecurityDocuments,
   SecurityEntityType,
@@ -25,17 +26,21 @@ import type {
   EngineIndex,
   EngineLicense,
   EngineNode,
+  EngineRepository,
   EngineSettings,
   EngineShard,
   LicenseAnswer,
   NodeLoad,
+  ShardExplanation,
 } from "./engine-facts.ts";
 import { EngineWire, type WireOptions } from "./engine-wire.ts";
 import { openConnection } from "./open-connection.ts";
 import { opensearchDialect } from "./opensearch-dialect.ts";
 import { parseShape } from "./parse-shape.ts";
 import { unreadable } from "./read-answer.ts";
+import { explainRequest, readExplanation } from "./read-explanation.ts";
 import { readFacts } from "./read-facts.ts";
+import { type RepositoryApi, repositoryApi } from "./repository-api.ts";
 
 /** Makes clients that speak REST to real engines. */
 export function restEngine(options: WireOptions): ConnectEngine {
@@ -53,6 +58,7 @@ class RestEngine implements EngineClient {
   readonly #options: WireOptions;
   readonly #wire: EngineWire;
   readonly #dialect: EngineDialect;
+  readonly #repositories: RepositoryApi;
 
   constructor(target: EngineTarget, options: WireOptions) {
     this.#target = target;
@@ -63,6 +69,7 @@ class RestEngine implements EngineClient {
       isSecured: target.tls !== undefined || target.login !== undefined,
       system: options.system,
     });
+    this.#repositories = repositoryApi(this.#wire, this.#patience());
   }
 
   async identity(node: string): Promise<EngineIdentity> {
@@ -126,6 +133,11 @@ class RestEngine implements EngineClient {
     return readFacts.indices(await this.#read("indices", `${path}&filter_path=${fields}`));
   }
 
+  async explain(copy: ExplainedCopy): Promise<ShardExplanation> {
+    const request = { path: "/_cluster/allocation/explain", body: explainRequest(copy) };
+    return readExplanation(copy, await this.#write("explain", "POST", request));
+  }
+
   async putSettings(changes: Partial<EngineSettings>): Promise<void> {
     const { persistent = {}, transient = {} } = changes;
     const answer = await this.#write("putSettings", "PUT", {
@@ -163,6 +175,22 @@ class RestEngine implements EngineClient {
     const names = indices.map((name) => encodeURIComponent(name)).join(",");
     const path = `/${names}/_settings?ignore_unavailable=true&${this.#patience()}`;
     await this.#write(call, "PUT", { path, body: settings });
+  }
+
+  async repositories(): Promise<readonly EngineRepository[]> {
+    return await this.#repositories.list();
+  }
+
+  async putRepository(repository: EngineRepository): Promise<void> {
+    await this.#repositories.put(repository);
+  }
+
+  async verifyRepository(name: string): Promise<void> {
+    await this.#repositories.verify(name);
+  }
+
+  async deleteRepository(name: string): Promise<void> {
+    await this.#repositories.delete(name);
   }
 
   async servedCertificate(node: string): Promise<CertificateFacts> {

@@ -3,6 +3,7 @@ import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { maintenanceWindow } from "./maintenance-window.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
@@ -47,7 +48,7 @@ export function readCluster(object: Live<ClusterObject>): ReadCluster {
 
 function clusterOf(object: Live<ClusterObject>): SearchCluster {
   const { spec } = object;
-  const { general, operations } = spec;
+  const { general } = spec;
   const { additionalConfig = {}, pluginsList = [] } = general;
   return {
     ...identityOf(object),
@@ -58,6 +59,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
+    ...engineEntriesOf(general),
     security: readSecurity(spec.security),
     pod: generalPod(general),
     dashboards: readDashboards(object),
@@ -66,14 +68,35 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     ...retentionOf(general),
     drainsBeforeRestart: general.drainDataNodes === true,
     drainsBeforeRemoval: !("confMgmt" in spec) || spec.confMgmt?.smartScaler !== false,
-    isPaused: operations?.paused === true,
-    isDeletionProtected: operations?.deletionProtection === true,
+    ...operationsOf(spec),
     requests: {
       acceptNewCluster: request(object, "accept-new-cluster"),
       renewCertificates: request(object, "renew-certificates"),
       ...restartRequests(object),
       skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
     },
+  };
+}
+
+function engineEntriesOf({
+  clusterSettings = {},
+  snapshotRepositories = [],
+}: General): Pick<SearchCluster, "dynamicSettings" | "repositories" | "repositoryUrls"> {
+  return {
+    dynamicSettings: clusterSettings,
+    repositories: snapshotRepositories.map(({ settings = {}, ...each }) => ({ ...each, settings })),
+    // The operator's, which no declaration knows.
+    repositoryUrls: [],
+  };
+}
+
+function operationsOf({
+  operations: { windows = [], paused, deletionProtection } = {},
+}: ClusterObject["spec"]): Pick<SearchCluster, "windows" | "isPaused" | "isDeletionProtected"> {
+  return {
+    windows: windows.map(maintenanceWindow),
+    isPaused: paused === true,
+    isDeletionProtected: deletionProtection === true,
   };
 }
 
@@ -227,7 +250,6 @@ function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
     "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
     "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
     "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
-    "spec.general.snapshotRepositories": spec.general.snapshotRepositories,
     "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
     "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
     "spec.security.config.updateJob": spec.security?.config?.updateJob,

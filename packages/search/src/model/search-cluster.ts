@@ -1,6 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
+import type { MaintenanceWindow } from "./maintenance-window.ts";
 
 /** Two distributions of one engine. */
 export type Distribution = "opensearch" | "elasticsearch";
@@ -45,6 +46,11 @@ export interface SearchCluster {
   readonly config: Readonly<Record<string, string>>;
   readonly plugins: readonly string[];
   readonly keystore: readonly KeystoreEntry[];
+  /** Settings that are changed by the engine's API, without a restart. */
+  readonly dynamicSettings: Readonly<Record<string, string>>;
+  readonly repositories: readonly RepositoryWish[];
+  /** Addresses that the engine lets repositories of type url have: the operator's list, whatever users of the engine's API ask for. */
+  readonly repositoryUrls: readonly string[];
   readonly security: SecurityWish;
   readonly pod: PodWish;
   readonly dashboards: DashboardsWish | undefined;
@@ -58,6 +64,8 @@ export interface SearchCluster {
   readonly drainsBeforeRestart: boolean;
   /** Shards leave a node before it is removed; otherwise a started copy of each elsewhere is enough. */
   readonly drainsBeforeRemoval: boolean;
+  /** When nodes may be restarted or removed; empty means always. */
+  readonly windows: readonly MaintenanceWindow[];
   readonly isPaused: boolean;
   readonly isDeletionProtected: boolean;
   /** What the annotations ask for; a new value acts once. */
@@ -138,6 +146,14 @@ export interface KeystoreEntry {
   readonly secretName: string;
   /** Key in the Secret → name in the keystore; empty means all keys under their own names. */
   readonly keys: Readonly<Record<string, string>>;
+}
+
+/** A snapshot repository. */
+export interface RepositoryWish {
+  readonly name: string;
+  /** E.g. `s3`. */
+  readonly type: string;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** How the cluster is secured. */
@@ -245,7 +261,7 @@ export interface ClusterRequests {
 export interface SpecIssue {
   /** E.g. `spec.nodePools[0].roles[1]`. */
   readonly path: string;
-  readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed";
+  readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed" | "RepositoryNotAllowed";
   /** What is wrong, and what to write instead. */
   readonly message: string;
 }

@@ -54,7 +54,15 @@ export function isDecidedAgain(action: DestructiveAction, live: Seen, now: Date)
   return decideLane(nodesLane, live, now).actions.some((each) => isDeepStrictEqual(each, action));
 }
 
-const everything = new Set(["nodes", "coordination", "shards", "settings", "nodeLoad", "indices"] as const);
+const everything = new Set([
+  "nodes",
+  "coordination",
+  "shards",
+  "settings",
+  "nodeLoad",
+  "indices",
+  "explanations",
+] as const);
 
 function notConfirmed({ do: what }: DestructiveAction): EngineError {
   return new EngineError(`${what}: what was decided does not hold any more`, {

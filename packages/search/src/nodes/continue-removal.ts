@@ -5,13 +5,13 @@ import type { LaneAnswer } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { claimToDelete } from "./claim-to-delete.ts";
-import { type DisruptionWorld, disruptionWorld, upBesides } from "./disruption-world.ts";
+import { type DisruptionWorld, disruptionWorld, explanationOf, upBesides } from "./disruption-world.ts";
 import { drainStep, isDrainStalled, shardsOn } from "./drain-step.ts";
 import { isMember, type NodeFacts, nodeNamed } from "./node-facts.ts";
 import { awaitsStep, finishes, intends, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
 import { refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
-import { shardName } from "./shard-copies.ts";
+import { type ShardCopies, shardName } from "./shard-copies.ts";
 
 /** A drain that was given up is tried again after so long, and then after twice as long. */
 const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];
@@ -53,10 +53,16 @@ function givesUp(operation: Operation, { seen, world }: Subject, now: Date): Lan
     node: operation.node,
     attempts,
     retryAt: timestampOf(new Date(now.getTime() + retryMs)),
-    message: `${operation.node} does not become empty: ${String(operation.shardsLeft ?? left.length)} copies stay on it, among them ${left.slice(0, 3).map(shardName).join(", ")}. See GET _cluster/allocation/explain. It is tried again later.`,
+    message: `${operation.node} does not become empty: ${String(operation.shardsLeft ?? left.length)} copies stay on it, among them ${left.slice(0, 3).map(shardName).join(", ")}${becauseOf(left, seen)}. It is tried again later.`,
   };
   const answer = withdraws(seen, { ...operation, step: "Release" });
   return { ...answer, intent: { ...answer.intent, stalledDrain } };
+}
+
+/** Why the first of them stays, in the engine's words. */
+function becauseOf(left: readonly ShardCopies[], { engine }: Seen): string {
+  const words = left.flatMap((copy) => explanationOf(copy, engine)?.words ?? []).find((each) => each !== "");
+  return words === undefined ? " (see POST _cluster/allocation/explain)" : ` (${words})`;
 }
 
 function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | undefined {

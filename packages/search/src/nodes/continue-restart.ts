@@ -8,6 +8,7 @@ import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "./disru
 import { drainStep, isDrainStalled } from "./drain-step.ts";
 import { type NodeFacts, nodeNamed } from "./node-facts.ts";
 import { awaitsStep, finishes, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
+import { mayDisrupt } from "./outside-window.ts";
 import { quorumWithout } from "./quorum-without.ts";
 import { isUnknown, restartRefusals } from "./restart-refusals.ts";
 
@@ -33,7 +34,7 @@ interface Subject {
 
 function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneAnswer {
   const { seen, world, node } = subject;
-  if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);
+  if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);
   const refusals = restartRefusals(node, world, operation);
   if (isUnknown(refusals)) return awaitsStep(operation, operation.step);
   if (refusals.length > 0) return withdraws(seen, operation);

@@ -1,4 +1,5 @@
-import type { EngineFacts } from "../engine/engine-facts.ts";
+import type { EngineFacts, ShardExplanation } from "../engine/engine-facts.ts";
+import { allocation } from "./allocation.ts";
 import { type NodeFacts, nodeFacts, type NodeWorld } from "./node-facts.ts";
 import { shardCopies, type ShardCopies, shardName } from "./shard-copies.ts";
 
@@ -40,8 +41,43 @@ export function unsettledBecause({ engine, copies, nodes }: DisruptionWorld): st
   if (relocatingShards + initializingShards > 0)
     return `${String(relocatingShards + initializingShards)} shards are moving or recovering`;
   const dataNodes = nodes.filter(({ isData, isUp }) => isData && isUp).length;
-  const placeable = copies.filter(({ unassigned, heldBy }) => unassigned > 0 && heldBy.size < dataNodes);
-  return placeable.length === 0 ? undefined : `Copies of ${listShards(placeable)} are not assigned`;
+  const open = copies.filter(({ unassigned, heldBy }) => unassigned > 0 && heldBy.size < dataNodes);
+  const placeable = open.filter((copy) => !isImpossible(copy, engine));
+  const [first] = placeable;
+  if (first === undefined) return undefined;
+  const words = explanationOf(first, engine)?.words ?? "";
+  return `Copies of ${listShards(placeable)} are not assigned${words === "" ? "" : ` (${words})`}`;
+}
+
+/** Rules of the engine that no waiting changes: another node, another version, more room or another setting is needed. */
+const lastingRules: ReadonlySet<string> = new Set([
+  "awareness",
+  "data_tier",
+  "disk_threshold",
+  "filter",
+  "node_version",
+  "same_shard",
+  "shards_limit",
+]);
+
+/** Whether the engine itself says that no node can take the copy as things are. What it was not asked for is not impossible. */
+function isImpossible(copy: ShardCopies, engine: EngineFacts): boolean {
+  const explanation = explanationOf(copy, engine);
+  if (explanation === undefined || explanation.nodes.length === 0) return false;
+  // A node that we ourselves empty says no by a filter that goes again.
+  const isFiltered = !engine.settings.isKnown || allocation.holdsOurs(engine.settings.value);
+  return explanation.nodes.every(({ deciders }) =>
+    deciders.some((rule) => lastingRules.has(rule) && !(isFiltered && rule === "filter")),
+  );
+}
+
+/** What the engine said about a copy. */
+export function explanationOf(
+  { index, shard }: Pick<ShardCopies, "index" | "shard">,
+  { explanations }: EngineFacts,
+): ShardExplanation | undefined {
+  if (!explanations.isKnown) return undefined;
+  return explanations.value.find((each) => each.index === index && each.shard === shard);
 }
 
 /** Some of the shards, by name. */

@@ -12,6 +12,7 @@ const forOperations = [
   "settings",
   "nodeLoad",
   "indices",
+  "explanations",
 ] as const satisfies readonly (SampledCluster["asks"] extends ReadonlySet<infer Fact> ? Fact : never)[];
 
 /**

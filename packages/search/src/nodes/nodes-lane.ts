@@ -8,6 +8,7 @@ import { continueRemoval } from "./continue-removal.ts";
 import { continueRestart } from "./continue-restart.ts";
 import { lostVoters } from "./lost-voters.ts";
 import { type NodeFacts, nodeFacts } from "./node-facts.ts";
+import { outsideWindow } from "./outside-window.ts";
 import { removalRefused, removeNodes } from "./remove-nodes.ts";
 import { removePools } from "./remove-pools.ts";
 import { repairBroken } from "./repair-broken.ts";
@@ -145,6 +146,25 @@ const heldVersion: LaneRule = {
         },
 };
 
+/**
+ * Nodes that restart one at a time would not understand each other or their clients meanwhile, and users that come from files are made
+ * only once: nodes go on with TLS as they were started.
+ */
+const heldTls: LaneRule = {
+  name: "heldTls",
+  answer: ({ heldTls: wanted }) =>
+    wanted === undefined
+      ? undefined
+      : {
+          actions: [],
+          outcome: held({
+            reason: searchReasons.notSupportedYet,
+            message: `TLS of a cluster that has formed is not switched: spec.security.tls asks for ${wanted}, and the nodes go on as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
+          }),
+          actor: "user",
+        },
+};
+
 const complete: LaneRule = { name: "complete", answer: () => ({ actions: [], outcome: settled() }) };
 
 /** What is begun while no operation is under way. */
@@ -152,11 +172,13 @@ const withoutOperation: readonly LaneRule[] = [
   unreachable,
   memberMissing,
   removePools,
+  outsideWindow,
   removeNodes,
   restartOutdated,
   clusterRed,
   removalRefused,
   heldVersion,
+  heldTls,
   complete,
 ];
 

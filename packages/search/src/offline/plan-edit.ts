@@ -1,11 +1,12 @@
 import { digestOf, type Live } from "@quartermaster/runtime";
 
+import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { type NodePool, podNames, type SearchCluster, type SpecIssue } from "../model/search-cluster.ts";
 import { restartOrder, upNode } from "../nodes/restart-order.ts";
+import { specIssues } from "../spec-issues.ts";
 import { officialHosts } from "../workload/official-hosts.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
-import { workloadIssues } from "../workload/workload-issues.ts";
 
 /** What an edit means for one pool. */
 export interface PoolEdit {
@@ -35,6 +36,8 @@ export interface EditPlan {
   readonly restarts: readonly string[];
   /** Another version than the nodes run, which is not carried out. */
   readonly heldVersion: string | undefined;
+  /** TLS that is declared, in words, but not carried out. */
+  readonly heldTls: string | undefined;
   /** The author has paused the cluster: nothing of this happens until that ends. */
   readonly isPaused: boolean;
   /** Pools with auto-scaling: what it has decided so far. */
@@ -63,22 +66,35 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   const status = before?.status;
   const { cluster: declared, issues, ignored } = readCluster(withStatus(next, status));
   const known = before === undefined ? undefined : readCluster(before).cluster;
-  const heldVersion = isAnotherVersion(declared, known, status) ? declared.version : undefined;
-  const cluster =
-    heldVersion === undefined || known === undefined
-      ? declared
-      : { ...declared, version: known.version, image: known.image };
+  const { cluster, heldVersion, heldTls } = asRunning(declared, known, status);
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
   const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
-    issues: [...issues, ...workloadIssues(declared, { pluginHosts: officialHosts })],
+    issues: [...issues, ...specIssues(declared, { pluginHosts: officialHosts })],
     ignored,
     pools,
     removals: removalsOf(pools, cluster),
     restarts: restartsOf(pools, cluster, status),
     heldVersion,
+    heldTls,
     isPaused: cluster.isPaused,
     autoscaling: scalingOf(cluster, status),
+  };
+}
+
+/** The declaration with version and TLS as the nodes have them. */
+function asRunning(
+  declared: SearchCluster,
+  known: SearchCluster | undefined,
+  status: ClusterObject["status"],
+): Pick<EditPlan, "heldVersion" | "heldTls"> & { readonly cluster: SearchCluster } {
+  if (known === undefined) return { cluster: declared, heldVersion: undefined, heldTls: undefined };
+  const isHeld = isAnotherVersion(declared, known, status);
+  const versioned = isHeld ? { ...declared, version: known.version, image: known.image } : declared;
+  const running = status?.clusterUuid === undefined ? undefined : tlsOf(known);
+  return {
+    ...withRunningTls(versioned, running),
+    heldVersion: isHeld ? declared.version : undefined,
   };
 }
 

@@ -65,21 +65,24 @@ function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusInt
     (all, { intent }) => ({ ...all, ...intent }),
     status,
   );
-  // While the nodes lane has a say, the record of operations is its own.
-  const isDecided = decisions.some(({ lane }) => lane === "nodes");
-  return { bootstrap, clusterUuid, autoscaling, ...(isDecided ? {} : operationRecord(status)) };
+  // While a lane has a say, its record is its own.
+  const others = Object.entries(laneRecords).filter(([name]) => !decisions.some(({ lane }) => lane === name));
+  return others.reduce<StatusIntent>((all, [, record]) => ({ ...all, ...record(status) }), {
+    bootstrap,
+    clusterUuid,
+    autoscaling,
+  });
 }
 
-/** The record of the operation that is under way. */
-export function operationRecord({
-  operation,
-  stalledDrain,
-}: StatusIntent): Pick<StatusIntent, "operation" | "stalledDrain"> {
-  return {
+/** Records of lanes in the status, by the lane's name: what must be there before something is done. */
+export const laneRecords: Readonly<Record<string, (status: StatusIntent) => StatusIntent>> = {
+  nodes: ({ operation, stalledDrain }) => ({
     ...(operation === undefined ? {} : { operation }),
     ...(stalledDrain === undefined ? {} : { stalledDrain }),
-  };
-}
+  }),
+  repositories: ({ repositories = [] }) => (repositories.length === 0 ? {} : { repositories }),
+  clusterSettings: ({ clusterSettings = [] }) => (clusterSettings.length === 0 ? {} : { clusterSettings }),
+};
 
 /** Values that asked for a restart: pods made from now on have them, whether the annotations stay or not. */
 function restartedOf({ cluster: { requests } }: Seen): ClusterStatus["restarted"] {

@@ -3,6 +3,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { EngineSettings, NodeLoad } from "../engine/engine-facts.ts";
 import type { FakeLicense } from "./fake-license.ts";
 import { type FakeNode, isManager } from "./fake-pod.ts";
+import { FakeRepositories } from "./fake-repositories.ts";
 import { FakeShardTable } from "./fake-shard-table.ts";
 
 /** Size of a fake disk. */
@@ -16,6 +17,7 @@ export class FakeCluster {
   readonly clusterName: string;
   readonly license: FakeLicense;
   readonly shards = new FakeShardTable();
+  readonly repositories = new FakeRepositories();
   /** Names of nodes. */
   readonly exclusions = new Set<string>();
   #security: Map<string, Map<string, JsonObject>> | undefined;

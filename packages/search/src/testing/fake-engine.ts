@@ -40,6 +40,10 @@ export class FakeEngine {
   readonly faults = new FakeFaults();
   /** Names of nodes whose shards do not move, whatever is excluded. */
   readonly holdsShards = new Set<string>();
+  /** Indices whose replicas no node takes, each with the rule that says so, e.g. `node_version`. */
+  readonly blockedIndices = new Map<string, string>();
+  /** Names of repositories that nodes cannot use. */
+  readonly unusableRepositories = new Set<string>();
   /** What the statistics of every node say, besides what it holds. */
   load: Partial<Omit<NodeLoad, "node" | "shards" | "documents">> = {};
   readonly options: Required<Omit<FakeEngineOptions, "onCall">> & Pick<FakeEngineOptions, "onCall">;
@@ -70,8 +74,17 @@ export class FakeEngine {
 
   /** Settings of the cluster that has a manager. */
   settings(): FakeCluster["settings"] {
-    const live = [...this.#clusters.values()].find(({ elected }) => elected !== undefined);
-    return live?.settings ?? { persistent: {}, transient: {} };
+    return this.#led()?.settings ?? { persistent: {}, transient: {} };
+  }
+
+  /** Changes settings as somebody else would. */
+  putSettings(changes: Parameters<FakeCluster["putSettings"]>[0]): void {
+    this.#led()?.putSettings(changes);
+  }
+
+  /** Repositories of the cluster that has a manager; undefined where none has. */
+  repositories(): FakeCluster["repositories"] | undefined {
+    return this.#led()?.repositories;
   }
 
   /** Whether every cluster that was formed has a manager: a majority of its voters is up. */
@@ -140,6 +153,10 @@ export class FakeEngine {
       for (const node of this.#onDisk(cluster)) node.apply(cluster.uuid);
       this.#allocate(cluster);
     }
+  }
+
+  #led(): FakeCluster | undefined {
+    return [...this.#clusters.values()].find(({ elected }) => elected !== undefined);
   }
 
   #syncNodes(): void {
@@ -212,6 +229,7 @@ export class FakeEngine {
       up: data.map(({ pod }) => pod.volume),
       excluded: new Set(excluded),
       stuck: new Set(data.filter(({ pod }) => this.holdsShards.has(pod.name)).map(({ pod }) => pod.volume)),
+      blocked: new Set(this.blockedIndices.keys()),
       enable: cluster.setting("cluster.routing.allocation.enable") ?? "all",
       nowMs: system.monotonicMs(),
       recoverMs,

@@ -17,6 +17,8 @@ export interface AllocationFacts {
   readonly excluded: ReadonlySet<string>;
   /** Volumes whose copies do not move. */
   readonly stuck: ReadonlySet<string>;
+  /** Indices whose replicas no node takes. */
+  readonly blocked: ReadonlySet<string>;
   /** `cluster.routing.allocation.enable`. */
   readonly enable: string;
   readonly nowMs: number;
@@ -239,7 +241,7 @@ export class FakeShardTable {
 
   #assignReplica(copy: Copy, facts: AllocationFacts): void {
     const hasSource = this.#siblings(copy).some(({ isPrimary, state }) => isPrimary && isActive(state));
-    if (copy.volume !== undefined || !hasSource) return;
+    if (copy.volume !== undefined || !hasSource || facts.blocked.has(copy.index)) return;
     const place = this.#freeNode(copy, facts);
     if (place !== undefined) copy.begin(place, facts.nowMs + facts.recoverMs);
   }

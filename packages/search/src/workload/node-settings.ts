@@ -46,6 +46,9 @@ function identitySettings(cluster: SearchCluster): Settings {
     "discovery.seed_hosts": [clusterNames(cluster).discoveryService],
     "path.data": `${home}/data`,
     "path.logs": `${home}/logs`,
+    ...(cluster.repositoryUrls.length === 0
+      ? {}
+      : { "repositories.url.allowed_urls": cluster.repositoryUrls }),
     ...dialect.securitySettings(cluster),
   };
 }
@@ -73,6 +76,7 @@ const reservedKeys: ReadonlySet<string> = new Set([
   "plugins.security.ssl_cert_reload_enabled",
   "plugins.security.ssl_only",
   "readiness.port",
+  "repositories.url.allowed_urls",
   "transport.port",
   "xpack.security.autoconfiguration.enabled",
   "xpack.security.enabled",

@@ -55,6 +55,8 @@ export interface Question {
 export interface RealSearch extends AsyncDisposable, Mortal {
   readonly client: Client;
   apply(object: object): Promise<void>;
+  /** The cluster as it is now. */
+  get(): Promise<Live<ClusterObject>>;
   /** The cluster once its status satisfies the demand. */
   until(demand: (found: Live<ClusterObject>) => boolean): Promise<Live<ClusterObject>>;
   /** `username:password` of a Secret. */
@@ -176,6 +178,7 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
     apply: async (object) => {
       await client.apply(kind, object as KubeObject, { fieldManager: "tests", force: true });
     },
+    get: async () => await client.get(kind, { namespace, name }),
     until: async (demand) =>
       await eventually(
         async (see) => {

@@ -1,11 +1,13 @@
 import { X509Certificate } from "node:crypto";
 
 import { openSearchCluster } from "@quartermaster/api";
+import type { Live } from "@quartermaster/runtime";
 import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
+import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
 import { prometheusProgram } from "../support/promtool.ts";
 import { leanJvm } from "./engine-pods.ts";
@@ -23,13 +25,19 @@ const pool = (component: string, replicas: number, roles: readonly string[]): ob
   jvm: leanJvm,
 });
 /** `make campaign` takes the size that people run. */
-const size = process.env["QM_CAMPAIGN"] === "1" ? { managers: 3, data: 3 } : { managers: 1, data: 2 };
+const isCampaign = process.env["QM_CAMPAIGN"] === "1";
+const size = isCampaign ? { managers: 3, data: 3 } : { managers: 1, data: 2 };
 const declared = {
   apiVersion: "opensearch.org/v1",
   kind: "OpenSearchCluster",
   metadata: { name: "logs", namespace },
   spec: {
-    general: { serviceName: "logs", version: "2.19.4" },
+    general: {
+      serviceName: "logs",
+      version: "2.19.4",
+      additionalConfig: { "path.repo": "/snapshots" },
+      additionalVolumes: [{ name: "snapshots", path: "/snapshots", emptyDir: {} }],
+    },
     nodePools: [
       pool("managers", size.managers, ["cluster_manager"]),
       pool("data", size.data, ["data", "ingest"]),
@@ -153,6 +161,48 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
+    "[search/SC-111] a setting and a repository are added and dropped by the engine's API: those of others stay, no restart",
+    async () => {
+      const before = await podUids();
+      const [rate, shards] = ["indices.recovery.max_bytes_per_sec", "cluster.max_shards_per_node"];
+      const foreign = { type: "fs", settings: { location: "/snapshots/theirs" } };
+      await real.ask("/_snapshot/theirs?verify=false", { method: "PUT", body: foreign });
+      await real.ask("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: "900" } } });
+      const told = async (path: string): Promise<unknown> => JSON.parse((await real.ask(path)).body);
+      const general = {
+        ...declared.spec.general,
+        clusterSettings: { [rate]: "30mb" },
+        // Each pod has a folder of its own: nodes can all read it, and share nothing that they write.
+        snapshotRepositories: [
+          { name: "backup", type: "fs", settings: { location: "/snapshots", readonly: "true" } },
+        ],
+      };
+      await real.apply({ ...declared, spec: { ...declared.spec, general } });
+      const added = await real.until(isReady);
+      expect(added.status?.repositories).toMatchObject([{ name: "backup", verified: true }]);
+      expect(Object.keys((await told("/_snapshot")) as object).toSorted()).toEqual(["backup", "theirs"]);
+      expect(await told("/_cluster/settings?flat_settings=true")).toMatchObject({
+        persistent: { [rate]: "30mb", [shards]: "900" },
+      });
+      const written = { ...general, snapshotRepositories: [{ name: "backup", ...foreign }] };
+      await real.apply({ ...declared, spec: { ...declared.spec, general: written } });
+      await real.until((each) =>
+        (each.status?.conditions ?? []).some(({ reason }) => reason === "RepositoryUnverified"),
+      );
+      await real.apply(declared);
+      await real.until(isReady);
+      expect(Object.keys((await told("/_snapshot")) as object)).toEqual(["theirs"]);
+      expect(await told("/_cluster/settings?flat_settings=true")).toMatchObject({
+        persistent: { [shards]: "900" },
+      });
+      expect(await podUids()).toEqual(before);
+      await real.ask("/_snapshot/theirs", { method: "DELETE" });
+      await real.ask("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: null } } });
+    },
+    2 * minute,
+  );
+
+  test(
     "[search/SC-36] [search/SC-37] users and roles made by others survive an edit of the security Secret; all five users of the file exist",
     async () => {
       const api = "/_plugins/_security/api";
@@ -257,18 +307,24 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
-    "[search/SC-42] [search/SC-60] [search/SC-107] under constant reads and writes every node restarts once, and a data node is added and removed, the operator killed at every write of that: no request fails, no document is lost, never red",
+    "[search/SC-42] [search/SC-60] [search/SC-107] under constant reads and writes every node restarts once, and a data node is added and removed, the operator killed at every write of that, in a campaign also of the roll: no request fails, no document is lost, never red",
     async () => {
       const load = await real.load("orders", { number_of_shards: 2, number_of_replicas: 1 });
       const before = await podUids();
       const grown = { ...declared, metadata: { ...declared.metadata, annotations: restart } };
+      const isRolled = (found: Live<ClusterObject>): boolean =>
+        isReady(found) &&
+        found.status?.restarted?.length === 1 &&
+        found.status.operation === undefined &&
+        found.status.nodes?.every(isCurrent) === true;
+      // A life for every write of every node takes longer than everything else here.
+      if (isCampaign) await real.stop();
       await real.apply(grown);
-      await real.until(
-        (found) =>
-          isReady(found) &&
-          found.status?.restarted?.length === 1 &&
-          found.status.nodes?.every(isCurrent) === true,
-      );
+      const livesOfRoll = isCampaign
+        ? await liveAndDie(real, allCrashes[0], async () => isRolled(await real.get()))
+        : 1;
+      if (isCampaign) await real.operate(real.operator);
+      await real.until(isRolled);
       const after = await podUids();
       expect([...before].filter(([name, uid]) => after.get(name) === uid)).toEqual([]);
       const [managers = {}] = declared.spec.nodePools;
@@ -289,7 +345,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       const tally = await load.end();
       expect(tally).toMatchObject({ failed: [], lost: [], red: 0 });
       expect(tally.written).toBeGreaterThan(100);
-      process.stdout.write(`${JSON.stringify({ ...tally, lives })}\n`);
+      process.stdout.write(`${JSON.stringify({ ...tally, livesOfRoll, lives })}\n`);
     },
     10 * minute,
   );

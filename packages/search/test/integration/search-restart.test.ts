@@ -2,7 +2,15 @@ import { pods } from "@quartermaster/runtime/kinds";
 import { type AuditEntry, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+import {
+  aCluster,
+  aPool,
+  conditionOf,
+  isReady,
+  messageOf,
+  type SearchBench,
+  setUpSearch,
+} from "../support/search-bench.ts";
 
 async function podUids({ client, namespace }: SearchBench): Promise<ReadonlyMap<string, string>> {
   const list = await Array.fromAsync(client.list(pods, { namespace }));
@@ -82,5 +90,47 @@ describe("a configuration that needs a restart", () => {
     );
     await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 6);
     expect(deletedPods(await bench.writes(mark))).toEqual(["logs-data-1", "logs-data-0"]);
+  });
+
+  test("TLS for clients that is switched off on a running cluster is held: the operator still reaches it, and other changes are carried out", async () => {
+    await using bench = await setUpSearch();
+    const pools = [aPool("nodes", 1)];
+    await bench.apply(aCluster("logs", { pools }));
+    await bench.until("logs", isReady);
+    const before = await podUids(bench);
+    const spec = { security: { tls: { http: { enabled: false } } } };
+    await bench.apply(aCluster("logs", { pools, spec, ...changed }));
+    const held = await bench.until(
+      "logs",
+      (found) =>
+        conditionOf(found, "Ready") === "False/OperationNotSupportedYet" &&
+        found.status?.nodePools?.every(({ outdated }) => outdated === 0) === true,
+    );
+    expect(messageOf(held)).toContain("TLS between nodes on, for clients off");
+    expect(held.status).toMatchObject({ health: "green", access: { caSecret: "logs-http-cert" } });
+    const after = await podUids(bench);
+    expect(after.get("logs-nodes-0")).not.toBe(before.get("logs-nodes-0"));
+    await bench.apply(aCluster("logs", { pools, ...changed }));
+    await bench.until("logs", isReady);
+    expect(await podUids(bench)).toEqual(after);
+  });
+
+  test("[search/SC-56] outside of its windows a cluster waits with a restart, until the author skips the check", async () => {
+    await using bench = await setUpSearch();
+    const pools = [aPool("nodes", 1)];
+    // Half a day away, whenever this runs.
+    const cron = `0 ${String((new Date().getUTCHours() + 12) % 24)} * * *`;
+    const spec = { operations: { windows: [{ cron, duration: "1h" }] } };
+    await bench.apply(aCluster("logs", { pools, spec }));
+    await bench.until("logs", isReady);
+    const before = await podUids(bench);
+    await bench.apply(aCluster("logs", { pools, spec, ...changed }));
+    const waits = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/OutsideWindow");
+    expect(waits.status?.operation).toBeUndefined();
+    expect(await podUids(bench)).toEqual(before);
+    const annotations = { "search.quartermaster.dev/skip-check": "insideWindow" };
+    await bench.apply(aCluster("logs", { pools, spec, ...changed, annotations }));
+    await untilRolled(bench);
+    expect(await podUids(bench)).not.toEqual(before);
   });
 });

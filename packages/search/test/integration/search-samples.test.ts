@@ -10,6 +10,7 @@ describe("samples of search clusters", () => {
   test.each([
     { file: "opensearch.yaml", kind: openSearchCluster.kind, version: "2.19.4" },
     { file: "opensearch-single.yaml", kind: openSearchCluster.kind, version: "2.19.4" },
+    { file: "opensearch-backup.yaml", kind: openSearchCluster.kind, version: "2.19.4" },
     { file: "opensearch-autoscaling.yaml", kind: openSearchCluster.kind, version: "2.19.4" },
     { file: "elasticsearch-trial.yaml", kind: elasticsearchCluster.kind, version: "7.17.28" },
   ])("$file applies as it is, and becomes Ready", async ({ file, kind, version }) => {

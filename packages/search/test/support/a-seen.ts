@@ -120,6 +120,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     ignored: [],
     status: {},
     heldVersion: undefined,
+    heldTls: undefined,
     isSuperseded: false,
     takenNames: [],
     material: aMaterial(),

@@ -70,6 +70,14 @@ export class EngineHome implements AsyncDisposable {
     return new EngineHome(distribution, folder);
   }
 
+  /** A folder that all nodes may write to. */
+  async openFolder(name: string): Promise<string> {
+    const path = join(this.folder, name);
+    await mkdir(path);
+    if (isRoot) await chown(path, engineUser, engineUser);
+    return path;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }

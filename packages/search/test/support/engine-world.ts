@@ -20,6 +20,8 @@ export interface EngineWorld extends AsyncDisposable {
   readonly authority: TestAuthority;
   /** Its version as nodes must report it. */
   readonly version: string;
+  /** A folder that every node opens to snapshots. */
+  readonly repositoryFolder: string;
   createIndex(name: string, shape: { readonly shards: number; readonly replicas: number }): Promise<void>;
   /** Puts other files where the node reads them; it reads them when it is told to, and when it starts. */
   writeFiles(node: string, files: NodeFiles): Promise<void>;

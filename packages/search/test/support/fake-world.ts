@@ -40,6 +40,7 @@ export async function startFakeWorld(distribution: Distribution = "opensearch"):
   return {
     authority,
     version: "2.19.4",
+    repositoryFolder: "/snapshots",
     connect: engine.connect,
     target: {
       distribution,

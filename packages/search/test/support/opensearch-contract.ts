@@ -256,8 +256,55 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
         return now.relocatingShards === 0 && now;
       });
       expect(health.status).toBe("green");
-      expect(rows.filter(({ index, node }) => index === "twice" && node === secondData)).toHaveLength(2);
+      const stuck = rows.filter(({ index, node }) => index === "twice" && node === secondData);
+      expect(stuck).toHaveLength(2);
+      for (const copy of stuck) {
+        const { nodes, words } = await client.explain(copy);
+        expect(nodes).toEqual([{ node: firstData, deciders: ["same_shard"] }]);
+        expect(words).toContain("same_shard: ");
+      }
       await client.putSettings({ transient: { [exclude]: null } });
+    });
+
+    test("a copy that is not placed is explained by what each node says to it", async () => {
+      const enable = "cluster.routing.allocation.enable";
+      await client.putSettings({ transient: { [enable]: "primaries" } });
+      await world.createIndex("waiting", { shards: 1, replicas: 1 });
+      const copy = await world.until(async () => {
+        const rows = (await client.shards()).filter(({ index }) => index === "waiting");
+        const isPlaced = rows.some(({ isPrimary, state }) => isPrimary && state === "STARTED");
+        return isPlaced && rows.find(({ state }) => state === "UNASSIGNED");
+      });
+      const { nodes, words } = await client.explain(copy);
+      expect(nodes.map(({ node }) => node).toSorted()).toEqual([...data].toSorted());
+      expect(nodes.map(({ deciders }) => deciders.toSorted().join()).toSorted()).toEqual([
+        "enable",
+        "enable,same_shard",
+      ]);
+      expect(words.length).toBeGreaterThan(5);
+      await client.putSettings({ transient: { [enable]: null } });
+      await world.until(async () => (await client.health()).status === "green");
+    });
+
+    test("repositories are registered, read back, tried out, changed and deregistered; others stay", async () => {
+      const location = `${world.repositoryFolder}/ours`;
+      const theirs = { name: "theirs", type: "fs", settings: { location: world.repositoryFolder } };
+      const ours = { name: "ours", type: "fs", settings: { location, compress: "true" } };
+      expect(await client.repositories()).toEqual([]);
+      await client.putRepository(theirs);
+      await client.putRepository(ours);
+      expect((await client.repositories()).toSorted(byName)).toEqual([ours, theirs]);
+      await client.verifyRepository("ours");
+      const changed = { ...ours, settings: { location, max_snapshot_bytes_per_sec: "1mb" } };
+      await client.putRepository(changed);
+      expect((await client.repositories()).find((each) => each.name === "ours")).toEqual(changed);
+      await client.deleteRepository("ours");
+      await client.deleteRepository("ours");
+      expect(await codeOf(client.deleteRepository("*"))).toBe("invalid");
+      expect(await codeOf(client.verifyRepository("ours"))).not.toBe("ok");
+      expect(await codeOf(client.putRepository({ ...ours, type: "nobody-has-it" }))).toBe("invalid");
+      expect(await client.repositories()).toEqual([theirs]);
+      await client.deleteRepository("theirs");
     });
 
     test("vote exclusions take names of nobody, and are cleared while nodes live", async () => {
@@ -343,6 +390,10 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       expect((await client.coordination()).clusterUuid).toBe(uuid);
     });
   });
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name.localeCompare(other.name);
 }
 
 function noHealth(error: unknown): { readonly nodes: number; readonly status: string } {

@@ -26,12 +26,13 @@ export async function startOpensearchWorld(): Promise<EngineWorld> {
   const files = await nodeFiles(authority);
   const home = await EngineHome.create("opensearch", version);
   stack.use(home);
+  const repositoryFolder = await home.openFolder("snapshots");
   const names = [nodeNames.manager, ...nodeNames.data];
   const nodes = new Map<string, EngineProcess>();
   for (const [at, name] of names.entries()) {
     const node = new EngineProcess(home, name);
     stack.use(node);
-    await node.prepare(settingsOf(name, at), filesOf(files));
+    await node.prepare(settingsOf(name, at, repositoryFolder), filesOf(files));
     nodes.set(name, node);
     node.start();
   }
@@ -45,6 +46,7 @@ export async function startOpensearchWorld(): Promise<EngineWorld> {
   return {
     authority,
     version,
+    repositoryFolder,
     target,
     connect: restEngine({ system: realSystem() }),
     createIndex: async (name, { shards, replicas }) => {
@@ -68,7 +70,7 @@ export async function startOpensearchWorld(): Promise<EngineWorld> {
   };
 }
 
-function settingsOf(name: string, at: number): Readonly<Record<string, unknown>> {
+function settingsOf(name: string, at: number, repositoryFolder: string): Readonly<Record<string, unknown>> {
   const ssl = ["transport", "http"].flatMap((layer): readonly (readonly [string, unknown])[] => [
     [`plugins.security.ssl.${layer}.pemcert_filepath`, "tls.crt"],
     [`plugins.security.ssl.${layer}.pemkey_filepath`, "tls.key"],
@@ -85,6 +87,7 @@ function settingsOf(name: string, at: number): Readonly<Record<string, unknown>>
     "transport.port": 9300,
     "discovery.seed_hosts": [`${nodeAddress(0)}:9300`],
     ...(name === nodeNames.manager ? { "cluster.initial_cluster_manager_nodes": [nodeNames.manager] } : {}),
+    "path.repo": [repositoryFolder],
     // A node without a manager answers nobody before this is over (default: 30 s).
     "discovery.initial_state_timeout": "1s",
     "cluster.routing.allocation.disk.threshold_enabled": false,

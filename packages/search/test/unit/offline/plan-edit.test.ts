@@ -129,6 +129,17 @@ describe("planEdit", () => {
     });
   });
 
+  test("TLS of a cluster that has formed is held, and nobody restarts for it", () => {
+    const open = declared([pool("nodes", 3)]);
+    const next = { ...open, spec: { ...open.spec, security: { tls: { http: { enabled: false } } } } };
+    const formed = { ...before, status: { clusterUuid: "U" } };
+    expect(planEdit(next as typeof open, formed)).toMatchObject({
+      heldTls: "TLS between nodes on, for clients off",
+      restarts: [],
+    });
+    expect(planEdit(next as typeof open, before).heldTls).toBeUndefined();
+  });
+
   test("counts the nodes that there really are", () => {
     const nodePools = [{ component: "nodes", target: 5 }];
     const shrunk = { ...before, status: { nodePools } };
@@ -186,6 +197,7 @@ describe("readDeclaration", () => {
     "opensearch.yaml",
     "opensearch-single.yaml",
     "opensearch-autoscaling.yaml",
+    "opensearch-backup.yaml",
     "elasticsearch-trial.yaml",
   ])("sample %s is read and has no fault", (file) => {
     const url = new URL(`../../../../../config/samples/${file}`, import.meta.url);

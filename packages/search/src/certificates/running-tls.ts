@@ -1,0 +1,75 @@
+import { fieldOf, listOf, type Live, textOf } from "@quartermaster/runtime";
+import type { Pod, StatefulSet } from "@quartermaster/runtime/kinds";
+
+import type { SearchCluster } from "../model/search-cluster.ts";
+
+/** Which layers nodes use TLS on. */
+export interface RunningTls {
+  readonly transport: boolean;
+  readonly http: boolean;
+}
+
+/**
+ * How the nodes that run were started, by the certificates that their pods mount; those of most, where they differ. Without a pod, as the
+ * next one would be started. Undefined where neither says.
+ */
+export function runningTls({
+  pods,
+  sets,
+}: {
+  readonly pods: readonly Live<Pod>[];
+  readonly sets: readonly Live<StatefulSet>[];
+}): RunningTls | undefined {
+  const live = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const modes = live.flatMap(({ spec }) => modeOf(spec) ?? []);
+  const templates = sets.flatMap(({ spec }) => modeOf(spec.template.spec) ?? []);
+  const known = modes.length > 0 ? modes : templates;
+  const count = ({ transport, http }: RunningTls): number =>
+    known.filter((mode) => mode.transport === transport && mode.http === http).length;
+  return known.toSorted((one, other) => count(other) - count(one))[0];
+}
+
+/** The declaration with TLS as the nodes have it. `held` is what is declared and cannot be carried out. */
+export function withRunningTls(
+  cluster: SearchCluster,
+  running: RunningTls | undefined,
+): { readonly cluster: SearchCluster; readonly heldTls: string | undefined } {
+  const { security } = cluster;
+  const declared = tlsOf(cluster);
+  if (running === undefined || (running.transport === declared.transport && running.http === declared.http))
+    return { cluster, heldTls: undefined };
+  return {
+    cluster: {
+      ...cluster,
+      security: {
+        ...security,
+        isEnabled: running.transport,
+        transport: { ...security.transport, isEnabled: running.transport },
+        http: { ...security.http, isEnabled: running.http },
+      },
+    },
+    heldTls: `TLS between nodes ${word(declared.transport)}, for clients ${word(declared.http)}`,
+  };
+}
+
+/** What is declared. Without security there is no TLS. */
+export function tlsOf({ security }: Pick<SearchCluster, "security">): RunningTls {
+  const { isEnabled, transport, http } = security;
+  return { transport: isEnabled && transport.isEnabled, http: isEnabled && http.isEnabled };
+}
+
+function word(isOn: boolean): string {
+  return isOn ? "on" : "off";
+}
+
+/** Our pods always have volumes; what has none says nothing. */
+function modeOf(spec: unknown): RunningTls | undefined {
+  const volumes = listOf(spec, "volumes");
+  if (volumes.length === 0) return undefined;
+  const certificates = volumes.find((volume) => textOf(volume, "name") === "certificates");
+  const sources = listOf(fieldOf(certificates, "projected"), "sources");
+  const paths = sources
+    .flatMap((source) => listOf(fieldOf(source, "secret"), "items"))
+    .map((item) => textOf(item, "path"));
+  return { transport: paths.includes("transport.crt"), http: paths.includes("http.crt") };
+}

@@ -1,0 +1,68 @@
+import { digestOf } from "@quartermaster/runtime";
+
+import {
+  decideEntries,
+  type EntryPlan,
+  type EntryPolicy,
+  type EntryRecord,
+  isEntriesDone,
+} from "../declared-entries/decide-entries.ts";
+import type { EngineSettings } from "../engine/engine-facts.ts";
+import type { ClusterStatus, Seen } from "../seen.ts";
+
+/** Most keys that a spec may declare. */
+export const mostSettings = 256;
+
+/** What the spec declares is what holds: a value that somebody set by the API is replaced. Verified once it is in effect. */
+const policy: EntryPolicy = { overwritesForeign: true, isVerified: true, mostRecords: 2 * mostSettings };
+
+type Known = Pick<Seen, "cluster"> & { readonly status: Partial<ClusterStatus> };
+
+/** What becomes of the engine's persistent settings. Pure: asked again with live reads before anything is written. */
+export function planSettings({ cluster, status }: Known, settings: EngineSettings): EntryPlan {
+  const digests = digestsOf(status.clusterUuid);
+  const plan = decideEntries(
+    {
+      wanted: digests(cluster.dynamicSettings),
+      recorded: status.clusterSettings ?? [],
+      present: digests(settings.persistent),
+    },
+    policy,
+  );
+  const hidden = shadowedSettings({ cluster }, settings);
+  const isHidden = ({ name }: EntryRecord): boolean => hidden.includes(name);
+  return { ...plan, after: plan.after.map((record) => (isHidden(record) ? withoutProof(record) : record)) };
+}
+
+function withoutProof({ verified: _verified, ...record }: EntryRecord): EntryRecord {
+  return record;
+}
+
+/** Whether the engine has to be asked for its settings. */
+export function isSettingsAsked({ cluster, status }: Known): boolean {
+  if (status.clusterUuid === undefined || cluster.isPaused) return false;
+  const wanted = digestsOf(status.clusterUuid)(cluster.dynamicSettings);
+  return !isEntriesDone({ wanted, recorded: status.clusterSettings ?? [] }, policy);
+}
+
+/** Declared settings that have no effect, because a transient one of somebody else has the same name. */
+export function shadowedSettings(
+  { cluster }: Pick<Seen, "cluster">,
+  { transient }: EngineSettings,
+): readonly string[] {
+  return Object.entries(cluster.dynamicSettings)
+    .filter(([key, value]) => typeof transient[key] === "string" && transient[key] !== value)
+    .map(([key]) => key)
+    .toSorted();
+}
+
+function digestsOf(
+  uuid: string | undefined,
+): (settings: Readonly<Record<string, string | null>>) => ReadonlyMap<string, string> {
+  return (settings) =>
+    new Map(
+      Object.entries(settings).flatMap(([key, value]) =>
+        value === null ? [] : [[key, digestOf({ uuid: uuid ?? "", key, value }).slice(0, 32)]],
+      ),
+    );
+}

@@ -1,0 +1,18 @@
+import { settingIssues } from "./cluster-settings/setting-issues.ts";
+import { windowIssues } from "./maintenance/window-issues.ts";
+import type { SearchCluster, SpecIssue } from "./model/search-cluster.ts";
+import { repositoryIssues, type RepositoryPolicy } from "./repositories/repository-issues.ts";
+import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
+
+/** What the operator's settings allow to authors. */
+export interface OperatorPolicy extends WorkloadPolicy, RepositoryPolicy {}
+
+/** Everything in a spec that can be read and must not, or cannot, be carried out here. */
+export function specIssues(cluster: SearchCluster, policy: OperatorPolicy): readonly SpecIssue[] {
+  return [
+    ...workloadIssues(cluster, policy),
+    ...repositoryIssues(cluster, policy),
+    ...settingIssues(cluster),
+    ...windowIssues(cluster),
+  ];
+}
