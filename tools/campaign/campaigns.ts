@@ -78,6 +78,13 @@ export const campaigns: readonly Campaign[] = [
     cases: "",
   },
   {
+    name: "monitoring-stack",
+    what: "Prometheus and Alertmanager as pods: TLS, every dashboard query, an alert that fires and is resolved",
+    file: "monitoring-stack",
+    level: "e2e",
+    cases: "",
+  },
+  {
     name: "operation-model",
     what: "the model of restart and removal, depth 14, three disturbances",
     file: "operation-model",

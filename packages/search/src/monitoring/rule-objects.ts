@@ -79,7 +79,8 @@ function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObj
   );
 }
 
-function scopeOf({ namespace, name }: SearchCluster): {
+/** Which series are the cluster's. */
+export function scopeOf({ namespace, name }: SearchCluster): {
   readonly namespace: string;
   readonly cluster: string;
 } {
@@ -112,7 +113,7 @@ function grafanaObjects(cluster: SearchCluster): readonly WantedObject[] {
 }
 
 /** File of the rules in their ConfigMap. */
-const alertsFile = "alerts.json";
+export const alertsFile = "alerts.json";
 
 /** JSON is YAML: a Prometheus takes the file as it is. */
 function alertsConfigMap(cluster: SearchCluster): ConfigMap {

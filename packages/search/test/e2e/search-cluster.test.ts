@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 
 import { openSearchCluster } from "@quartermaster/api";
 import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import { panelQueries, panelsThatAreEmpty, panelsWithoutData } from "../support/panel-queries.ts";
 import { prometheusProgram } from "../support/promtool.ts";
 import { leanJvm } from "./engine-pods.ts";
 import { writeExporterImage } from "./exporter-image.ts";
@@ -141,6 +143,19 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
           said.includes('"cluster":"logs"'),
         );
         await prometheus.until("/api/v1/rules", (said) => said.split('"health":"ok"').length === 19);
+        await eventually(
+          async (see) => {
+            // Times of a query or a write have values only while there are some.
+            await real.ask("/books/_search?q=title:emma");
+            await real.ask("/books/_doc/2?refresh=true", { method: "PUT", body: { title: "Persuasion" } });
+            const empty = await panelsThatAreEmpty(
+              panelQueries({ namespace, cluster: "logs" }),
+              async (path) => await prometheus.until(path, () => true),
+            );
+            return isDeepStrictEqual(see(empty), Object.keys(panelsWithoutData).toSorted());
+          },
+          { withinMs: minute, everyMs: 2_000 },
+        );
       }
 
       await real.apply(declared);

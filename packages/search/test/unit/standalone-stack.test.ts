@@ -36,7 +36,7 @@ function made(
   part: (typeof parts)[number],
   followed: Readonly<Record<string, string>> = {},
 ): Made {
-  const own = standaloneStack(clusterWith(wish), wish, followed).filter(
+  const own = standaloneStack(clusterWith(wish), wish, { followed, readAtStart: {} }).filter(
     ({ object }) => object.metadata.name === `logs-${part}`,
   );
   const of = (kind: string): unknown => own.find((each) => each.kind.kind === kind)?.object;
@@ -95,7 +95,14 @@ test("Prometheus keeps its figures in the pod, or in a claim of the author's", (
 test("Grafana finds the data source and the dashboards, and reads its login from files", () => {
   const { data = {} } = made(wishWith(), "grafana").config;
   expect(parse(data["datasources.yaml"] ?? "")).toMatchObject({
-    datasources: [{ type: "prometheus", url: "http://logs-prometheus.team.svc:9090" }],
+    datasources: [
+      {
+        type: "prometheus",
+        url: "https://logs-prometheus.team.svc:9090",
+        jsonData: { tlsAuthWithCACert: true },
+        secureJsonData: { tlsCACert: "$__file{/etc/monitoring-certificate/ca.crt}" },
+      },
+    ],
   });
   expect(parse(data["dashboards.yaml"] ?? "")).toMatchObject({
     providers: [{ options: { path: "/etc/grafana-dashboards" } }],
