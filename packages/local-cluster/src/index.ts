@@ -19,6 +19,8 @@ export type { ApiAccess, ApiAnswer, ApiRequest } from "./api/api-client.ts";
 export type { AuditPolicy } from "./control-plane/audit-policy.ts";
 export type { ComponentHandle } from "./control-plane/component.ts";
 export type { EtcdHandle } from "./control-plane/etcd.ts";
+export { provideProgram } from "./debian/provide-program.ts";
+export type { ProgramRequest } from "./debian/provide-program.ts";
 export { provideProgramImage } from "./debian/provide-program-image.ts";
 export type { ProgramImage, ProgramImageRequest } from "./debian/provide-program-image.ts";
 export { progressPrinter } from "./assets/progress-printer.ts";

@@ -22,7 +22,7 @@ export { makeIdentity } from "./identity.ts";
 export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
 export { startOperator } from "./operator-process.ts";
 export type { OperatorProcess } from "./operator-process.ts";
-export { provideProgramImage, reachPods, startLocalCluster } from "@quartermaster/local-cluster";
+export { provideProgram, provideProgramImage, reachPods, startLocalCluster } from "@quartermaster/local-cluster";
 export type { LocalCluster, LocalClusterOptions, PodReach } from "@quartermaster/local-cluster";
 export { provideEngineHome, provideEngineImage } from "@quartermaster/local-cluster/engines";
 export type { EngineImage, EngineVersion } from "@quartermaster/local-cluster/engines";

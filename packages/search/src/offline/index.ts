@@ -6,4 +6,8 @@ export { restartAnnotation } from "../model/read-cluster.ts";
 export type { ClusterObject } from "../model/read-cluster.ts";
 export type { SpecIssue } from "../model/search-cluster.ts";
 export { limitsText } from "../autoscaling/limit-text.ts";
+export { dashboardPanels } from "../monitoring/dashboard-panels.ts";
+export type { Panel } from "../monitoring/dashboard-panels.ts";
+export { stackPorts } from "../monitoring/prometheus-files.ts";
+export { monitoringNames } from "../workload/monitoring-names.ts";
 export { searchReasons } from "../reasons.ts";

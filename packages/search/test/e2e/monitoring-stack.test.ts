@@ -1,3 +1,9 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
 import { openSearchCluster } from "@quartermaster/api";
 import {
   configMaps,
@@ -141,8 +147,6 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         "/-/ready",
       );
       expect(plain.status).toBe(400);
-      const engineCa = await real.client.get(secrets, { namespace, name: `${name}-ca` });
-      expect(Object.keys(engineCa.data ?? {})).toContain("ca.crt");
       const wrong: ServiceDoor = {
         dial: async () => await real.dialService(`${name}-alertmanager`, 9093),
         tls: { ca: "", servername: `${name}-alertmanager.${namespace}.svc` },
@@ -176,7 +180,12 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
   /** The same rules with a shorter wait, in the same pod. The operator is away meanwhile: it would put its own back, and does so at the end. */
   async function shortenWaits(): Promise<void> {
     const { groups } = ruleFile({ namespace, cluster: name });
-    const short = { groups: groups.map((group) => ({ ...group, rules: group.rules.map((rule) => ({ ...rule, for: "20s" })) })) };
+    const short = {
+      groups: groups.map((group) => ({
+        ...group,
+        rules: group.rules.map((rule) => ({ ...rule, for: "20s" })),
+      })),
+    };
     const merge = async (of: string, data: Readonly<Record<string, string>>): Promise<void> => {
       await real.client.patch(
         configMaps,
@@ -192,6 +201,37 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
     const list = await Array.fromAsync(real.client.list(pods, { namespace }));
     const own = list.find((each) => each.metadata.name.startsWith(`${name}-prometheus-`));
     await real.client.delete(pods, { namespace, name: own?.metadata.name ?? "" });
+  }
+
+  /** `qm search dashboards`, through the API server. Run beside this process, which is where the operator lives. */
+  async function drawPage(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
+    const file = join(folder, "overview.html");
+    const program = join(import.meta.dirname, "../../../../apps/cli/src/main.ts");
+    const words = ["search", "dashboards", name, "-n", namespace, "--since", "30m", "-o", file];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [program, ...words, "--kubeconfig", real.kubeconfigPath],
+      { encoding: "utf8" },
+    );
+    expect(stdout).toContain("8 of 9 panels have data");
+    expect(readFileSync(file, "utf8")).toContain(`<h1>${namespace}/${name}: overview</h1>`);
+    rmSync(folder, { recursive: true });
+  }
+
+  /** With `QM_RECORD`, a file: writes what Prometheus answered to the overview, for tests that draw it without a cluster. */
+  async function record(ask: (path: string) => Promise<string>): Promise<void> {
+    const file = process.env["QM_RECORD"];
+    if (file === undefined) return;
+    const to = Math.floor(Date.now() / 1000);
+    const answers: Record<string, unknown> = {};
+    for (const { panel, expr } of panelQueries({ namespace, cluster: name })) {
+      if (!panel.startsWith("overview: ")) continue;
+      const query = encodeURIComponent(expr);
+      const path = `/api/v1/query_range?query=${query}&start=${String(to - 600)}&end=${String(to)}&step=10`;
+      answers[expr] = JSON.parse(await ask(path));
+    }
+    writeFileSync(file, JSON.stringify({ toSeconds: to, answers }));
   }
 
   async function scaleData(replicas: number): Promise<void> {
@@ -214,14 +254,11 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
           return String(error);
         }
       };
-      await eventually(
-        async (see) => {
-          const said = see(await answered(prometheus, "/api/v1/query?query=opensearch_cluster_status"));
-          const rules = await answered(prometheus, "/api/v1/rules");
-          return said.includes(`"cluster":"${name}"`) && rules.split('"duration":20').length === 19;
-        },
-        patience,
-      );
+      await eventually(async (see) => {
+        const said = see(await answered(prometheus, "/api/v1/query?query=opensearch_cluster_status"));
+        const rules = await answered(prometheus, "/api/v1/rules");
+        return said.includes(`"cluster":"${name}"`) && rules.split('"duration":20').length === 19;
+      }, patience);
       const times: Record<string, number> = {};
       let lastMs = performance.now();
       const lap = (what: string): void => {
@@ -242,7 +279,9 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       const hasTold = async (status: string): Promise<boolean> =>
         (await told())
           .split("\n")
-          .some((line) => line.includes('"alertname":"NodeMissing"') && line.includes(`"status":"${status}"`));
+          .some(
+            (line) => line.includes('"alertname":"NodeMissing"') && line.includes(`"status":"${status}"`),
+          );
 
       await scaleData(1);
       await eventually(async (see) => see(await stateOf()) === "pending", patience);
@@ -266,6 +305,8 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       lap("receiver told of the end");
       process.stdout.write(`NodeMissing, seconds from step to step: ${JSON.stringify(times)}\n`);
 
+      await drawPage();
+      await record(prometheus);
       await real.operate(real.operator);
       const wanted = JSON.stringify(ruleFile({ namespace, cluster: name }), undefined, 2);
       await eventually(

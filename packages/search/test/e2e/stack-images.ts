@@ -13,7 +13,6 @@ export async function provideStackImages(): Promise<readonly string[]> {
     },
   ];
   const made: string[] = [];
-  for (const image of images)
-    made.push((await provideProgramImage({ ...image, user: "65534" })).folder);
+  for (const image of images) made.push((await provideProgramImage({ ...image, user: "65534" })).folder);
   return made;
 }
