@@ -10,10 +10,7 @@ const stackPart = z.strictObject(stackPartFields).optional();
 const grafanaPart = z
   .strictObject({
     ...stackPartFields,
-    enable: z
-      .boolean()
-      .optional()
-      .describe("Whether a standalone stack has a Grafana. Defaults to true."),
+    enable: z.boolean().optional().describe("Whether a standalone stack has a Grafana. Defaults to true."),
   })
   .optional();
 

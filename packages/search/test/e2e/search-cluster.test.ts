@@ -3,17 +3,16 @@ import { isDeepStrictEqual } from "node:util";
 
 import { openSearchCluster } from "@quartermaster/api";
 import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
-import { eventually, hasRealNodes } from "@quartermaster/testkit";
+import { eventually, hasRealNodes, prometheusProgram, startPrometheus } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
 import { panelQueries, panelsThatAreEmpty, panelsWithoutData } from "../support/panel-queries.ts";
-import { prometheusProgram } from "../support/promtool.ts";
 import { leanJvm } from "./engine-pods.ts";
 import { writeExporterImage } from "./exporter-image.ts";
+import { openDoor } from "./open-door.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
-import { openDoor, startPrometheus } from "./scrape.ts";
 
 const minute = 60_000;
 const namespace = "team";

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { ConfigMap, Deployment, NetworkPolicy } from "@quartermaster/runtime/kinds";
+import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
@@ -11,7 +12,6 @@ import type { MonitoringWish, SearchCluster } from "../../src/model/search-clust
 import { operatorStack } from "../../src/monitoring/operator-stack.ts";
 import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";
 import { aMonitoring, aSearchCluster } from "../a-search-cluster.ts";
-import { prometheusProgram } from "../support/promtool.ts";
 
 function wishWith(
   stack: Partial<MonitoringWish["stack"]> = {},
