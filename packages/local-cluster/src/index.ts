@@ -19,6 +19,7 @@ export type { ApiAccess, ApiAnswer, ApiRequest } from "./api/api-client.ts";
 export type { AuditPolicy } from "./control-plane/audit-policy.ts";
 export type { ComponentHandle } from "./control-plane/component.ts";
 export type { EtcdHandle } from "./control-plane/etcd.ts";
+export { debianPrograms } from "./debian/debian-programs.ts";
 export { provideProgram } from "./debian/provide-program.ts";
 export type { ProgramRequest } from "./debian/provide-program.ts";
 export { provideProgramImage } from "./debian/provide-program-image.ts";

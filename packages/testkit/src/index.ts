@@ -23,6 +23,7 @@ export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
 export { startOperator } from "./operator-process.ts";
 export type { OperatorProcess } from "./operator-process.ts";
 export {
+  debianPrograms,
   provideProgram,
   provideProgramImage,
   reachPods,

@@ -9,6 +9,7 @@ import { thisPlatform } from "../assets/platform.ts";
 import type { ProgressReport } from "../assets/progress.ts";
 import { beginStep } from "../assets/running-step.ts";
 import { librariesOf, merged } from "../engines/system-files.ts";
+import { folderEntries } from "../images/folder-entries.ts";
 import { writeImageLayout } from "../images/image-layout.ts";
 import type { TarEntry } from "../images/tar.ts";
 import { realSystem, type System } from "../system/system.ts";
@@ -22,6 +23,8 @@ export interface ProgramImageRequest {
   readonly packageName: string;
   /** Path of the program in the package, without a leading slash. In the image it lies in `/bin`, and is the entry point. */
   readonly program: string;
+  /** Folders of the package that the program reads, without a leading slash; they keep their places (default: none). */
+  readonly folders?: readonly string[];
   /** Numeric, e.g. `65534`. */
   readonly user: string;
   readonly report?: ProgressReport;
@@ -85,8 +88,8 @@ export async function provideProgramImage(
 /** Raised when the way in which images are put together changes. */
 const FORMAT = 1;
 
-function folderName({ name, packageName, program, user }: ProgramImageRequest): string {
-  const text = JSON.stringify([FORMAT, name, packageName, program, user]);
+function folderName({ name, packageName, program, folders = [], user }: ProgramImageRequest): string {
+  const text = JSON.stringify([FORMAT, name, packageName, program, folders, user]);
   const { os, arch } = thisPlatform();
   return `${packageName}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}-${os}-${arch}`;
 }
@@ -99,7 +102,7 @@ function imagesFolder(system: System): string {
 
 /** The finished layout appears by a rename: what is in the cache is whole. */
 async function makeImage(
-  { name, packageName, program, user }: ProgramImageRequest,
+  { name, packageName, program, folders = [], user }: ProgramImageRequest,
   { cache, folder, system }: { readonly cache: string; readonly folder: string; readonly system: System },
 ): Promise<void> {
   const workplace = await openWorkplace(cache, system);
@@ -108,7 +111,10 @@ async function makeImage(
     const target = join(workplace, "layout");
     await writeImageLayout({
       name,
-      entries: programEntries(join(root, program)),
+      entries: [
+        ...programEntries(join(root, program), folders),
+        ...folders.flatMap((prefix) => folderEntries(join(root, prefix), { prefix })),
+      ],
       entrypoint: [`/bin/${basename(program)}`],
       env: { PATH: "/bin" },
       user,
@@ -122,10 +128,11 @@ async function makeImage(
   }
 }
 
-function programEntries(program: string): readonly TarEntry[] {
+function programEntries(program: string, kept: readonly string[]): readonly TarEntry[] {
   const libraries = librariesOf([program]).map((path) => ({ path: merged(path), from: path }));
   const files = [{ path: `usr/bin/${basename(program)}`, from: program }, ...libraries];
-  const folders = new Set(["dev", "etc", "proc", "sys", "usr/bin", "usr/lib", "usr/lib64"].flatMap(parents));
+  const always = ["dev", "etc", "proc", "sys", "usr/bin", "usr/lib", "usr/lib64"];
+  const folders = new Set([...always, ...kept].flatMap(parents));
   for (const { path } of libraries) for (const folder of parents(path).slice(0, -1)) folders.add(folder);
   return [
     ...[...folders].map((path): TarEntry => ({ kind: "folder", path, mode: 0o755 })),

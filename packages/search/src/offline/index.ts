@@ -2,6 +2,7 @@ export { planEdit } from "./plan-edit.ts";
 export type { EditPlan, PoolEdit, PoolScaling } from "./plan-edit.ts";
 export { kindOf, readDeclaration, searchKinds } from "./read-declaration.ts";
 export type { ReadDeclaration } from "./read-declaration.ts";
+export { stackImages } from "../model/read-monitoring.ts";
 export { restartAnnotation } from "../model/read-cluster.ts";
 export type { ClusterObject } from "../model/read-cluster.ts";
 export type { SpecIssue } from "../model/search-cluster.ts";
