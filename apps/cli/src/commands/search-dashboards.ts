@@ -11,15 +11,11 @@ import {
 
 import { type Cluster, connect } from "../cluster/connect.ts";
 import { getSearchCluster } from "../cluster/get-search-cluster.ts";
-import type { Command, CommandContext } from "../command.ts";
-import { dashboardPage } from "../dashboard/draw-page.ts";
+import type { Command } from "../command.ts";
+import { type AskPrometheus, prometheusAt, prometheusBehind } from "../dashboard/ask-prometheus.ts";
+import { dashboardPage } from "../dashboard/dashboard-page.ts";
 import { readPanels } from "../dashboard/panel-data.ts";
-import {
-  type AskPrometheus,
-  prometheusAt,
-  prometheusBehind,
-  type TimeRange,
-} from "../dashboard/prometheus-api.ts";
+import type { TimeRange } from "../dashboard/query-range.ts";
 import { CliError, usageError } from "../errors.ts";
 import { exitCode } from "../exit-code.ts";
 import { type Invocation, onlyPositional } from "../input/invocation.ts";
@@ -55,7 +51,7 @@ export const searchDashboardsCommand: Command = {
     const output = outputOf(invocation.text("output"));
     await using cluster = await connect(invocation, context);
     const object = await getSearchCluster(cluster, name, context.signal);
-    const ask = await askOf(object, cluster, { invocation, context });
+    const ask = (await askAtAddress(invocation)) ?? askOfStack(object, cluster);
     const range = rangeOf(context.system.wallMs(), span);
     const { namespace } = object.metadata;
     const scope = { namespace: namespace ?? cluster.namespace, cluster: name, range, signal: context.signal };
@@ -118,25 +114,22 @@ function rangeOf(nowMs: number, spanSeconds: number): TimeRange {
   };
 }
 
-async function askOf(
-  { metadata, status }: Live<ClusterObject>,
-  { transport }: Cluster,
-  { invocation, context }: { readonly invocation: Invocation; readonly context: CommandContext },
-): Promise<AskPrometheus> {
-  const address = invocation.text("prometheus");
-  const caFile = invocation.text("prometheus-ca");
+/** Undefined where the person names none. */
+async function askAtAddress(invocation: Invocation): Promise<AskPrometheus | undefined> {
+  const [address, caFile] = [invocation.text("prometheus"), invocation.text("prometheus-ca")];
   if (address !== undefined)
     return prometheusAt(address, caFile === undefined ? undefined : await readFile(caFile, "utf8"));
   if (caFile !== undefined) throw usageError("--prometheus-ca needs --prometheus");
-  context.signal.throwIfAborted();
-  if (status?.monitoring?.stack !== "Standalone")
+  return undefined;
+}
+
+function askOfStack({ metadata, status }: Live<ClusterObject>, cluster: Cluster): AskPrometheus {
+  const { name, namespace = cluster.namespace } = metadata;
+  const stack = status?.monitoring?.stack ?? "not set";
+  if (stack !== "Standalone")
     throw new CliError(
-      `${metadata.name} has no Prometheus of its own (status.monitoring.stack is ${status?.monitoring?.stack ?? "not set"}); name yours with --prometheus`,
+      `${name} has no Prometheus of its own (status.monitoring.stack is ${stack}); name yours with --prometheus`,
     );
-  const { stack } = monitoringNames({ name: metadata.name });
-  return prometheusBehind(transport, {
-    namespace: metadata.namespace ?? "",
-    service: stack.prometheus,
-    port: stackPorts.prometheus,
-  });
+  const service = monitoringNames({ name }).stack.prometheus;
+  return prometheusBehind(cluster.transport, { namespace, service, port: stackPorts.prometheus });
 }

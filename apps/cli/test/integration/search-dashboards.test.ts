@@ -103,6 +103,17 @@ async function qm(...words: readonly string[]): Promise<Said> {
   });
 }
 
+const figuresSchema = z.object({
+  panels: z.array(z.object({ panel: z.string(), lines: z.array(z.object({ name: z.string() })) })),
+});
+
+interface Wrong {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly code: number;
+  readonly says: RegExp;
+}
+
 describe("qm search dashboards", () => {
   test("writes a page with the recorded figures of a real cluster", async () => {
     await using prometheus = await servePrometheus();
@@ -113,31 +124,44 @@ describe("qm search dashboards", () => {
     expect(page).toContain(`<h1>${namespace.name}/logs: overview</h1>`);
     expect(page.match(/<section>/g)).toHaveLength(9);
     const data = await qm("logs", "--prometheus", `${prometheus.url}/`, "--since", "10m", "-o", "json");
-    expect(JSON.parse(data.out)).toMatchObject({
-      panels: expect.arrayContaining([{ panel: "Nodes", lines: expect.any(Array) }]),
-    });
+    const { panels } = figuresSchema.parse(JSON.parse(data.out));
+    expect(panels.find(({ panel }) => panel === "Nodes")?.lines.map((line) => line.name)).toEqual([
+      "logs expected",
+      "logs members",
+    ]);
   });
 
-  test.each<[string, readonly string[], number, RegExp]>([
-    [
-      "no Prometheus of its own",
-      ["logs"],
-      1,
-      /logs has no Prometheus of its own .* name yours with --prometheus/,
-    ],
-    [
-      "nobody answers",
-      ["logs", "--prometheus", "http://127.0.0.1:1"],
-      1,
-      /cannot ask http:\/\/127\.0\.0\.1:1: /,
-    ],
-    ["an unknown dashboard", ["logs", "--dashboard", "all"], 2, /one of overview, nodes, traffic, operator/],
-    ["an unknown time", ["logs", "--since", "1y"], 2, /e\.g\. 30m, 6h or 2d/],
-    ["another kind of file", ["logs", "-o", "page.pdf"], 2, /ends in \.html/],
-    ["no such cluster", ["other", "--prometheus", "http://127.0.0.1:1"], 4, /no search cluster other/],
-  ])("says what is wrong: %s", async (_name, words, code, says) => {
+  test.each<Wrong>([
+    {
+      name: "no Prometheus of its own",
+      words: ["logs"],
+      code: 1,
+      says: /logs has no Prometheus of its own .* name yours with --prometheus/,
+    },
+    {
+      name: "nobody answers",
+      words: ["logs", "--prometheus", "http://127.0.0.1:1"],
+      code: 1,
+      says: /cannot ask http:\/\/127\.0\.0\.1:1: /,
+    },
+    {
+      name: "an unknown dashboard",
+      words: ["logs", "--dashboard", "all"],
+      code: 2,
+      says: /one of overview, nodes, traffic, operator/,
+    },
+    { name: "an unknown time", words: ["logs", "--since", "1y"], code: 2, says: /e\.g\. 30m, 6h or 2d/ },
+    { name: "another kind of file", words: ["logs", "-o", "page.pdf"], code: 2, says: /ends in \.html/ },
+    {
+      name: "no such cluster",
+      words: ["other", "--prometheus", "http://127.0.0.1:1"],
+      code: 4,
+      says: /no search cluster other/,
+    },
+  ])("says what is wrong: $name", async ({ words, code, says }) => {
     const said = await qm(...words);
-    expect(said).toEqual({ code, out: "", err: expect.stringMatching(says) });
+    expect({ code: said.code, out: said.out }).toEqual({ code, out: "" });
+    expect(said.err).toMatch(says);
   });
 
   test("asks the stack's own Prometheus through the API server", async () => {
@@ -145,7 +169,7 @@ describe("qm search dashboards", () => {
     await writeStatus(cluster, path, { monitoring: { exporter: "Ready", stack: "Standalone" } });
     const said = await qm("logs");
     // There is no such Service here; a campaign asks a real one.
-    expect(said.code).toBe(1);
+    expect(said.code).toBe(4);
     expect(said.err).toContain("logs-prometheus");
   });
 });
@@ -167,7 +191,7 @@ describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cann
       foreign: document.querySelectorAll("script, img, iframe, object, link").length,
       cards: document.querySelectorAll("section").length,
       charts: document.querySelectorAll("section svg").length,
-      lines: document.querySelectorAll("polyline").length,
+      hasLines: document.querySelectorAll("polyline").length > 10,
       outside: [...document.querySelectorAll("section svg")].filter((svg) => {
         const [inner, outer] = [svg.getBoundingClientRect(), svg.parentElement.getBoundingClientRect()];
         return inner.width < 300 || inner.height < 100 || inner.left < outer.left || inner.right > outer.right;
@@ -181,13 +205,12 @@ describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cann
       foreign: 0,
       cards: 9,
       charts: 7,
-      lines: expect.any(Number),
+      hasLines: true,
       outside: 0,
       tooWide: false,
       columns: 3,
       health: "green",
     });
-    expect((seen as { lines: number }).lines).toBeGreaterThan(10);
     expect(page.requests).toEqual([`file://${file}`]);
     const picture = await page.screenshot();
     expect(picture.length).toBeGreaterThan(20_000);

@@ -19,9 +19,9 @@ export interface BrowserPage extends AsyncDisposable {
 const messageSchema = z.object({
   id: z.number().optional(),
   method: z.string().optional(),
-  params: z.unknown(),
-  result: z.unknown(),
-  error: z.unknown(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
 });
 const sessionSchema = z.object({ sessionId: z.string() });
 const targetSchema = z.object({ targetId: z.string() });

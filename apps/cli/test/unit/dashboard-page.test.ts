@@ -1,9 +1,9 @@
 import type { Panel } from "@quartermaster/search/offline";
 import { describe, expect, test } from "vitest";
 
-import { dashboardPage } from "../../src/dashboard/draw-page.ts";
+import { prometheusAt } from "../../src/dashboard/ask-prometheus.ts";
+import { dashboardPage } from "../../src/dashboard/dashboard-page.ts";
 import { type PanelData, readPanels } from "../../src/dashboard/panel-data.ts";
-import { prometheusAt } from "../../src/dashboard/prometheus-api.ts";
 import { axisMarks, valueText } from "../../src/dashboard/value-text.ts";
 
 const range = { fromSeconds: 1_700_000_000, toSeconds: 1_700_003_600, stepSeconds: 60 };

@@ -108,8 +108,8 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
     "[search/SC-88] Prometheus and Alertmanager run as pods under the restricted profile, speak verified TLS and read the real exporter",
     async () => {
       const receiver = alertReceiver(namespace, "pager");
-      await real.client.create(pods, receiver.pod as never);
-      await real.client.create(services, receiver.service as never);
+      await real.client.create(pods, receiver.pod);
+      await real.client.create(services, receiver.service);
       await real.client.create(secrets, {
         apiVersion: "v1",
         kind: "Secret",
@@ -151,7 +151,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         dial: async () => await real.dialService(`${name}-alertmanager`, 9093),
         tls: { ca: "", servername: `${name}-alertmanager.${namespace}.svc` },
       };
-      await expect(askService(wrong, "/-/ready")).rejects.toMatchObject({ code: expect.any(String) });
+      await expect(askService(wrong, "/-/ready")).rejects.toThrow(/certificate/);
     },
     10 * minute,
   );

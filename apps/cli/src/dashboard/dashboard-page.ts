@@ -1,7 +1,7 @@
-import { chartSvg, escaped, isoText } from "./draw-chart.ts";
+import { chartSvg, escaped, isoText } from "./chart-svg.ts";
 import { pageStyle } from "./page-style.ts";
 import type { Line, PanelData } from "./panel-data.ts";
-import type { TimeRange } from "./prometheus-api.ts";
+import type { TimeRange } from "./query-range.ts";
 import { valueText } from "./value-text.ts";
 
 /** A page with the panels of one dashboard. */

@@ -1,5 +1,5 @@
 import type { Line, Point } from "./panel-data.ts";
-import type { TimeRange } from "./prometheus-api.ts";
+import type { TimeRange } from "./query-range.ts";
 import { axisMarks, valueText } from "./value-text.ts";
 
 /** What a chart shows. */
