@@ -36,7 +36,7 @@ export function chartSvg({ lines, range, unit }: ChartRequest): string {
     frame.bottom -
     ((value - bounds.low) / (bounds.high - bounds.low)) * (size.height - frame.top - frame.bottom);
   const paths = lines.map((line, at) => lineSvg(line, { x, y, at, stepSeconds: range.stepSeconds }));
-  const rows = axisMarks(bounds.low, bounds.high, 4).map((mark) => rowSvg(y(mark), valueText(mark, unit)));
+  const rows = axisMarks(bounds.low, bounds.high, unit).map((mark) => rowSvg(y(mark), valueText(mark, unit)));
   const columns = timeMarks(range).map((mark) => columnSvg(x(mark), clockText(mark, range)));
   const area = lines.length === 1 ? areaSvg(lines[0]?.points ?? [], { x, y, range }) : "";
   return `<svg viewBox="0 0 ${String(size.width)} ${String(size.height)}" role="img">${rows.join("")}${columns.join("")}${area}${paths.join("")}</svg>`;

@@ -44,8 +44,15 @@ function digits(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Round values between the bounds, for the marks of an axis. */
-export function axisMarks(low: number, high: number, most: number): readonly number[] {
+/** Round values between the bounds, at most about five, for the marks of an axis. Sizes are round in KiB, MiB and so on. */
+export function axisMarks(low: number, high: number, unit = "short"): readonly number[] {
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  const power = unit === "bytes" ? Math.max(0, Math.floor(Math.log(largest) / Math.log(1024))) : 0;
+  const scale = 1024 ** power;
+  return roundMarks(low / scale, high / scale, 4).map((mark) => mark * scale);
+}
+
+function roundMarks(low: number, high: number, most: number): readonly number[] {
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;

@@ -212,8 +212,16 @@ describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cann
       health: "green",
     });
     expect(page.requests).toEqual([`file://${file}`]);
+  });
+
+  test("a picture of it is not empty", async () => {
+    await using prometheus = await servePrometheus();
+    const file = join(folder, "picture.html");
+    expect((await qm("logs", "--prometheus", prometheus.url, "--since", "4m", "-o", file)).code).toBe(0);
+    await using page = await openPage(chromium, `file://${file}`);
     const picture = await page.screenshot();
     expect(picture.length).toBeGreaterThan(20_000);
+    // For people who want to look.
     const wanted = process.env["QM_SCREENSHOT"];
     if (wanted !== undefined) writeFileSync(wanted, picture);
   });

@@ -40,6 +40,7 @@ export async function openPage(program: string, url: string): Promise<BrowserPag
       "--disable-gpu",
       "--disable-dev-shm-usage",
       "--no-first-run",
+      "--hide-scrollbars",
       "--remote-debugging-pipe",
       `--user-data-dir=${profile}`,
       "--window-size=1500,1000",

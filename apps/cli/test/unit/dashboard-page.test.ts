@@ -36,13 +36,14 @@ test.each<[number, string | undefined, string]>([
   expect(valueText(value, unit)).toBe(want);
 });
 
-test.each<[number, number, readonly number[]]>([
-  [0, 1, [0, 0.5, 1]],
-  [0, 3.24, [0, 1, 2, 3]],
-  [-4, 4, [-4, -2, 0, 2, 4]],
-  [0, 1_000_000, [0, 500_000, 1_000_000]],
-])("marks between %d and %d are round", (low, high, want) => {
-  expect(axisMarks(low, high, 4)).toEqual(want);
+test.each<{ low: number; high: number; unit?: string; want: readonly number[] }>([
+  { low: 0, high: 1, want: [0, 0.5, 1] },
+  { low: 0, high: 3.24, want: [0, 1, 2, 3] },
+  { low: -4, high: 4, want: [-4, -2, 0, 2, 4] },
+  { low: 0, high: 1_000_000, want: [0, 500_000, 1_000_000] },
+  { low: 0, high: 160_000, unit: "bytes", want: [0, 51_200, 102_400, 153_600] },
+])("marks between $low and $high $unit are round", ({ low, high, unit, want }) => {
+  expect(axisMarks(low, high, unit)).toEqual(want);
 });
 
 describe("the page", () => {
