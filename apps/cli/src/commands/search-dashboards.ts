@@ -54,7 +54,7 @@ export const searchDashboardsCommand: Command = {
     const ask = (await askAtAddress(invocation)) ?? askOfStack(object, cluster);
     const range = rangeOf(context.system.wallMs(), span);
     const { namespace } = object.metadata;
-    const scope = { namespace: namespace ?? cluster.namespace, cluster: name, range, signal: context.signal };
+    const scope = { namespace, cluster: name, range, signal: context.signal };
     const panels = await readPanels(chosen.panels, ask, scope);
     const title = `${scope.namespace}/${name}: ${chosen.title}`;
     const page = dashboardPage({ title, range, panels });
@@ -124,7 +124,7 @@ async function askAtAddress(invocation: Invocation): Promise<AskPrometheus | und
 }
 
 function askOfStack({ metadata, status }: Live<ClusterObject>, cluster: Cluster): AskPrometheus {
-  const { name, namespace = cluster.namespace } = metadata;
+  const { name, namespace } = metadata;
   const stack = status?.monitoring?.stack ?? "not set";
   if (stack !== "Standalone")
     throw new CliError(

@@ -113,7 +113,7 @@ function grafanaObjects(cluster: SearchCluster): readonly WantedObject[] {
 }
 
 /** File of the rules in their ConfigMap. */
-export const alertsFile = "alerts.json";
+const alertsFile = "alerts.json";
 
 /** JSON is YAML: a Prometheus takes the file as it is. */
 function alertsConfigMap(cluster: SearchCluster): ConfigMap {
