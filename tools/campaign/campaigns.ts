@@ -85,6 +85,13 @@ export const campaigns: readonly Campaign[] = [
     cases: "",
   },
   {
+    name: "make-up-monitoring",
+    what: "`make up WITH=search,monitoring` and the page that it offers",
+    file: "make-up-search",
+    level: "e2e",
+    cases: "monitored",
+  },
+  {
     name: "operation-model",
     what: "the model of restart and removal, depth 14, three disturbances",
     file: "operation-model",

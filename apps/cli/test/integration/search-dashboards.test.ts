@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer, type ServerOptions } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
 import { joinSharedCluster, makeNamespace, provideProgram, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -38,13 +40,16 @@ const recorded = z
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../support/overview-answers.json"), "utf8")));
 
 /** Serves the recording as if it had just happened. `evil` takes the place of the cluster's name in labels. */
-async function servePrometheus(evil?: string): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((request, response) => {
+async function servePrometheus(
+  evil?: string,
+  tls?: ServerOptions,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { searchParams } = new URL(request.url ?? "", "http://localhost");
     const expr = (searchParams.get("query") ?? "").replaceAll(namespace.name, "team");
-    const answer = recorded.answers[expr];
+    const known = recorded.answers[expr];
     const shift = Number(searchParams.get("end")) - recorded.toSeconds;
-    const result = answer?.data.result.map(({ metric, values }) => ({
+    const result = known?.data.result.map(({ metric, values }) => ({
       metric: { ...metric, ...(evil === undefined ? {} : { cluster: evil }) },
       values: values.map(([at, value]) => [at + shift, value]),
     }));
@@ -56,7 +61,8 @@ async function servePrometheus(evil?: string): Promise<AsyncDisposable & { reado
           : { status: "success", data: { resultType: "matrix", result } },
       ),
     );
-  });
+  };
+  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
   const { promise, resolve } = Promise.withResolvers<undefined>();
   server.listen(0, "127.0.0.1", () => {
     resolve(undefined);
@@ -65,7 +71,7 @@ async function servePrometheus(evil?: string): Promise<AsyncDisposable & { reado
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${String(port)}`,
+    url: tls === undefined ? `http://127.0.0.1:${String(port)}` : `https://localhost:${String(port)}`,
     [Symbol.asyncDispose]: async () => {
       const closed = Promise.withResolvers<undefined>();
       server.close(() => {
@@ -162,6 +168,29 @@ describe("qm search dashboards", () => {
     const said = await qm(...words);
     expect({ code: said.code, out: said.out }).toEqual({ code, out: "" });
     expect(said.err).toMatch(says);
+  });
+
+  test("verifies the certificate of a Prometheus that is named", async () => {
+    const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 600_000 };
+    const authority = await issueAuthority({ subject: { commonName: "ca" }, serial: "01", validity });
+    const leaf = await issueCertificate(authority, {
+      subject: { commonName: "monitoring" },
+      serial: "02",
+      validity,
+      usages: ["server"],
+      dnsNames: ["localhost"],
+    });
+    await using prometheus = await servePrometheus(undefined, {
+      cert: leaf.certificatePem,
+      key: leaf.keyPem,
+    });
+    const words = ["logs", "--prometheus", prometheus.url, "--since", "10m", "-o", "json"];
+    const refused = await qm(...words);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/cannot ask https:\/\/localhost:\d+: .*certificate/);
+    const ca = join(folder, "ca.crt");
+    writeFileSync(ca, authority.certificatePem);
+    expect((await qm(...words, "--prometheus-ca", ca)).code).toBe(0);
   });
 
   test("asks the stack's own Prometheus through the API server", async () => {
