@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -51,5 +52,17 @@ export async function askService(
     return await promise;
   } finally {
     socket.destroy();
+  }
+}
+
+/** Fingerprint of the certificate that a Service shows; it is verified. */
+export async function shownBy({ dial, tls }: ServiceDoor): Promise<string> {
+  const socket = await dialled(dial);
+  const peer = connect({ socket, ...tls });
+  try {
+    await once(peer, "secureConnect");
+    return peer.getPeerX509Certificate()?.fingerprint256 ?? "";
+  } finally {
+    peer.destroy();
   }
 }

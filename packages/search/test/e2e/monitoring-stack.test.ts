@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ import { stackImages } from "../../src/model/read-monitoring.ts";
 import { ruleFile } from "../../src/monitoring/alert-rules.ts";
 import { panelQueries, panelsThatAreEmpty, panelsWithoutData } from "../support/panel-queries.ts";
 import { alertReceiver, receiversOf } from "./alert-receiver.ts";
-import { askService, type ServiceDoor } from "./ask-service.ts";
+import { askService, type ServiceDoor, shownBy } from "./ask-service.ts";
 import { leanJvm } from "./engine-pods.ts";
 import { writeExporterImage } from "./exporter-image.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
@@ -40,11 +41,11 @@ const pool = (component: string, replicas: number, roles: readonly string[]): ob
 });
 
 /** Nothing is said about the stack but that there is no Grafana, whose image cannot be had, and who gets alerts. */
-function declared(monitoring?: object): object {
+function declared(monitoring?: object, annotations: Readonly<Record<string, string>> = {}): object {
   return {
     apiVersion: "opensearch.org/v1",
     kind: "OpenSearchCluster",
-    metadata: { name, namespace },
+    metadata: { name, namespace, annotations },
     spec: {
       general: {
         serviceName: name,
@@ -70,6 +71,9 @@ const sentSchema = z.array(
   z.object({ labels: z.record(z.string(), z.string()), receivers: z.array(z.object({ name: z.string() })) }),
 );
 
+/** What runs of the stack here. */
+const served = ["prometheus", "alertmanager"] as const;
+
 /** Only in a campaign: it takes an engine cluster of its own, and minutes. */
 const isAsked = hasRealNodes() && process.env["QM_CAMPAIGN"] === "1";
 
@@ -93,15 +97,28 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
     await real?.[Symbol.asyncDispose]();
   });
 
-  /** Prometheus or Alertmanager, verified as a client in the cluster would. */
-  async function part(of: "prometheus" | "alertmanager"): Promise<(path: string) => Promise<string>> {
+  async function certificate(key: "ca.crt" | "tls.crt"): Promise<string> {
     const { data } = await real.client.get(secrets, { namespace, name: `${name}-monitoring-cert` });
-    const ca = Buffer.from(data?.["ca.crt"] ?? "", "base64").toString();
-    const door: ServiceDoor = {
+    return Buffer.from(data?.[key] ?? "", "base64").toString();
+  }
+
+  /** Prometheus or Alertmanager, verified as a client in the cluster would. */
+  async function doorOf(of: (typeof served)[number]): Promise<ServiceDoor> {
+    return {
       dial: async () => await real.dialService(`${name}-${of}`, of === "prometheus" ? 9090 : 9093),
-      tls: { ca, servername: `${name}-${of}.${namespace}.svc` },
+      tls: { ca: await certificate("ca.crt"), servername: `${name}-${of}.${namespace}.svc` },
     };
+  }
+
+  async function part(of: (typeof served)[number]): Promise<(path: string) => Promise<string>> {
+    const door = await doorOf(of);
     return async (path) => (await askService(door, path)).body;
+  }
+
+  async function stackPods(): Promise<readonly string[]> {
+    const list = await Array.fromAsync(real.client.list(pods, { namespace }));
+    const own = list.filter(({ metadata }) => /-(?:prometheus|alertmanager)-/.test(metadata.name));
+    return own.map(({ metadata }) => metadata.uid).toSorted();
   }
 
   test(
@@ -122,7 +139,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       const { metadata } = await real.client.get(namespaces, { name: namespace });
       expect(metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");
       const list = await Array.fromAsync(real.client.list(pods, { namespace }));
-      for (const of of ["prometheus", "alertmanager"] as const) {
+      for (const of of served) {
         const own = list.filter((each) => each.metadata.name.startsWith(`${name}-${of}-`));
         expect(own.map(({ spec }) => spec?.containers[0])).toMatchObject([
           { image: stackImages[of], securityContext: { readOnlyRootFilesystem: true } },
@@ -318,6 +335,29 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       await real.until(isReady);
     },
     15 * minute,
+  );
+
+  test(
+    "a renewed certificate is served by both, and neither restarts",
+    async () => {
+      const [before, old] = [await stackPods(), await certificate("tls.crt")];
+      await real.apply(declared(monitoring, { "search.quartermaster.dev/renew-certificates": "1" }));
+      await real.until(({ status }) => status?.certificates?.renewed === "1");
+      const pem = await certificate("tls.crt");
+      expect(pem).not.toBe(old);
+      const { fingerprint256 } = new X509Certificate(pem);
+      for (const of of served) {
+        const door = await doorOf(of);
+        // kubelet brings the files within 90 s.
+        await eventually(async (see) => see(await shownBy(door)) === fingerprint256, {
+          withinMs: 3 * minute,
+          everyMs: 1000,
+        });
+      }
+      expect(await stackPods()).toEqual(before);
+      await real.until(isReady);
+    },
+    8 * minute,
   );
 
   test(
