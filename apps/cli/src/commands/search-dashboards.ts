@@ -66,7 +66,7 @@ export const searchDashboardsCommand: Command = {
       });
       return exitCode.ok;
     }
-    await writeFile(output.file, page);
+    await named(output.file, writeFile(output.file, page));
     const filled = panels.filter(({ lines }) => lines.length > 0).length;
     context.terminal.write(
       `wrote ${output.file}: ${String(filled)} of ${String(panels.length)} panels have data`,
@@ -114,11 +114,23 @@ function rangeOf(nowMs: number, spanSeconds: number): TimeRange {
   };
 }
 
+/** Files are named in the message where they cannot be read or written. */
+async function named<T>(file: string, doing: Promise<T>): Promise<T> {
+  try {
+    return await doing;
+  } catch (error) {
+    throw new CliError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 /** Undefined where the person names none. */
 async function askAtAddress(invocation: Invocation): Promise<AskPrometheus | undefined> {
   const [address, caFile] = [invocation.text("prometheus"), invocation.text("prometheus-ca")];
   if (address !== undefined)
-    return prometheusAt(address, caFile === undefined ? undefined : await readFile(caFile, "utf8"));
+    return prometheusAt(
+      address,
+      caFile === undefined ? undefined : await named(caFile, readFile(caFile, "utf8")),
+    );
   if (caFile !== undefined) throw usageError("--prometheus-ca needs --prometheus");
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { printable } from "@quartermaster/runtime";
 import type { Panel } from "@quartermaster/search/offline";
 
 import type { AskPrometheus } from "./ask-prometheus.ts";
@@ -62,7 +63,7 @@ function filled(expr: string, { namespace, cluster }: PanelScope): string {
 function lineOf({ metric, values }: RangeSeries, legend: string): Line {
   const name = legend.replaceAll(/\{\{(\w+)\}\}/g, (_all, label: string) => metric[label] ?? "");
   const points = values.map(([at, text]) => ({ at, value: Number(text) }));
-  return { name: name.trim(), points: points.filter(({ value }) => Number.isFinite(value)) };
+  return { name: printable(name).trim(), points: points.filter(({ value }) => Number.isFinite(value)) };
 }
 
 function byName(left: Line, right: Line): number {

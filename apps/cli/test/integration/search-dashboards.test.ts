@@ -156,6 +156,12 @@ describe("qm search dashboards", () => {
       code: 2,
       says: /one of overview, nodes, traffic, operator/,
     },
+    {
+      name: "a file that is not there",
+      words: ["logs", "--prometheus", "https://127.0.0.1:1", "--prometheus-ca", "/no/such/ca.crt"],
+      code: 1,
+      says: /\/no\/such\/ca\.crt: ENOENT/,
+    },
     { name: "an unknown time", words: ["logs", "--since", "1y"], code: 2, says: /e\.g\. 30m, 6h or 2d/ },
     { name: "another kind of file", words: ["logs", "-o", "page.pdf"], code: 2, says: /ends in \.html/ },
     {
