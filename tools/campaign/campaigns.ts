@@ -92,6 +92,20 @@ export const campaigns: readonly Campaign[] = [
     cases: "",
   },
   {
+    name: "monitoring-stack",
+    what: "Prometheus and Alertmanager as pods: TLS, every dashboard query, an alert that fires and is resolved",
+    file: "monitoring-stack",
+    level: "e2e",
+    cases: "",
+  },
+  {
+    name: "make-up-monitoring",
+    what: "`make up WITH=search,monitoring` and the page that it offers",
+    file: "make-up-search",
+    level: "e2e",
+    cases: "monitored",
+  },
+  {
     name: "operation-model",
     what: "the model of restart and removal, depth 14, three disturbances",
     file: "operation-model",

@@ -157,6 +157,7 @@ export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
 export { parseJson } from "./transport/parse-json.ts";
+export { impersonationHeaders } from "./transport/api-request.ts";
 export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";
 export { unreachable } from "./unreachable.ts";

@@ -115,7 +115,7 @@ export interface FileRealmMaterial {
 }
 
 /** Certificates that an authority signs. */
-export type LeafName = "transport" | "http" | "admin" | "dashboards";
+export type LeafName = "transport" | "http" | "admin" | "dashboards" | "monitoring";
 
 /** An account. */
 export interface Login {

@@ -138,6 +138,7 @@ export function aMonitoring(changes: Partial<MonitoringWish> = {}): MonitoringWi
       receiversSecret: undefined,
       retention: "15d",
       claimName: undefined,
+      isGrafanaEnabled: true,
       parts: { prometheus: part("prometheus"), alertmanager: part("alertmanager"), grafana: part("grafana") },
     },
     ...changes,

@@ -22,10 +22,20 @@ export { makeIdentity } from "./identity.ts";
 export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
 export { startOperator } from "./operator-process.ts";
 export type { OperatorProcess } from "./operator-process.ts";
-export { reachPods, startLocalCluster } from "@quartermaster/local-cluster";
+export {
+  debianPrograms,
+  provideProgram,
+  provideProgramImage,
+  reachPods,
+  startLocalCluster,
+} from "@quartermaster/local-cluster";
 export type { LocalCluster, LocalClusterOptions, PodReach } from "@quartermaster/local-cluster";
 export { provideEngineHome, provideEngineImage } from "@quartermaster/local-cluster/engines";
 export type { EngineImage, EngineVersion } from "@quartermaster/local-cluster/engines";
+export { prometheusProgram } from "./prometheus/prometheus-program.ts";
+export type { PrometheusProgram } from "./prometheus/prometheus-program.ts";
+export { startPrometheus } from "./prometheus/scraping-prometheus.ts";
+export type { ScrapingPrometheus } from "./prometheus/scraping-prometheus.ts";
 export { hasRealNodes } from "./real-nodes/real-nodes.ts";
 export { joinSharedCluster } from "./shared-cluster/shared-cluster.ts";
 export type { SharedCluster, SharedClusterFacts } from "./shared-cluster/shared-cluster.ts";

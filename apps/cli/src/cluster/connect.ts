@@ -1,4 +1,12 @@
-import { type Client, createClient, createTransport, Discovery, loadConfig } from "@quartermaster/runtime";
+import {
+  type Client,
+  createClient,
+  createTransport,
+  Discovery,
+  impersonationHeaders,
+  loadConfig,
+  type Transport,
+} from "@quartermaster/runtime";
 
 import type { CommandContext } from "../command.ts";
 import type { Invocation } from "../input/invocation.ts";
@@ -7,6 +15,8 @@ import type { Invocation } from "../input/invocation.ts";
 export interface Cluster extends AsyncDisposable {
   readonly client: Client;
   readonly discovery: Discovery;
+  /** For paths that no kind has. Acts as the client does, as somebody else where the kubeconfig says so. */
+  readonly transport: Pick<Transport, "send">;
   /** Where the plan is. */
   readonly namespace: string;
 }
@@ -29,6 +39,13 @@ export async function connect(
   return {
     client: createClient({ transport, ...(impersonate === undefined ? {} : { identity: impersonate }) }),
     discovery: new Discovery(transport, system),
+    transport: {
+      send: async (request) =>
+        await transport.send({
+          ...request,
+          headers: impersonate === undefined ? [] : impersonationHeaders(impersonate),
+        }),
+    },
     namespace: invocation.text("namespace") ?? config.namespace,
     [Symbol.asyncDispose]: async () => {
       await transport[Symbol.asyncDispose]();

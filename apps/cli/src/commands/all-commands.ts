@@ -16,6 +16,7 @@ import { planRollbackCommand } from "./plan-rollback.ts";
 import { planStatusCommand } from "./plan-status.ts";
 import { planTrustCommand } from "./plan-trust.ts";
 import { planValidateCommand } from "./plan-validate.ts";
+import { searchDashboardsCommand } from "./search-dashboards.ts";
 import { searchExplainCommand } from "./search-explain.ts";
 import { searchPlanCommand } from "./search-plan.ts";
 import { searchRestartCommand } from "./search-restart.ts";
@@ -40,6 +41,7 @@ export const allCommands: readonly Command[] = [
   searchExplainCommand,
   searchPlanCommand,
   searchRestartCommand,
+  searchDashboardsCommand,
   licenseImportCommand,
   licenseExportCommand,
   licenseExplainCommand,

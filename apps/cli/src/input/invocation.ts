@@ -49,7 +49,8 @@ export function parseInvocation(words: readonly string[], options: OptionSpecs):
   const { positionals, values } = parseWords(words, { ...commonOptions, ...options });
   return {
     positionals,
-    format: formatOf(values["output"]),
+    // A command with an `output` of its own reads it itself.
+    format: "output" in options ? "text" : formatOf(values["output"]),
     text: (option) => textOf(values[option]),
     flag: (option) => values[option] === true,
     list: (option) => listOf(values[option]),

@@ -15,6 +15,7 @@ import { type ExitCode, exitCode } from "../exit-code.ts";
 import { run } from "../run.ts";
 import { type Kubectl, kubectlIn } from "./kubectl.ts";
 import { repository } from "./repository.ts";
+import { bringUpMonitoring, monitoringWord } from "./search/bring-up-monitoring.ts";
 import { bringUpSearch, rememberSearch } from "./search/bring-up-search.ts";
 import { type SearchSample, searchSamples } from "./search/search-samples.ts";
 import { withoutWith, wordsForSearch } from "./search/words-for-search.ts";
@@ -24,14 +25,16 @@ import { entitled, sample, tryNext } from "./try-next.ts";
 /**
  * What `make up` does: a local cluster, the operator beside it with the permissions we ship, and the sample plan until it is Ready.
  * Where the operator runs already, only what it needs is seen to and where to look is printed: an earlier run may have been broken
- * off. The words are those of `local-cluster up`, and `--with search` or `--with elasticsearch` for a search cluster as well.
+ * off. The words are those of `local-cluster up`, and `--with search` or `--with elasticsearch` for a search cluster as well,
+ * `--with search,monitoring` for one that is monitored.
  */
 export async function bringUp(words: readonly string[], context: CommandContext): Promise<number> {
   try {
     const { asked, rest } = withoutWith(words);
     const samples = asked.flatMap((word) => searchSamples.get(word) ?? []);
-    const all = samples.length > 0 ? await wordsForSearch(rest, samples) : rest;
-    return await bringUpWith(all, { ...context, samples });
+    const isMonitored = asked.includes(monitoringWord);
+    const all = samples.length > 0 ? await wordsForSearch(rest, samples, { isMonitored }) : rest;
+    return await bringUpWith(all, { ...context, samples, isMonitored });
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof LocalClusterError)) throw error;
     context.terminal.note(`error: ${error.message}`);
@@ -42,6 +45,8 @@ export async function bringUp(words: readonly string[], context: CommandContext)
 interface UpContext extends CommandContext {
   /** Search clusters that are to be made. */
   readonly samples: readonly SearchSample[];
+  /** Whether they are to be monitored. */
+  readonly isMonitored: boolean;
 }
 
 async function bringUpWith(words: readonly string[], context: UpContext): Promise<number> {
@@ -81,11 +86,13 @@ async function conclude(
   if (outcome.status === "rejected") throw outcome.reason;
   const code = outcome.value.wasRunning ? exitCode.ok : await watchSample(folder, outcome.value, context);
   if (code !== exitCode.ok) return code;
-  for (const each of context.samples)
+  for (const each of context.samples) {
     await bringUpSearch(folder, each, {
       context,
       apply: async (file) => await applySample(kubectlIn(folder), context, file),
     });
+    if (context.isMonitored) await bringUpMonitoring(folder, each, context);
+  }
   return code;
 }
 

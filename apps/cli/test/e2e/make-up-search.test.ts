@@ -1,10 +1,17 @@
-import { hasRealNodes } from "@quartermaster/testkit";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { commandsOf, follow, type Step, typeLine } from "../support/guide.ts";
 
 const name = `up-search-${process.pid}`;
 const minute = 60_000;
+/** `make campaign` has the cluster monitored as well. */
+const isCampaign = process.env["QM_CAMPAIGN"] === "1";
+const asked = isCampaign ? "search,monitoring" : "search";
 
 const secret = "kubectl -n search get secret";
 const restarts =
@@ -58,7 +65,7 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
   let env: Readonly<Record<string, string>> = {};
 
   beforeAll(async () => {
-    const up = await typeLine(`make up WITH=search ARGS="--name ${name}"`, {});
+    const up = await typeLine(`make up WITH=${asked} ARGS="--name ${name}"`, {});
     said = up.said;
     if (up.code !== 0) throw new Error(said);
     const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
@@ -122,6 +129,21 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
     await follow(steps, env);
     // No node restarts for a new password.
     await follow([{ line: restarts, says: /^0 0 0$/ }], env);
+  });
+
+  test.runIf(isCampaign)("monitored: the command that it prints draws the overview", async () => {
+    const line = said.split("\n").find((each) => each.includes("qm search dashboards")) ?? "";
+    const folder = mkdtempSync(join(tmpdir(), "make-up-dashboard-"));
+    const page = join(folder, "overview.html");
+    await eventually(
+      async (see) =>
+        see((await typeLine(line.replace("overview.html", page), env)).said).includes(
+          "8 of 9 panels have data",
+        ),
+      { withinMs: minute, everyMs: 5000 },
+    );
+    expect(readFileSync(page, "utf8")).toContain("<h1>search/logs: overview</h1>");
+    rmSync(folder, { recursive: true });
   });
 
   test("a second time it finds the cluster as it is", async () => {

@@ -5,7 +5,14 @@ import { podFields, secretName, secretReference } from "./pod-fields.ts";
 
 const relabelings = atomicList(raw()).optional().describe("Rules as in a ServiceMonitor.");
 
-const stackPart = z.strictObject({ ...podFields.images, resources: podFields.podLevel.resources }).optional();
+const stackPartFields = { ...podFields.images, resources: podFields.podLevel.resources };
+const stackPart = z.strictObject(stackPartFields).optional();
+const grafanaPart = z
+  .strictObject({
+    ...stackPartFields,
+    enable: z.boolean().optional().describe("Whether a standalone stack has a Grafana. Defaults to true."),
+  })
+  .optional();
 
 const monitoringStack = z
   .strictObject({
@@ -30,7 +37,7 @@ const monitoringStack = z
       .describe("PersistentVolumeClaim for the figures. Left out: they go with the pod."),
     prometheus: stackPart.describe("Prometheus."),
     alertmanager: stackPart.describe("Alertmanager."),
-    grafana: stackPart.describe("Grafana."),
+    grafana: grafanaPart.describe("Grafana."),
   })
   .optional()
   .describe("Who reads the figures and sends alerts.");

@@ -72,8 +72,8 @@ function writeTools(root: string, busybox: string): void {
     symlinkSync("busybox", join(root, "usr/bin", applet));
 }
 
-/** Only libraries of the machine: a program finds those beside it by itself. */
-function librariesOf(programs: readonly string[]): readonly string[] {
+/** Libraries of the machine that programs need: those beside a program are found by it. */
+export function librariesOf(programs: readonly string[]): readonly string[] {
   const output = execFileSync("sh", ["-c", 'ldd "$@" 2>/dev/null || true', "sh", ...programs], {
     encoding: "utf8",
     maxBuffer: 16 * 1024 * 1024,

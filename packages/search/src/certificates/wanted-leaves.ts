@@ -3,6 +3,7 @@ import type { LeafOrder } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { adminSubject, clusterNames, nodeSubject, poolNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
 
 /** Every certificate that the cluster should have; none while there is no authority. */
 export function wantedLeaves({
@@ -18,7 +19,10 @@ export function wantedLeaves({
     .join("");
   const asked = cluster.requests.renewCertificates;
   const order = { do: "issueLeaf", authority, trustPem, asked } as const;
-  const shown = material.leaves.has("dashboards") ? [dashboardsLeaf(cluster, order)] : [];
+  const shown = [
+    ...(material.leaves.has("dashboards") ? [dashboardsLeaf(cluster, order)] : []),
+    ...(isOwnStack(material) ? [monitoringLeaf(cluster, order)] : []),
+  ];
   if (!security.isEnabled) return shown;
   return [
     ...shown,
@@ -44,6 +48,12 @@ export function wantedLeaves({
   ];
 }
 
+/** A Secret of somebody else's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
+function isOwnStack({ leaves }: Seen["material"]): boolean {
+  const leaf = leaves.get("monitoring");
+  return leaf !== undefined && leaf.state !== "foreign";
+}
+
 /** What all orders of a cluster have in common. */
 type SharedOrder = Pick<LeafOrder, "do" | "authority" | "trustPem" | "asked">;
 
@@ -56,6 +66,21 @@ function dashboardsLeaf(cluster: SearchCluster, order: SharedOrder): LeafOrder {
     secretName: certificate,
     subject: { ...nodeSubject(cluster), commonName: "dashboards" },
     dnsNames: [...domains(service, cluster.namespace), "localhost"],
+    usages: ["server"],
+    durationMs: cluster.security.http.durationMs,
+  };
+}
+
+/** What Prometheus, Alertmanager and Grafana of the cluster's own show: one for all, since one operator makes and renews them. */
+function monitoringLeaf(cluster: SearchCluster, order: SharedOrder): LeafOrder {
+  const { certificate, stack } = monitoringNames(cluster);
+  const services = Object.values(stack);
+  return {
+    ...order,
+    leaf: "monitoring",
+    secretName: certificate,
+    subject: { ...nodeSubject(cluster), commonName: "monitoring" },
+    dnsNames: [...services.flatMap((service) => domains(service, cluster.namespace)), "localhost"],
     usages: ["server"],
     durationMs: cluster.security.http.durationMs,
   };

@@ -23,7 +23,7 @@ export interface EnginePart {
   readonly part: string;
   /** How long an answer is good for. */
   readonly everyMs: number;
-  /** Engines whose roles do not cover it are not in fault. */
+  /** Some engines' roles do not cover it: a refusal is shown as a part that could not be read, and is not asked for again at once. */
   readonly isOptional?: boolean;
   readonly read: (
     wire: EngineWire,

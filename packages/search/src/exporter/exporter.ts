@@ -60,7 +60,10 @@ export class Exporter implements AsyncDisposable {
   /** Prometheus' text format. */
   readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
   readonly #options: ExporterOptions;
-  readonly #remembered = new Map<string, { readonly atMs: number; readonly samples: readonly Sample[] }>();
+  readonly #remembered = new Map<
+    string,
+    { readonly atMs: number; readonly isOk: boolean; readonly samples: readonly Sample[] }
+  >();
   #engine: { readonly target: EngineTarget; readonly wire: EngineWire } | undefined;
   #page: { readonly madeMs: number; readonly text: string } | undefined;
   #look: Promise<string> | undefined;
@@ -116,20 +119,18 @@ export class Exporter implements AsyncDisposable {
     const { system, onFailure } = this.#options;
     const known = this.#remembered.get(part);
     if (known !== undefined && system.monotonicMs() - known.atMs < everyMs)
-      return { part, isOk: true, samples: known.samples };
+      return { part, isOk: known.isOk, samples: known.samples };
     try {
       const target = this.#engine?.target;
       const samples = target === undefined ? [] : await read(wire, target, this.#options);
-      this.#remembered.set(part, { atMs: system.monotonicMs(), samples });
+      this.#remembered.set(part, { atMs: system.monotonicMs(), isOk: true, samples });
       return { part, isOk: true, samples };
     } catch (error) {
-      if (isOptional === true && error instanceof EngineError && error.code === "forbidden") {
-        // Not asked again at once: each refusal is a line in the engine's audit log.
-        this.#remembered.set(part, { atMs: system.monotonicMs(), samples: [] });
-        return { part, isOk: true, samples: [] };
-      }
-      this.#remembered.delete(part);
       onFailure?.(part, error);
+      if (isOptional === true && error instanceof EngineError && error.code === "forbidden")
+        // Not asked again at once: each refusal is a line in the engine's audit log.
+        this.#remembered.set(part, { atMs: system.monotonicMs(), isOk: false, samples: [] });
+      else this.#remembered.delete(part);
       return { part, isOk: false, samples: [] };
     }
   }

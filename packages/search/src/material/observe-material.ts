@@ -65,14 +65,14 @@ function monitoringAccounts(cluster: SearchCluster, ctx: Context): Pick<Material
   const { monitoring, security } = cluster;
   const names = monitoringNames(cluster);
   const isOwn = security.isEnabled && monitoring !== undefined && monitoring.userSecret === undefined;
-  const hasGrafana = monitoring?.stack.mode === "Standalone";
+  const hasGrafana = monitoring?.stack.mode === "Standalone" && monitoring.stack.isGrafanaEnabled;
   return {
     monitoring: isOwn ? accountOf(keptSecret(ctx, cluster, names.password)) : undefined,
     grafana: hasGrafana ? accountOf(keptSecret(ctx, cluster, names.grafanaPassword)) : undefined,
   };
 }
 
-/** Elasticsearch takes no administrator by certificate; Dashboards has one only where the author supplies none. */
+/** Elasticsearch takes no administrator by certificate; Dashboards has one only where the author supplies none, a stack only if it is ours. */
 function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, string])[] {
   const names = clusterNames(cluster);
   const nodes = [
@@ -85,6 +85,9 @@ function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, stri
     ...nodes,
     ...(hasFileRealm(cluster) ? [] : [["admin", names.adminCertificate] as const]),
     ...(isServed ? [["dashboards", dashboardsNames(cluster).certificate] as const] : []),
+    ...(cluster.monitoring?.stack.mode === "Standalone"
+      ? [["monitoring", monitoringNames(cluster).certificate] as const]
+      : []),
   ];
 }
 
@@ -101,8 +104,8 @@ function missingOwn({
   return [
     ...(authority.pair === undefined ? ["own authority"] : []),
     ...[...leaves].flatMap(([leaf, { pair }]) =>
-      // Nodes need not wait for it.
-      pair === undefined && leaf !== "dashboards" ? [`own ${leaf} certificate`] : [],
+      // Nodes need not wait for those of others.
+      pair === undefined && leaf !== "dashboards" && leaf !== "monitoring" ? [`own ${leaf} certificate`] : [],
     ),
     ...(adminPassword.login === undefined ? ["own password of the administrator"] : []),
     ...(fileRealm === undefined || fileRealm.operator.login !== undefined

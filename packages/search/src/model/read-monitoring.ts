@@ -8,7 +8,8 @@ type StackSpec = NonNullable<MonitoringSpec>["stack"];
 /** The image that `make image ARGS="--image search-exporter"` writes; operators may name another one for all clusters. */
 export const exporterImage = "quartermaster.local/search-exporter:0.0.0";
 
-const stackImages: Readonly<Record<StackPart, string>> = {
+/** Images of a standalone stack, where the author names no others. */
+export const stackImages: Readonly<Record<StackPart, string>> = {
   prometheus: "docker.io/prom/prometheus:v3.5.0",
   alertmanager: "docker.io/prom/alertmanager:v0.28.1",
   grafana: "docker.io/grafana/grafana:12.1.1",
@@ -36,6 +37,7 @@ function readStack(spec: StackSpec): StackWish {
     receiversSecret: nameIn(spec?.receivers),
     retention: spec?.retention ?? "15d",
     claimName: present(spec?.claimName),
+    isGrafanaEnabled: spec?.grafana?.enable ?? true,
     parts: {
       prometheus: readPart("prometheus", spec),
       alertmanager: readPart("alertmanager", spec),

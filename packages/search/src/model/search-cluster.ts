@@ -232,6 +232,8 @@ export interface StackWish {
   readonly receiversSecret: string | undefined;
   readonly retention: string;
   readonly claimName: string | undefined;
+  /** Without it there are dashboards in a ConfigMap, and somebody else draws them. */
+  readonly isGrafanaEnabled: boolean;
   readonly parts: Readonly<Record<StackPart, StackPartWish>>;
 }
 

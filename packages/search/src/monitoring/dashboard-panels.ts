@@ -4,6 +4,12 @@ export interface Panel {
   readonly description: string;
   readonly unit?: string;
   readonly kind?: "timeseries" | "stat";
+  /** What values mean, where they are no quantities. */
+  readonly words?: readonly {
+    readonly value: number;
+    readonly text: string;
+    readonly color: "green" | "yellow" | "red";
+  }[];
   readonly queries: readonly (readonly [expr: string, legend: string])[];
 }
 
@@ -45,7 +51,12 @@ function shardsPanel(): Panel {
 const overview: readonly Panel[] = [
   ofCluster("opensearch_cluster_status", "Health", {
     kind: "stat",
-    description: "0 is green, 1 yellow, 2 red.",
+    description: "Yellow: replicas are missing. Red: primary shards are missing.",
+    words: [
+      { value: 0, text: "green", color: "green" },
+      { value: 1, text: "yellow", color: "yellow" },
+      { value: 2, text: "red", color: "red" },
+    ],
   }),
   {
     title: "Nodes",

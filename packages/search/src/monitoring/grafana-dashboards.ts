@@ -55,8 +55,13 @@ const columns = 3;
 const width = 24 / columns;
 const height = 8;
 
+function mappings(words: NonNullable<Panel["words"]>): readonly JsonObject[] {
+  const options = words.map(({ value, text, color }, index) => [String(value), { text, color, index }]);
+  return [{ type: "value", options: Object.fromEntries(options) }];
+}
+
 function panelModel(
-  { title, description, unit = "short", kind = "timeseries", queries }: Panel,
+  { title, description, unit = "short", kind = "timeseries", queries, words }: Panel,
   at: number,
 ): JsonObject {
   return {
@@ -66,7 +71,10 @@ function panelModel(
     type: kind,
     datasource: source,
     gridPos: { x: (at % columns) * width, y: Math.floor(at / columns) * height, w: width, h: height },
-    fieldConfig: { defaults: { unit }, overrides: [] },
+    fieldConfig: {
+      defaults: { unit, ...(words === undefined ? {} : { mappings: mappings(words) }) },
+      overrides: [],
+    },
     targets: queries.map(([expr, legendFormat], index) => ({
       refId: "ABCDEFGH".charAt(index),
       datasource: source,

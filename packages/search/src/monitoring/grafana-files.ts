@@ -1,6 +1,6 @@
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
-import { hostOf, stackPorts } from "./prometheus-files.ts";
+import { hostOf, stackCertificate, stackPorts } from "./prometheus-files.ts";
 
 /** Files of a Grafana of ours. The login is read from its files, never from a variable. */
 export function grafanaFiles(cluster: SearchCluster): Readonly<Record<string, string>> {
@@ -13,9 +13,11 @@ export function grafanaFiles(cluster: SearchCluster): Readonly<Record<string, st
         uid: "prometheus",
         type: "prometheus",
         access: "proxy",
-        url: `http://${prometheus}`,
+        url: `https://${prometheus}`,
         isDefault: true,
         editable: false,
+        jsonData: { tlsAuthWithCACert: true },
+        secureJsonData: { tlsCACert: `$__file{${stackCertificate.authority}}` },
       },
     ],
   };
@@ -43,7 +45,10 @@ plugins = /var/lib/grafana/plugins
 provisioning = /etc/grafana-provisioning
 
 [server]
+protocol = https
 http_port = ${String(stackPorts.grafana)}
+cert_file = ${stackCertificate.certificate}
+cert_key = ${stackCertificate.key}
 
 [security]
 admin_user = $__file{/etc/grafana-login/username}

@@ -58,11 +58,16 @@ function removed(names: readonly string[]): SearchAction {
 }
 
 /** Everything that the spec and the API server ask for; without passwords, which the lane of certificates makes. */
-function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring">): readonly WantedObject[] {
+function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring" | "material">): readonly WantedObject[] {
   const { cluster } = seen;
   const wish = cluster.monitoring;
   if (wish === undefined) return [];
   const { served, followed } = seen.monitoring;
+  const { material } = seen;
+  const readAtStart = {
+    certificate: material.leaves.get("monitoring")?.pair?.certificatePem,
+    trust: [material.authority.pair?.certificatePem, ...material.foreignTrust],
+  };
   return [
     { kind: configMaps, object: exporterConfigMap(cluster) },
     { kind: services, object: exporterService(cluster) },
@@ -71,18 +76,19 @@ function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring">): readonly Wan
       ? [{ kind: networkPolicies, object: exporterNetworkPolicy(cluster) }]
       : []),
     ...ruleObjects(cluster, wish, served),
-    ...(wish.stack.mode === "Standalone" ? standaloneStack(cluster, wish, followed) : []),
+    ...(wish.stack.mode === "Standalone" ? standaloneStack(cluster, wish, { followed, readAtStart }) : []),
     ...(wish.stack.mode === "Operator" ? operatorStack(cluster, wish, served) : []),
   ];
 }
 
 function wantedKeys(seen: Seen): readonly string[] {
   const { material, cluster } = seen;
-  const { password, grafanaPassword } = monitoringNames(cluster);
+  const { password, grafanaPassword, certificate } = monitoringNames(cluster);
   return [
     ...wantedObjects(seen).map(({ kind, object }) => `${kind.kind} ${object.metadata.name}`),
     ...(material.monitoring === undefined ? [] : [`Secret ${password}`]),
     ...(material.grafana === undefined ? [] : [`Secret ${grafanaPassword}`]),
+    ...(material.leaves.has("monitoring") ? [`Secret ${certificate}`] : []),
   ];
 }
 
@@ -95,13 +101,14 @@ const notYet: LaneRule = {
       : undefined,
 };
 
-/** Never used, never overwritten: its maker may know the password. */
+/** Never used, never overwritten: its maker may know the password or the key. */
 const foreignSecret: LaneRule = {
   name: "foreignSecret",
   answer: ({ material }) => {
-    const accounts = [material.monitoring, material.grafana].filter((each) => each?.state === "foreign");
-    if (accounts.length === 0) return undefined;
-    const names = accounts.map((each) => each?.name ?? "").join(", ");
+    const own = [material.monitoring, material.grafana, material.leaves.get("monitoring")];
+    const foreign = own.filter((each) => each?.state === "foreign");
+    if (foreign.length === 0) return undefined;
+    const names = foreign.map((each) => each?.name ?? "").join(", ");
     return refuses(
       searchReasons.secretConflict,
       `Secret ${names} was not made by the operator and is not used. Remove it, or name an account of your own in spec.general.monitoring.monitoringUserSecret.`,
@@ -119,11 +126,14 @@ const awaitMaterial: LaneRule = {
         { actor: "user" },
       );
     const accounts = [material.monitoring, material.grafana].filter((each) => each !== undefined);
-    return accounts.every(({ login }) => login !== undefined)
-      ? undefined
-      : awaits(searchReasons.awaitingMaterial, "The login of the exporter or of Grafana is not there yet.", {
-          actor: "operator",
-        });
+    const leaf = material.leaves.get("monitoring");
+    if (accounts.every(({ login }) => login !== undefined) && (leaf === undefined || leaf.pair !== undefined))
+      return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      "A login of the exporter or of Grafana, or the certificate of the stack, is not there yet.",
+      { actor: "operator" },
+    );
   },
 };
 
@@ -169,7 +179,7 @@ export function pendingDeployments(
   const names = monitoringNames(cluster);
   const wanted = [
     names.exporter,
-    ...(stack.mode === "Standalone" ? stackParts.map((part) => names.stack[part]) : []),
+    ...(stack.mode === "Standalone" ? stackParts(stack).map((part) => names.stack[part]) : []),
   ];
   return wanted.filter((name) => {
     const live = monitoring.deployments.get(name);

@@ -82,11 +82,11 @@ export function observeMonitoring(
   };
 }
 
-/** Passwords have no owner reference, because they outlive their cluster; they are known by their names. */
+/** Passwords have no owner reference, because they outlive their cluster; they and the certificate are known by their names. */
 function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster): boolean {
   const { labels, name } = live.metadata;
-  const { password, grafanaPassword } = monitoringNames(cluster);
-  if (live.kind === secrets.kind && (name === password || name === grafanaPassword))
+  const { password, grafanaPassword, certificate } = monitoringNames(cluster);
+  if (live.kind === secrets.kind && [password, grafanaPassword, certificate].includes(name))
     return labels?.[markLabels.uid] === cluster.uid;
   return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
 }

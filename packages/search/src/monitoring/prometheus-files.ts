@@ -50,6 +50,40 @@ export function alertmanagerConfigs(cluster: SearchCluster): readonly JsonObject
   return [{ static_configs: [{ targets: [target] }] }];
 }
 
+/** Where the parts of a standalone stack find their certificate and whom they trust. */
+export const stackCertificate = {
+  folder: "/etc/monitoring-certificate",
+  certificate: "/etc/monitoring-certificate/tls.crt",
+  key: "/etc/monitoring-certificate/tls.key",
+  authority: "/etc/monitoring-certificate/ca.crt",
+} as const;
+
+/** The file for `--web.config.file`. Prometheus and Alertmanager read the certificate anew for each connection: renewal restarts nobody. */
+export const webFile: string = JSON.stringify(
+  {
+    tls_server_config: {
+      cert_file: stackCertificate.certificate,
+      key_file: stackCertificate.key,
+      min_version: "TLS12",
+    },
+  },
+  undefined,
+  2,
+);
+
+/** The Alertmanager of a standalone stack: its certificate is verified. */
+function verifiedAlertmanagers(cluster: SearchCluster): readonly JsonObject[] {
+  const { alertmanager } = monitoringNames(cluster).stack;
+  return alertmanagerConfigs(cluster).map((config) => ({
+    scheme: "https",
+    tls_config: {
+      ca_file: stackCertificate.authority,
+      server_name: `${alertmanager}.${cluster.namespace}.svc`,
+    },
+    ...config,
+  }));
+}
+
 /** Address of a Service of the cluster's namespace. */
 export function hostOf({ namespace }: SearchCluster, service: string, port: number): string {
   return `${service}.${namespace}.svc:${String(port)}`;
@@ -63,10 +97,10 @@ export function prometheusFiles(
   const config = {
     global: { scrape_interval: wish.scrapeInterval, evaluation_interval: "30s" },
     rule_files: ["/etc/prometheus-rules/*.json"],
-    alerting: { alertmanagers: alertmanagerConfigs(cluster) },
+    alerting: { alertmanagers: verifiedAlertmanagers(cluster) },
     scrape_configs: scrapeConfigs(cluster, wish),
   };
-  return { "prometheus.json": JSON.stringify(config, undefined, 2) };
+  return { "prometheus.json": JSON.stringify(config, undefined, 2), "web.json": webFile };
 }
 
 /** Shows alerts and sends them to nobody. */

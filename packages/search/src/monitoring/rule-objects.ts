@@ -79,7 +79,8 @@ function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObj
   );
 }
 
-function scopeOf({ namespace, name }: SearchCluster): {
+/** Which series are the cluster's. */
+export function scopeOf({ namespace, name }: SearchCluster): {
   readonly namespace: string;
   readonly cluster: string;
 } {

@@ -9,27 +9,43 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish, SearchCluster, StackPart } from "../model/search-cluster.ts";
+import type { MonitoringWish, SearchCluster, StackPart, StackWish } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
+import { alertRules } from "./alert-rules.ts";
 import { grafanaFiles } from "./grafana-files.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
-import { prometheusFiles, silentAlertmanager, stackPorts } from "./prometheus-files.ts";
-import type { WantedObject } from "./rule-objects.ts";
+import { prometheusFiles, silentAlertmanager, stackPorts, webFile } from "./prometheus-files.ts";
+import { scopeOf, type WantedObject } from "./rule-objects.ts";
 import { stackVolumes } from "./stack-volumes.ts";
 
 /** The parts of a stack, in the order in which they are made. */
-export const stackParts: readonly StackPart[] = ["prometheus", "alertmanager", "grafana"];
+export function stackParts({ isGrafanaEnabled }: StackWish): readonly StackPart[] {
+  return ["prometheus", "alertmanager", ...(isGrafanaEnabled ? ["grafana" as const] : [])];
+}
+
+/** What pods of a stack read besides their own files. */
+export interface StackInputs {
+  /** Versions of the Secrets that the spec names. */
+  readonly followed: Readonly<Record<string, string>>;
+  /** Certificate and trust: Grafana reads them only when it starts. */
+  readonly readAtStart: Readonly<Record<string, unknown>>;
+}
 
 /** Prometheus, Alertmanager and Grafana for one cluster: they read its exporter, its rules and its dashboards, and nothing else. */
 export function standaloneStack(
   cluster: SearchCluster,
   wish: MonitoringWish,
-  /** Versions of the Secrets that the spec names. */
-  followed: Readonly<Record<string, string>>,
+  { followed, readAtStart }: StackInputs,
 ): readonly WantedObject[] {
-  return stackParts.flatMap((part) => {
+  return stackParts(wish.stack).flatMap((part) => {
     const config = configOf(cluster, wish, part);
-    const inputsHash = digestOf({ config: config.data ?? {}, followed }).slice(0, 32);
+    const inputsHash = digestOf({
+      config: config.data ?? {},
+      followed,
+      ...(part === "grafana" ? { readAtStart } : {}),
+      // It reads rules only when it starts, too.
+      ...(part === "prometheus" ? { rules: alertRules(scopeOf(cluster)) } : {}),
+    }).slice(0, 32);
     return [
       { kind: configMaps, object: config },
       { kind: services, object: stackService(cluster, part) },
@@ -44,7 +60,7 @@ export function standaloneStack(
 function configOf(cluster: SearchCluster, wish: MonitoringWish, part: StackPart): ConfigMap {
   const files: Readonly<Record<StackPart, () => Readonly<Record<string, string>>>> = {
     prometheus: () => prometheusFiles(cluster, wish),
-    alertmanager: () => ({ "alertmanager.yaml": silentAlertmanager }),
+    alertmanager: () => ({ "alertmanager.yaml": silentAlertmanager, "web.json": webFile }),
     grafana: () => grafanaFiles(cluster),
   };
   return {
@@ -101,7 +117,7 @@ function podOf(
 ): Parameters<typeof podDeployment>[1] {
   const { image, resources } = stack.parts[part];
   const volumes = stackVolumes[part](cluster, stack);
-  const probe = { httpGet: { path: health[part], port: "web" }, timeoutSeconds: 5 };
+  const probe = { httpGet: { path: health[part], port: "web", scheme: "HTTPS" }, timeoutSeconds: 5 };
   return {
     part,
     name: monitoringNames(cluster).stack[part],
@@ -132,6 +148,7 @@ function argumentsOf({ retention }: MonitoringWish["stack"], part: StackPart): r
     case "prometheus":
       return [
         "--config.file=/etc/prometheus/prometheus.json",
+        "--web.config.file=/etc/prometheus/web.json",
         "--storage.tsdb.path=/prometheus",
         `--storage.tsdb.retention.time=${retention}`,
         `--web.listen-address=:${String(stackPorts.prometheus)}`,
@@ -139,6 +156,7 @@ function argumentsOf({ retention }: MonitoringWish["stack"], part: StackPart): r
     case "alertmanager":
       return [
         "--config.file=/etc/alertmanager/alertmanager.yaml",
+        "--web.config.file=/etc/alertmanager-web/web.json",
         "--storage.path=/alertmanager",
         // One of it needs no others.
         "--cluster.listen-address=",

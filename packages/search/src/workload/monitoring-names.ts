@@ -15,6 +15,8 @@ export interface MonitoringNames {
   readonly stack: Readonly<Record<StackPart, string>>;
   /** Secret with what a Prometheus of prometheus-operator reads besides. */
   readonly scrape: string;
+  /** Certificate of the parts of a standalone stack. */
+  readonly certificate: string;
   /** Login of Grafana's administrator. */
   readonly grafanaPassword: string;
 }
@@ -33,6 +35,7 @@ export function monitoringNames({ name }: Pick<SearchCluster, "name">): Monitori
       grafana: `${name}-grafana`,
     },
     scrape: `${name}-prometheus-scrape`,
+    certificate: `${name}-monitoring-cert`,
     grafanaPassword: `${name}-grafana-password`,
   };
 }

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 
 import { elasticsearchCluster } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
@@ -7,6 +8,9 @@ import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
+import { exporterSeries } from "../../src/exporter/index.ts";
+import { askService } from "./ask-service.ts";
+import { writeExporterImage } from "./exporter-image.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
 
 const minute = 60_000;
@@ -15,10 +19,14 @@ const name = "docs";
 const { kind } = elasticsearchCluster;
 const sample = new URL("../../../../config/samples/elasticsearch-trial.yaml", import.meta.url);
 
+interface DeclaredCluster extends KubeObject {
+  readonly spec: { readonly general: object };
+}
+
 /** The sample of `make up WITH=elasticsearch`, in a namespace of this test. */
-async function declared(): Promise<object> {
+async function declared(): Promise<DeclaredCluster> {
   const documents = parseAllDocuments(await readFile(sample, "utf8")).map(
-    (each) => each.toJS() as KubeObject,
+    (each) => each.toJS() as DeclaredCluster,
   );
   const cluster = documents.find((each) => each.kind === kind.kind);
   if (cluster === undefined) throw new Error("the sample has no ElasticsearchCluster");
@@ -29,7 +37,9 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
   let real: RealSearch;
 
   beforeAll(async () => {
+    using exporter = writeExporterImage();
     real = await startRealSearch({
+      images: [exporter.folder],
       kind,
       namespace,
       name,
@@ -65,6 +75,34 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
       expect((await real.ask("/_cluster/health")).status).toBe(200);
     },
     8 * minute,
+  );
+
+  test(
+    "[search/SC-86] the exporter serves everything but snapshots, which its built-in role may not list, and says which read failed",
+    async () => {
+      const cluster = await declared();
+      const monitoring = { enable: true, stack: { mode: "None" } };
+      await real.apply({
+        ...cluster,
+        spec: { ...cluster.spec, general: { ...cluster.spec.general, monitoring } },
+      });
+      await real.until((each) => isReady(each) && each.status?.monitoring?.exporter === "Ready");
+      const dial = async (): Promise<Socket> => await real.dialService(`${name}-exporter`, 9114);
+      const { body: page } = await askService({ dial }, "/metrics");
+      expect(page).toContain(`opensearch_cluster_nodes_number{cluster="${name}"} 1\n`);
+      const absent = exporterSeries.filter((each) => !page.includes(`# TYPE ${each.name} `));
+      expect(absent.map((each) => each.name)).toEqual([
+        "quartermaster_search_snapshot_last_success_timestamp_seconds",
+      ]);
+      const failed = [...page.matchAll(/read_success\{.*part="(\w+)"\} 0/g)].map(([, part]) => part);
+      expect(failed).toEqual(["snapshots"]);
+      const login = await real.login(`${name}-monitoring-password`);
+      expect((await real.ask("/_cluster/health", { login })).status).toBe(200);
+      expect((await real.ask("/books/_doc/9", { login, method: "PUT", body: { title: "no" } })).status).toBe(
+        403,
+      );
+    },
+    4 * minute,
   );
 
   test(

@@ -54,6 +54,7 @@ export interface Question {
 /** Real nodes, a namespace that enforces the restricted profile, and the controller of one search cluster in this process. */
 export interface RealSearch extends AsyncDisposable, Mortal {
   readonly client: Client;
+  readonly kubeconfigPath: string;
   apply(object: object): Promise<void>;
   /** The cluster as it is now. */
   get(): Promise<Live<ClusterObject>>;
@@ -164,6 +165,7 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
   };
   return {
     client,
+    kubeconfigPath: cluster.kubeconfigPath,
     operator,
     operate,
     stop: async () => {

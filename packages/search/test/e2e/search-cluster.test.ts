@@ -1,19 +1,20 @@
 import { X509Certificate } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 
 import { openSearchCluster } from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 import { configMaps, jobs, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
-import { eventually, hasRealNodes } from "@quartermaster/testkit";
+import { eventually, hasRealNodes, prometheusProgram, startPrometheus } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
-import { prometheusProgram } from "../support/promtool.ts";
+import { panelQueries, panelsThatAreEmpty, panelsWithoutData } from "../support/panel-queries.ts";
 import { leanJvm } from "./engine-pods.ts";
 import { writeExporterImage } from "./exporter-image.ts";
+import { openDoor } from "./open-door.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
-import { openDoor, startPrometheus } from "./scrape.ts";
 
 const minute = 60_000;
 const namespace = "team";
@@ -149,6 +150,19 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
           said.includes('"cluster":"logs"'),
         );
         await prometheus.until("/api/v1/rules", (said) => said.split('"health":"ok"').length === 19);
+        await eventually(
+          async (see) => {
+            // Times of a query or a write have values only while there are some.
+            await real.ask("/books/_search?q=title:emma");
+            await real.ask("/books/_doc/2?refresh=true", { method: "PUT", body: { title: "Persuasion" } });
+            const empty = await panelsThatAreEmpty(
+              panelQueries({ namespace, cluster: "logs" }),
+              async (path) => await prometheus.until(path, () => true),
+            );
+            return isDeepStrictEqual(see(empty), Object.keys(panelsWithoutData).toSorted());
+          },
+          { withinMs: minute, everyMs: 2_000 },
+        );
       }
 
       await real.apply(declared);

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { prometheusProgram } from "@quartermaster/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
 import { type AlertRule, alertRules, type AlertScope, ruleFile } from "../../src/monitoring/alert-rules.ts";
 import { grafanaDashboards } from "../../src/monitoring/grafana-dashboards.ts";
-import { prometheusProgram } from "../support/promtool.ts";
 
 const ofCluster = 'namespace="team",cluster="logs"';
 const ofNode = `${ofCluster},node="logs-0"`;

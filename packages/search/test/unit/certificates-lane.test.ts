@@ -5,9 +5,11 @@ import { certificatesLane, renewedValue } from "../../src/certificates/certifica
 import { wantedLeaves } from "../../src/certificates/wanted-leaves.ts";
 import { decideLane } from "../../src/lane.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
-import type { Material } from "../../src/seen.ts";
+import type { LeafName, Material } from "../../src/seen.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
 import { aMaterial, aSeen } from "../support/a-seen.ts";
+
+type LeafFact = NonNullable<ReturnType<Material["leaves"]["get"]>>;
 
 const now = new Date("2026-11-17T00:00:00Z");
 const dayMs = 86_400_000;
@@ -128,6 +130,43 @@ describe("the annotation renew-certificates", () => {
     expect(actions.map((action) => ("leaf" in action ? action.leaf : action.do))).toEqual(want);
     for (const action of actions) expect(action).toMatchObject({ asked: value });
     expect(renewedValue(seen)).toBe(renewed);
+  });
+});
+
+describe("the certificate of a standalone stack", () => {
+  const stackLeaf = (state: "missing" | "foreign"): [LeafName, LeafFact] => [
+    "monitoring",
+    { name: "logs-monitoring-cert", state, live: undefined, pair: undefined },
+  ];
+
+  test("is issued for the names of its Services, and valid on a port-forward", async () => {
+    const whole = await material(await anAuthority());
+    const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("missing")]) } });
+    const { actions } = decideLane(certificatesLane, seen, now);
+    expect(actions).toMatchObject([
+      { do: "issueLeaf", leaf: "monitoring", secretName: "logs-monitoring-cert", usages: ["server"] },
+    ]);
+    const { dnsNames } = wantedLeaves(seen).find(({ leaf }) => leaf === "monitoring") ?? { dnsNames: [] };
+    expect(dnsNames).toEqual(
+      expect.arrayContaining([
+        "logs-prometheus.team.svc",
+        "logs-alertmanager.team.svc",
+        "logs-grafana.team.svc",
+        "localhost",
+      ]),
+    );
+  });
+
+  test("is not issued into a Secret of somebody else's, which keeps no other one from being renewed", async () => {
+    const whole = await material(await anAuthority(), await anAuthority());
+    const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("foreign")]) } });
+    const decision = decideLane(certificatesLane, seen, now);
+    expect(decision.rule).toBe("issueLeaves");
+    expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.do))).toEqual([
+      "transport",
+      "http",
+      "admin",
+    ]);
   });
 });
 

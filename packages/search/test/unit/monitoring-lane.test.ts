@@ -71,6 +71,12 @@ function seenWith(
   });
 }
 
+/** Logins are there, the certificate is not. */
+function stackMaterial(state: "missing" | "foreign"): Seen["material"] {
+  const leaf = { name: "logs-monitoring-cert", state, live: undefined, pair: undefined };
+  return aMaterial({ monitoring: account, grafana, leaves: new Map([["monitoring", leaf]]) });
+}
+
 function said(seen: Seen): readonly string[] {
   return decideLane(monitoringLane, seen, now).actions.map((action) => {
     if (action.do === "apply") return `${action.kind.kind} ${action.object.metadata.name}`;
@@ -133,6 +139,35 @@ test.for<[string, Seen, string, string]>([
     ),
     "foreignSecret",
     "stalled",
+  ],
+  [
+    "the certificate of the stack is missing",
+    seenWith(standalone, {}, { material: stackMaterial("missing") }),
+    "awaitMaterial",
+    "waiting",
+  ],
+  [
+    "somebody else has the name of that certificate",
+    seenWith(standalone, {}, { material: stackMaterial("foreign") }),
+    "foreignSecret",
+    "stalled",
+  ],
+  [
+    "the stack runs, and is to have no Grafana",
+    seenWith(stacked("Standalone", { isGrafanaEnabled: false }), {
+      deployments: running(...everything.filter((name) => name !== "logs-grafana")),
+    }),
+    "keepObjects",
+    "settled",
+  ],
+  [
+    "Grafana was left out of the stack",
+    seenWith(stacked("Standalone", { isGrafanaEnabled: false }), {
+      present: [ours(deployments, "logs-grafana")],
+      deployments: running(...everything),
+    }),
+    "prune",
+    "waiting",
   ],
   ["nothing is there", seenWith(none), "keepObjects", "waiting"],
   ["the exporter runs", seenWith(none, { deployments: running("logs-exporter") }), "keepObjects", "settled"],

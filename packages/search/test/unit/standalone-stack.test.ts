@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { ConfigMap, Deployment, NetworkPolicy } from "@quartermaster/runtime/kinds";
+import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
@@ -11,7 +12,6 @@ import type { MonitoringWish, SearchCluster } from "../../src/model/search-clust
 import { operatorStack } from "../../src/monitoring/operator-stack.ts";
 import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";
 import { aMonitoring, aSearchCluster } from "../a-search-cluster.ts";
-import { prometheusProgram } from "../support/promtool.ts";
 
 function wishWith(
   stack: Partial<MonitoringWish["stack"]> = {},
@@ -36,7 +36,7 @@ function made(
   part: (typeof parts)[number],
   followed: Readonly<Record<string, string>> = {},
 ): Made {
-  const own = standaloneStack(clusterWith(wish), wish, followed).filter(
+  const own = standaloneStack(clusterWith(wish), wish, { followed, readAtStart: {} }).filter(
     ({ object }) => object.metadata.name === `logs-${part}`,
   );
   const of = (kind: string): unknown => own.find((each) => each.kind.kind === kind)?.object;
@@ -85,6 +85,57 @@ describe.each(parts)("%s", (part) => {
   });
 });
 
+test("every part serves TLS, and Prometheus verifies whom it sends alerts to", () => {
+  for (const part of parts) {
+    const { spec } = made(wishWith(), part).deployment.spec.template;
+    expect(spec.containers[0]?.readinessProbe).toMatchObject({ httpGet: { scheme: "HTTPS" } });
+    expect(JSON.stringify(spec.volumes)).toContain('"secretName":"logs-monitoring-cert"');
+  }
+  const { data = {} } = made(wishWith(), "prometheus").config;
+  expect(parse(data["prometheus.json"] ?? "")).toMatchObject({
+    alerting: {
+      alertmanagers: [
+        {
+          scheme: "https",
+          tls_config: {
+            ca_file: "/etc/monitoring-certificate/ca.crt",
+            server_name: "logs-alertmanager.team.svc",
+          },
+        },
+      ],
+    },
+  });
+  expect(JSON.stringify(data)).not.toContain("insecure");
+  expect(made(wishWith(), "grafana").config.data?.["grafana.ini"]).toContain("protocol = https");
+});
+
+test("a renewed certificate restarts Grafana, which reads it only when it starts, and nobody else", () => {
+  const wish = wishWith();
+  const hashes = (certificate: string): readonly unknown[] =>
+    standaloneStack(clusterWith(wish), wish, { followed: {}, readAtStart: { certificate } })
+      .filter(({ kind }) => kind.kind === "Deployment")
+      .map(({ object }) => (object as Deployment).spec.template.metadata?.annotations);
+  const [before, after] = [hashes("old"), hashes("new")];
+  expect(before.map((each, at) => JSON.stringify(each) === JSON.stringify(after[at]))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test("receivers of the author's are read from their Secret, beside our own files", () => {
+  const { spec } = made(wishWith({ receiversSecret: "oncall" }), "alertmanager").deployment.spec.template;
+  expect(spec.volumes).toEqual(
+    expect.arrayContaining([
+      { name: "config", secret: { secretName: "oncall" } },
+      {
+        name: "web",
+        configMap: { name: "logs-alertmanager", items: [{ key: "web.json", path: "web.json" }] },
+      },
+    ]),
+  );
+});
+
 test("Prometheus keeps its figures in the pod, or in a claim of the author's", () => {
   const volumes = (wish: MonitoringWish): string =>
     JSON.stringify(made(wish, "prometheus").deployment.spec.template.spec.volumes);
@@ -95,7 +146,14 @@ test("Prometheus keeps its figures in the pod, or in a claim of the author's", (
 test("Grafana finds the data source and the dashboards, and reads its login from files", () => {
   const { data = {} } = made(wishWith(), "grafana").config;
   expect(parse(data["datasources.yaml"] ?? "")).toMatchObject({
-    datasources: [{ type: "prometheus", url: "http://logs-prometheus.team.svc:9090" }],
+    datasources: [
+      {
+        type: "prometheus",
+        url: "https://logs-prometheus.team.svc:9090",
+        jsonData: { tlsAuthWithCACert: true },
+        secureJsonData: { tlsCACert: "$__file{/etc/monitoring-certificate/ca.crt}" },
+      },
+    ],
   });
   expect(parse(data["dashboards.yaml"] ?? "")).toMatchObject({
     providers: [{ options: { path: "/etc/grafana-dashboards" } }],

@@ -2,6 +2,7 @@ import { progressPrinter } from "@quartermaster/local-cluster";
 import { provideEngineImage } from "@quartermaster/local-cluster/engines";
 
 import { usageError } from "../../errors.ts";
+import { monitoringImages, monitoringWord } from "./bring-up-monitoring.ts";
 import { type SearchSample, searchSamples } from "./search-samples.ts";
 
 /** Takes `--with a,b` out of the words. Throws a usage error where it names what there is not. */
@@ -14,9 +15,11 @@ export function withoutWith(words: readonly string[]): {
   const isJoined = words[at] !== "--with";
   const value = isJoined ? (words[at] ?? "").slice("--with=".length) : (words[at + 1] ?? "");
   const asked = value.split(",");
-  const unknown = asked.filter((each) => !searchSamples.has(each));
-  if (unknown.length > 0)
-    throw usageError(`--with ${value}: there is only ${[...searchSamples.keys()].join(", ")}`);
+  const known = [...searchSamples.keys(), monitoringWord];
+  if (asked.some((each) => !known.includes(each)))
+    throw usageError(`--with ${value}: there is only ${known.join(", ")}`);
+  if (!asked.some((each) => searchSamples.has(each)))
+    throw usageError(`--with ${value}: say also which cluster is monitored, e.g. search,${monitoringWord}`);
   return { asked, rest: [...words.slice(0, at), ...words.slice(at + (isJoined ? 1 : 2))] };
 }
 
@@ -24,6 +27,7 @@ export function withoutWith(words: readonly string[]): {
 export async function wordsForSearch(
   words: readonly string[],
   samples: readonly SearchSample[],
+  { isMonitored }: { readonly isMonitored: boolean },
 ): Promise<readonly string[]> {
   const profile = words.some((word) => word === "--profile" || word.startsWith("--profile="));
   const images: string[] = [];
@@ -31,5 +35,6 @@ export async function wordsForSearch(
     const { folder } = await provideEngineImage({ engine, version, report: progressPrinter(process.stderr) });
     images.push("--image", folder);
   }
+  if (isMonitored) for (const folder of await monitoringImages()) images.push("--image", folder);
   return [...words, ...(profile ? [] : ["--profile", "nodes"]), ...images];
 }

@@ -1,52 +1,10 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { eventually } from "@quartermaster/testkit";
-
-/** A port of this machine that leads to a Service of the cluster. */
-export async function openDoor(
-  dial: () => Promise<Socket>,
-): Promise<AsyncDisposable & { readonly port: number }> {
-  const open = new Set<Socket>();
-  const lead = async (near: Socket): Promise<void> => {
-    try {
-      const far = await dial();
-      open.add(far);
-      far.on("error", () => near.destroy());
-      near.pipe(far).pipe(near);
-    } catch {
-      // The client sees a closed connection, and tries again.
-      near.destroy();
-    }
-  };
-  const server = createServer((near) => {
-    open.add(near);
-    near.on("error", () => near.destroy());
-    void lead(near);
-  });
-  const { promise, resolve } = Promise.withResolvers<number>();
-  server.listen(0, "127.0.0.1", () => {
-    resolve(portOf(server.address()));
-  });
-  return {
-    port: await promise,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of open) socket.destroy();
-      const closed = Promise.withResolvers<undefined>();
-      server.close(() => {
-        closed.resolve(undefined);
-      });
-      await closed.promise;
-    },
-  };
-}
-
-function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+import { eventually } from "../eventually.ts";
 
 /** A Prometheus that scrapes one port of this machine and evaluates a rule file. */
 export interface ScrapingPrometheus extends AsyncDisposable {
@@ -108,7 +66,8 @@ async function freePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<number>();
   server.listen(0, "127.0.0.1", () => {
-    const port = portOf(server.address());
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
     server.close(() => {
       resolve(port);
     });
