@@ -13,6 +13,8 @@ import { release } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
+import type { System } from "@quartermaster/runtime";
+
 import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import { Batch } from "./batch.ts";
@@ -27,7 +29,19 @@ export interface Tmpfs {
 }
 
 /** Mounts with the programs `mount` and `umount` of util-linux. */
-export const utilLinuxTmpfs: Tmpfs = { mount, unmount, isMounted: (target) => mountsAt(target) > 0 };
+export function utilLinuxTmpfs(system: Pick<System, "yieldToOthers">): Tmpfs {
+  // Starting a process costs more than the mount, for it begins as a copy of this one: pods that start at once share one.
+  const mounts = new Batch(mountAll, async () => {
+    await system.yieldToOthers();
+  });
+  return {
+    mount: async (target) => {
+      await mount(target, mounts);
+    },
+    unmount,
+    isMounted: (target) => mountsAt(target) > 0,
+  };
+}
 
 /**
  * Room for two contents of the largest size, and three entries per key: file, old file, link. Files are for everybody to read,
@@ -49,7 +63,7 @@ export function keepsOffSwap(kernelRelease: string): boolean {
   return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 4);
 }
 
-async function mount(target: string): Promise<void> {
+async function mount(target: string, mounts: Batch<string, unknown>): Promise<void> {
   // kubelet makes the folder of the volume; where there is none, there is no such pod.
   if (!existsSync(dirname(target))) throw new Refusal("InvalidRequest", "the pod has no such volume");
   mkdirSync(target, { recursive: true, mode: 0o750 });
@@ -57,9 +71,6 @@ async function mount(target: string): Promise<void> {
   const failure = await mounts.add(target);
   if (mountsAt(target) === 0) throw failed("mount", failure);
 }
-
-/** Starting a process costs more than the mount, for it begins as a copy of this one: pods that start at once share one. */
-const mounts = new Batch(mountAll);
 
 /** Mounts as many as it can with one process. Returns what went wrong, if anything; the mount table says for whom. */
 async function mountAll(targets: readonly string[]): Promise<unknown> {
