@@ -45,9 +45,7 @@ async function atRate({
   );
 }
 
-test("[subscription-injection/AC-G1] at a steady rate every pod gets its files, and nothing fails", async ({
-  annotate,
-}) => {
+test("[subscription-injection/AC-G1] at a steady rate every pod gets its files, and nothing fails", async () => {
   const load = isCampaign ? { rate: 100, count: 60_000 } : { rate: 40, count: 160 };
   for (let warm = 0; warm < 3; warm += 1) await podWith("one,two");
   const answers = await atRate(load);
@@ -60,11 +58,11 @@ test("[subscription-injection/AC-G1] at a steady rate every pod gets its files, 
   const sorted = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
   // A figure of a shared machine decides nothing; `make bench` holds it against the same decision in Go.
-  await annotate(`${load.rate} pods/s through the API server: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
+  process.stdout.write(`${load.rate} pods/s through the API server: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms\n`);
 }, 900_000);
 
 test("[subscription-injection/AC-G3] large Secrets are neither listed nor kept", async () => {
-  const names = Array.from({ length: 30 }, (_, at) => `large-${at}`);
+  const names = Array.from({ length: 15 }, (_, at) => `large-${at}`);
   const value = Buffer.alloc(300_000, "x").toString("base64");
   for (const name of names) {
     await bench.cluster.api.apply(`/api/v1/namespaces/${bench.namespace}/secrets/${name}`, {
@@ -83,8 +81,8 @@ test("[subscription-injection/AC-G3] large Secrets are neither listed nor kept",
     expect(status, object.message).toBe(201);
     expect(JSON.stringify(object.spec?.volumes)).toContain(`"name":"${name}"`);
   }
-  // 12 MB of text have come, and as much again by the watches. Names, watches and connections are a few KB each.
-  expect(heldBytes() - before).toBeLessThan(4 * mib);
+  // 6 MB of text have come, and as much again by the watches. Names, watches and connections are a few KB each.
+  expect(heldBytes() - before).toBeLessThan(3 * mib);
   const entries = await bench.cluster.audit.since(mark, {});
   const ofSecrets = entries.filter(({ user, resource }) => user === bench.operator && resource === "secrets");
   expect(ofSecrets.length).toBeGreaterThan(names.length);
