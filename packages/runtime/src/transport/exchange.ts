@@ -4,7 +4,7 @@ import { ApiError } from "../errors.ts";
 import { type ApiRequest, describeRequest } from "./api-request.ts";
 import type { Deadline, EarlyEnd } from "./deadline.ts";
 import { parseJson } from "./parse-json.ts";
-import { TextCutter } from "./text-cutter.ts";
+import { freeSoon, TextCutter } from "./text-cutter.ts";
 
 /** What came of one request on the wire. */
 export type Exchange = Answer | Failure;
@@ -109,7 +109,11 @@ class Collector implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
     if (this.#sizeBytes > answerLimitBytes) this.#fail("bodyTooLarge", undefined);
-    else this.#chunks.push(this.#cutter?.cut(chunk) ?? chunk);
+    else if (this.#cutter === undefined) this.#chunks.push(chunk);
+    else {
+      this.#chunks.push(this.#cutter.cut(chunk));
+      freeSoon(chunk);
+    }
   }
 
   onResponseEnd(): void {

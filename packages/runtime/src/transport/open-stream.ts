@@ -7,7 +7,7 @@ import type { ApiRequest } from "./api-request.ts";
 import type { EarlyEnd } from "./deadline.ts";
 import type { WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
-import { TextCutter } from "./text-cutter.ts";
+import { freeSoon, TextCutter } from "./text-cutter.ts";
 import type { ApiStream } from "./transport.ts";
 
 /** What it takes to open a stream. */
@@ -211,6 +211,8 @@ class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterato
     this.#chunks.push(chunk);
     this.#pendingBytes += chunk.length;
     if (this.#pendingBytes > highWaterBytes) controller.pause();
+    // What is behind the place of a pause goes back to the socket, in the same memory.
+    else if (this.#cutter !== undefined) freeSoon(received);
     this.#wake?.();
   }
 

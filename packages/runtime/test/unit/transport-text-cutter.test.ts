@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { TextCutter } from "../../src/transport/text-cutter.ts";
+import { freeSoon, TextCutter } from "../../src/transport/text-cutter.ts";
 
 const limitBytes = 16;
 
@@ -69,4 +69,16 @@ describe("TextCutter", () => {
     expect(rest.buffer).not.toBe(chunk.buffer);
     expect(rest.toString()).toBe('["a"]');
   });
+});
+
+test.each([
+  { name: "a chunk of its own is freed", sizeBytes: 64 * 1024, want: true },
+  { name: "what may be the pool of all Buffers is not", sizeBytes: Buffer.poolSize, want: false },
+])("$name", async ({ sizeBytes, want }) => {
+  const chunk = new Uint8Array(new ArrayBuffer(sizeBytes), 10, 100);
+  freeSoon(chunk);
+  freeSoon(chunk);
+  expect(chunk.buffer.detached).toBe(false);
+  await Promise.resolve();
+  expect(chunk.buffer.detached).toBe(want);
 });
