@@ -80,8 +80,8 @@ export class TextCutter {
  * the heap, and chunks hardly touch the heap: 20 MB of them may lie around before there is one. Only for a chunk that nobody pauses in.
  */
 export function freeSoon({ buffer }: Uint8Array): void {
-  // Smaller ones may be parts of the pool that all Buffers share.
-  if (!(buffer instanceof ArrayBuffer) || buffer.byteLength <= Buffer.poolSize) return;
+  // It may be part of a pool that all small Buffers share: only pools have this length.
+  if (!(buffer instanceof ArrayBuffer) || buffer.byteLength === Buffer.poolSize) return;
   queueMicrotask(() => {
     if (!buffer.detached) buffer.transfer(0);
   });
