@@ -73,7 +73,7 @@ test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be
     expect(ends.map(({ status }) => status)).toEqual([...targets.map(() => "fulfilled"), "rejected"]);
     expect(targets.filter((target) => !tmpfs.isMounted(target))).toEqual([]);
   } finally {
-    for (const target of targets) await tmpfs.unmount(target);
+    await Promise.all(targets.map(async (target) => await tmpfs.unmount(target)));
   }
   expect(targets.filter((target) => existsSync(target))).toEqual([]);
 });
