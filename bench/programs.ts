@@ -10,15 +10,18 @@ export interface GoProgram {
   readonly name: string;
   /** Default: the module's own. */
   readonly package?: string;
+  /** Needs no library of this machine, for an image (default: it may). */
+  readonly isStatic?: boolean;
 }
 
 /** Builds a program in Go from the module proxy and says where it is. The first time may take minutes, later ones a second. */
-export function buildGoProgram({ name, package: path = "." }: GoProgram): string {
+export function buildGoProgram({ name, package: path = ".", isStatic = false }: GoProgram): string {
   const output = join(cacheFolder(), path === "." ? name : `${name}-${basename(path)}`);
   const cwd = join(import.meta.dirname, "peers", name);
   const { status } = spawnSync("go", ["build", "-trimpath", "-mod=readonly", "-o", output, path], {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...(isStatic ? { CGO_ENABLED: "0" } : {}) },
   });
   if (status !== 0) throw new Error(`go build of ${name} ended with ${String(status)}`);
   return output;

@@ -1,67 +1,118 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { type LocalCluster, startLocalCluster } from "@quartermaster/local-cluster";
 
+import { apply, kubectl } from "./share-driver/kubectl.ts";
+import { logMounts, type MountTimes, readCallTimes, readMountTimes } from "./share-driver/mount-times.ts";
+import { installNothing, nothingDriver, writeNothingImage } from "./share-driver/nothing-driver.ts";
 import type { BenchOptions, Row, Section } from "./table.ts";
-import { seconds, times } from "./table.ts";
+import { median, seconds, times } from "./table.ts";
 
 const repository = join(import.meta.dirname, "..");
 const driver = "projected-resource.storage.openshift.io";
 const group = "rbac.authorization.k8s.io";
 
-/** The two ways of having a Secret in a pod, by kubelet's name of the volume plugin. */
+/** Three volumes of a pod: kubelet's own, ours, and one of a driver that does nothing, the least that any CSI driver can take. */
 const contestants = {
-  "kubernetes.io/projected": { projected: { sources: [{ secret: { name: "content" } }] } },
-  [`kubernetes.io/csi:${driver}`]: {
-    csi: { driver, readOnly: true, volumeAttributes: { share: "content" } },
-  },
+  projected: { projected: { sources: [{ secret: { name: "content" } }] } },
+  share: { csi: { driver, readOnly: true, volumeAttributes: { share: "content" } } },
+  nothing: { csi: { driver: nothingDriver, readOnly: true } },
 } as const;
+
+type Contestant = keyof typeof contestants;
+
+const names: readonly Contestant[] = ["projected", "share", "nothing"];
 
 /** How long kubelet takes to mount a volume of the share driver, held against its own projected volume (AC-H14). */
 export async function benchShareDriver({ isQuick }: BenchOptions): Promise<Section> {
   const podCount = isQuick ? 10 : 50;
+  const rounds = isQuick ? 1 : 3;
   const images = mkdtempSync(join(tmpdir(), "qm-bench-"));
   const image = join(images, "driver");
   const main = join(repository, "deploy/image/main.ts");
   execFileSync(process.execPath, [main, "--image", "share-driver", "--output", image], { cwd: repository });
-  await using cluster = await startLocalCluster({ nodes: 1, images: [image] });
+  const nothing = await writeNothingImage(join(images, "nothing"));
+  await using cluster = await startLocalCluster({ nodes: 1, images: [image, nothing] });
   try {
     await install(cluster);
-    await measure(cluster, Object.keys(contestants)[1] ?? "", 5); // both programs are in the page cache then
-    const rows: Row[] = [];
-    const p95s: number[] = [];
-    for (const plugin of Object.keys(contestants)) {
-      const { p95Ms, meanMs, allReadyMs } = await measure(cluster, plugin, podCount);
-      p95s.push(p95Ms);
-      rows.push({ what: `${plugin}: mount, p95`, measured: `${Math.round(p95Ms)} ms` });
-      rows.push({ what: `${plugin}: mount, mean`, measured: `${Math.round(meanMs)} ms` });
-      rows.push({ what: `${plugin}: until all pods are Ready`, measured: seconds(allReadyMs) });
-    }
-    rows.push({
-      what: "the driver's own part of it, mean",
-      measured: `${Math.round(await ownMeanMs(cluster))} ms`,
-    });
-    const [own = Number.NaN, ours = Number.NaN] = p95s;
-    rows.push({ what: "mount p95, ours / kubelet's own", measured: times(ours / own), bar: "≤ 2 ×" });
-    return { title: `share-driver (${podCount} pods at once on one node)`, rows };
+    await installNothing(cluster);
+    await logMounts(cluster);
+    // All programs are in the page cache then.
+    for (const name of names) await measure(cluster, { name, podCount: 5, run: `${name}-warm` });
+    const found: Record<Contestant, Measured[]> = { projected: [], share: [], nothing: [] };
+    for (let round = 0; round < rounds; round += 1)
+      for (const name of names)
+        found[name].push(await measure(cluster, { name, podCount, run: `${name}-${round}` }));
+    return {
+      title: `share-driver (${podCount} pods at once on one node, ${rounds} interleaved rounds)`,
+      rows: [...rowsOf(found), ...(await callRows(cluster))],
+    };
   } finally {
     rmSync(images, { recursive: true, force: true });
   }
 }
 
-async function kubectl(cluster: LocalCluster, args: readonly string[], input?: unknown): Promise<string> {
-  const given = input === undefined ? {} : { input: JSON.stringify(input) };
-  const { code, stdout, stderr } = await cluster.kubectl(args, given);
-  if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
-  return stdout;
+function rowsOf(found: Readonly<Record<Contestant, readonly Measured[]>>): readonly Row[] {
+  const words = {
+    projected: "kubelet's projected volume",
+    share: "the share driver",
+    nothing: "a CSI driver that does nothing",
+  };
+  const p95Of = (name: Contestant): number => median(found[name].map(({ p95Ms }) => p95Ms));
+  const each = names.flatMap((name): readonly Row[] => {
+    const listed = (pick: (one: Measured) => number): string =>
+      found[name].map((one) => Math.round(pick(one))).join(", ");
+    return [
+      { what: `${words[name]}: mount, p95 of each round`, measured: `${listed(({ p95Ms }) => p95Ms)} ms` },
+      { what: `${words[name]}: mount, p50`, measured: `${listed(({ p50Ms }) => p50Ms)} ms` },
+      { what: `${words[name]}: first start to last end`, measured: `${listed(({ allMs }) => allMs)} ms` },
+      {
+        what: `${words[name]}: until all pods are Ready`,
+        measured: seconds(median(found[name].map(({ allReadyMs }) => allReadyMs))),
+      },
+    ];
+  });
+  return [
+    ...each,
+    {
+      what: "mount p95, ours / kubelet's own",
+      measured: times(p95Of("share") / p95Of("projected")),
+      bar: "≤ 2 ×",
+    },
+    {
+      what: "mount p95, a driver that does nothing / kubelet's own",
+      measured: times(p95Of("nothing") / p95Of("projected")),
+    },
+    {
+      what: "mount p95, ours / a driver that does nothing",
+      measured: times(p95Of("share") / p95Of("nothing")),
+    },
+    { what: "load of the machine at the end", measured: (loadavg()[0] ?? Number.NaN).toFixed(1) },
+  ];
 }
 
-async function apply(cluster: LocalCluster, items: readonly object[]): Promise<void> {
-  const list = { apiVersion: "v1", kind: "List", items };
-  await kubectl(cluster, ["apply", "--server-side", "-f", "-"], list);
+/** What the calls take that a mount consists of, and how much of the last one is the driver's own. */
+async function callRows(cluster: LocalCluster): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [name, who] of [
+    [driver, "the share driver"],
+    [nothingDriver, "a driver that does nothing"],
+  ] as const)
+    for (const method of ["NodeGetCapabilities", "NodePublishVolume"]) {
+      const { count, sumMs } = await readCallTimes(cluster, name, method);
+      rows.push({
+        what: `${who}: ${method} as kubelet sees it, mean`,
+        measured: `${Math.round(sumMs / count)} ms`,
+      });
+    }
+  rows.push({
+    what: "the share driver: NodePublishVolume as it sees it, mean",
+    measured: `${Math.round(await ownMeanMs(cluster))} ms`,
+  });
+  return rows;
 }
 
 async function install(cluster: LocalCluster): Promise<void> {
@@ -103,33 +154,31 @@ async function install(cluster: LocalCluster): Promise<void> {
   await kubectl(cluster, ["-n", "quartermaster-share-driver", ...rollout]);
 }
 
-interface Measured {
-  readonly p95Ms: number;
-  readonly meanMs: number;
+interface Measured extends MountTimes {
   readonly allReadyMs: number;
 }
 
-/** Starts the pods at once, waits for all of them, and reads kubelet's own histogram of what it took to mount. */
-async function measure(cluster: LocalCluster, plugin: string, podCount: number): Promise<Measured> {
-  const source = Object.entries(contestants).find(([name]) => name === plugin)?.[1] ?? {};
-  const names = Array.from({ length: podCount }, (_, index) => `pod-${index}`);
-  const before = await readHistogram(cluster, plugin);
+interface Run {
+  readonly name: Contestant;
+  readonly podCount: number;
+  /** Begins the names of its pods. */
+  readonly run: string;
+}
+
+/** Starts the pods at once, waits for all of them, and reads what kubelet wrote down about their mounts. */
+async function measure(cluster: LocalCluster, { name, podCount, run }: Run): Promise<Measured> {
+  const podNames = Array.from({ length: podCount }, (_, index) => `${run}-${index}`);
   const begun = performance.now();
   await apply(
     cluster,
-    names.map((name) => podWith(name, source)),
+    podNames.map((each) => podWith(each, contestants[name])),
   );
-  const pods = names.map((name) => `pod/${name}`);
+  const pods = podNames.map((each) => `pod/${each}`);
   await kubectl(cluster, ["wait", "--for=condition=Ready", ...pods, "--timeout=300s"]);
   const allReadyMs = performance.now() - begun;
-  const after = await readHistogram(cluster, plugin);
+  const mounts = readMountTimes(cluster, `${run}-`, podCount);
   await kubectl(cluster, ["delete", ...pods, "--timeout=300s"]);
-  const buckets = after.buckets.map(({ upToSeconds, count }, index) => ({
-    upToSeconds,
-    count: count - (before.buckets[index]?.count ?? 0),
-  }));
-  const meanMs = (1000 * (after.sumSeconds - before.sumSeconds)) / (after.count - before.count);
-  return { p95Ms: 1000 * quantile(0.95, buckets), meanMs, allReadyMs };
+  return { ...mounts, allReadyMs };
 }
 
 function podWith(name: string, source: object): object {
@@ -149,45 +198,6 @@ function podWith(name: string, source: object): object {
   return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };
 }
 
-interface Bucket {
-  readonly upToSeconds: number;
-  readonly count: number;
-}
-
-interface Histogram {
-  readonly buckets: readonly Bucket[];
-  readonly sumSeconds: number;
-  readonly count: number;
-}
-
-async function readHistogram(cluster: LocalCluster, plugin: string): Promise<Histogram> {
-  const node = cluster.nodes[0]?.name ?? "";
-  const text = await kubectl(cluster, ["get", "--raw", `/api/v1/nodes/${node}/proxy/metrics`]);
-  const lines = text
-    .split("\n")
-    .filter(
-      (line) =>
-        line.startsWith("storage_operation_duration_seconds_") &&
-        line.includes('operation_name="volume_mount"') &&
-        line.includes('status="success"') &&
-        line.includes(`volume_plugin="${plugin}"`),
-    );
-  const valueOf = (suffix: string): number =>
-    Number(
-      lines
-        .find((line) => line.includes(`_seconds_${suffix}{`))
-        ?.split(" ")
-        .at(-1) ?? 0,
-    );
-  const buckets = lines.flatMap((line) => {
-    const [, bound] = /_bucket\{.*le="([^"]+)"/.exec(line) ?? [];
-    if (bound === undefined) return [];
-    const upToSeconds = bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound);
-    return [{ upToSeconds, count: Number(line.split(" ").at(-1)) }];
-  });
-  return { buckets, sumSeconds: valueOf("sum"), count: valueOf("count") };
-}
-
 /** What the driver itself says about its answers to kubelet, those of the warm-up included. */
 async function ownMeanMs(cluster: LocalCluster): Promise<number> {
   const namespace = "quartermaster-share-driver";
@@ -204,15 +214,4 @@ async function ownMeanMs(cluster: LocalCluster): Promise<number> {
   const valueOf = (suffix: string): number =>
     Number(new RegExp(`^quartermaster_share_driver_publish_seconds_${suffix} (.*)$`, "m").exec(text)?.[1]);
   return (1000 * valueOf("sum")) / valueOf("count");
-}
-
-/** As Prometheus computes it: within a bucket values are taken to be spread evenly. */
-function quantile(share: number, buckets: readonly Bucket[]): number {
-  const rank = share * (buckets.at(-1)?.count ?? 0);
-  const index = buckets.findIndex(({ count }) => count >= rank);
-  const found = buckets[index];
-  const below = buckets[index - 1] ?? { upToSeconds: 0, count: 0 };
-  if (found === undefined || found.upToSeconds === Number.POSITIVE_INFINITY) return below.upToSeconds;
-  const within = (rank - below.count) / Math.max(1, found.count - below.count);
-  return below.upToSeconds + within * (found.upToSeconds - below.upToSeconds);
 }

@@ -37,9 +37,12 @@ export async function benchInjectionWebhook(bed: Bed): Promise<readonly Row[]> {
   for (const rate of await ratesHeld(webhooks)) {
     const laps = await measure(webhooks, rate, rounds);
     // Half of the laps may meet somebody else's work on the machine.
-    if (laps.quiet.every((each) => each.filter(isHeld).length > rounds / 2)) return rowsAt(rate, laps);
+    if (laps.quiet.every((each) => each.filter(isHeld).length > rounds / 2))
+      return rowsAt("highest rate that both hold", rate, laps);
   }
-  return [{ what: `not even ${rates[0]} reviews/s are held by both`, measured: loadNow() }];
+  // Somebody else's work takes the machine: both are still measured in the same circumstances.
+  const [lowest = 1] = rates;
+  return rowsAt("lowest rate, which is not held by both", lowest, await measure(webhooks, lowest, rounds));
 }
 
 /** A webhook, and who calls it. */
@@ -124,11 +127,20 @@ async function ratesHeld({ ours, go }: Webhooks): Promise<readonly number[]> {
   const held: number[] = [];
   for (const rate of rates) {
     for (const { caller } of [ours, go]) await caller.ask(`go ${rate}`); // warms up
-    const laps = [await ours.caller.ask(`go ${rate}`), await go.caller.ask(`go ${rate}`)];
-    if (!laps.every(isHeld)) break;
+    if (!(await areHeld([ours, go], rate))) break;
     held.unshift(rate);
   }
   return held;
+}
+
+/** Both hold the rate in one of three tries: a try may meet somebody else's work. */
+async function areHeld(webhooks: readonly Measured[], rate: number): Promise<boolean> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    const laps: Said[] = [];
+    for (const { caller } of webhooks) laps.push(await caller.ask(`go ${rate}`));
+    if (laps.every(isHeld)) return true;
+  }
+  return false;
 }
 
 /** The last answer came when the last call had just been made: no backlog grew. */
@@ -167,9 +179,9 @@ async function duringResync({ webhook, caller }: Measured, rate: number): Promis
   return lap;
 }
 
-function rowsAt(rate: number, { quiet, busy }: Laps): readonly Row[] {
+function rowsAt(what: string, rate: number, { quiet, busy }: Laps): readonly Row[] {
   return [
-    { what: "highest rate that both hold", measured: `${rate} reviews/s` },
+    { what, measured: `${rate} reviews/s` },
     ...rowsOf("quiet", quiet),
     ...rowsOf("while all pods re-sync in a loop", busy),
     { what: "load of the machine at the end", measured: loadNow() },

@@ -39,6 +39,12 @@ export const campaigns: readonly Campaign[] = [
     cases: "killed at every write",
   },
   {
+    name: "injection-load",
+    what: "100 pods a second through the webhook for 10 minutes",
+    file: "injection-load",
+    cases: "AC-G1",
+  },
+  {
     name: "search-crowd",
     what: "200 search clusters that are as declared, for 10 minutes",
     file: "search-settled",

@@ -45,7 +45,7 @@ export async function runDriver(settings: Settings, environment: Environment): P
     client: createClient({ transport }),
     system,
     log,
-    tmpfs: environment.tmpfs ?? utilLinuxTmpfs,
+    tmpfs: environment.tmpfs ?? utilLinuxTmpfs(system),
     recordFolder: join(pluginFolder(settings), "volumes"),
     metrics: driverMetrics(series, () => volumes),
     signal,

@@ -28,6 +28,7 @@ export type {
   ObjectPage,
   Patch,
   RawRequest,
+  GetOptions,
   ReadOptions,
   WriteOptions,
 } from "./client/client.ts";

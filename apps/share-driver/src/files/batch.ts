@@ -1,18 +1,21 @@
 /**
- * Does things that cost a process each, many with one process: what is asked for while one runs is done together by the next.
- * A single item never waits.
+ * Does things that cost a process each, many with one process: what is asked for in one turn of the event loop, and what is asked for while
+ * a process runs, is done together. A single item waits for no other.
  *
  * @example
- * const mounts = new Batch(async (targets: readonly string[]) => await mountAll(targets));
+ * const mounts = new Batch(async (targets: readonly string[]) => await mountAll(targets), async () => await system.yieldToOthers());
  * await mounts.add("/mnt/a");
  */
 export class Batch<Item, Result> {
   readonly #perform: (items: readonly Item[]) => Promise<Result>;
+  readonly #nextTurn: () => Promise<void>;
   #next: { readonly items: Item[]; readonly result: Promise<Result> } | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(perform: (items: readonly Item[]) => Promise<Result>) {
+  /** `nextTurn` waits for the next turn of the event loop. */
+  constructor(perform: (items: readonly Item[]) => Promise<Result>, nextTurn: () => Promise<void>) {
     this.#perform = perform;
+    this.#nextTurn = nextTurn;
   }
 
   /** The result of the run that the item was part of. */
@@ -32,6 +35,8 @@ export class Batch<Item, Result> {
 
   async #runAfter(before: Promise<unknown>, items: readonly Item[]): Promise<Result> {
     await Promise.allSettled([before]);
+    // Fifty pods that start at once wait for one answer of the API server, and then come here one right after the other.
+    await this.#nextTurn();
     this.#next = undefined; // who comes from now on is part of the next run
     return await this.#perform(items);
   }

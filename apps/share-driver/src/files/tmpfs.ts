@@ -13,6 +13,8 @@ import { release } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
+import type { System } from "@quartermaster/runtime";
+
 import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import { Batch } from "./batch.ts";
@@ -27,7 +29,23 @@ export interface Tmpfs {
 }
 
 /** Mounts with the programs `mount` and `umount` of util-linux. */
-export const utilLinuxTmpfs: Tmpfs = { mount, unmount, isMounted: (target) => mountsAt(target) > 0 };
+export function utilLinuxTmpfs(system: Pick<System, "yieldToOthers">): Tmpfs {
+  // Starting a process costs more than the mount, for it begins as a copy of this one: pods that start at once share one.
+  const nextTurn = async (): Promise<void> => {
+    await system.yieldToOthers();
+  };
+  const mounts = new Batch(mountAll, nextTurn);
+  const unmounts = new Batch(unmountAll, nextTurn);
+  return {
+    mount: async (target) => {
+      await mount(target, mounts);
+    },
+    unmount: async (target) => {
+      await unmount(target, unmounts);
+    },
+    isMounted: (target) => mountsAt(target) > 0,
+  };
+}
 
 /**
  * Room for two contents of the largest size, and three entries per key: file, old file, link. Files are for everybody to read,
@@ -49,59 +67,73 @@ export function keepsOffSwap(kernelRelease: string): boolean {
   return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 4);
 }
 
-async function mount(target: string): Promise<void> {
+async function mount(target: string, mounts: Batch<string, Outcome>): Promise<void> {
   // kubelet makes the folder of the volume; where there is none, there is no such pod.
   if (!existsSync(dirname(target))) throw new Refusal("InvalidRequest", "the pod has no such volume");
   mkdirSync(target, { recursive: true, mode: 0o750 });
   assertNoLinks(target);
-  const failure = await mounts.add(target);
-  if (mountsAt(target) === 0) throw failed("mount", failure);
+  const { failure, mounted } = await mounts.add(target);
+  if (!mounted.includes(target)) throw failed("mount", failure);
 }
 
-/** Starting a process costs more than the mount, for it begins as a copy of this one: pods that start at once share one. */
-const mounts = new Batch(mountAll);
+/** What a process did for many volumes. It may fail for some only: the mount table, read once for all of them, says for whom. */
+interface Outcome {
+  readonly failure: unknown;
+  /** Where a file system is mounted now, once for each. */
+  readonly mounted: readonly string[];
+}
 
-/** Mounts as many as it can with one process. Returns what went wrong, if anything; the mount table says for whom. */
-async function mountAll(targets: readonly string[]): Promise<unknown> {
+/** Mounts as many as it can with one process. */
+async function mountAll(targets: readonly string[]): Promise<Outcome> {
   const folder = mkdtempSync("/dev/shm/qm-mounts-"); // the image is read-only; every container has this
   try {
     const table = join(folder, "fstab");
     writeFileSync(table, targets.map((target) => `tmpfs ${target} tmpfs ${options} 0 0\n`).join(""));
-    await promisify(execFile)("mount", ["-n", "-a", "-T", table], { timeout: 30_000 });
-    return undefined;
-  } catch (error) {
-    return error;
+    return await outcomeOf("mount", ["-n", "-a", "-T", table]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function unmount(target: string): Promise<void> {
+async function unmount(target: string, unmounts: Batch<string, Outcome>): Promise<void> {
   if (!existsSync(target)) return;
   assertNoLinks(target);
-  for (let left = mountsAt(target); left > 0; left -= 1) await unmountOnce(target);
+  for (let left = mountsAt(target); left > 0; left -= 1) {
+    const { failure, mounted } = await unmounts.add(target);
+    const still = mounted.filter((place) => place === target).length;
+    if (still >= left) throw failed("umount", failure);
+  }
   if (mountsAt(target) > 0) throw new Refusal("MountFailed", "the volume is still mounted");
   rmdirSync(target);
 }
 
+/** Unmounts as many as it can with one process: whoever deletes pods deletes many. */
+async function unmountAll(targets: readonly string[]): Promise<Outcome> {
+  return await outcomeOf("umount", ["-n", ...targets]);
+}
+
+async function outcomeOf(program: "mount" | "umount", args: readonly string[]): Promise<Outcome> {
+  const failure: unknown = await promisify(execFile)(program, args, { timeout: 30_000 }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { failure, mounted: mountPoints() };
+}
+
 /** A link on the way would lead the mount to another place. */
 function assertNoLinks(target: string): void {
-  if (realpathSync(target) !== target)
+  if (realpathSync.native(target) !== target)
     throw new Refusal("InvalidRequest", "the target path leads over a symbolic link");
 }
 
 /** How many file systems are mounted at `target`, one on top of the other. Blanks in paths are octal escapes; ours have none. */
 function mountsAt(target: string): number {
-  const table = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
-  return table.filter((line) => line.split(" ")[4] === target).length;
+  return mountPoints().filter((place) => place === target).length;
 }
 
-async function unmountOnce(target: string): Promise<void> {
-  try {
-    await promisify(execFile)("umount", ["-n", target], { timeout: 30_000 });
-  } catch (error) {
-    throw failed("umount", error);
-  }
+function mountPoints(): readonly string[] {
+  const table = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return table.map((line) => line.split(" ")[4] ?? "");
 }
 
 function failed(program: "mount" | "umount", cause: unknown): Refusal {

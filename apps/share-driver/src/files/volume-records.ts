@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -68,7 +68,7 @@ const DRAFT = ".new";
 
 /** The id is somebody else's text, and this is a path. */
 function fileName(volumeId: string): string {
-  return `${createHash("sha256").update(volumeId).digest("hex")}.json`;
+  return `${hash("sha256", volumeId, "hex")}.json`;
 }
 
 function parseRecord(text: string): VolumeRecord | undefined {

@@ -33,18 +33,19 @@ const DATA_DRAFT = "..data_tmp";
  */
 export function writePayload(folder: string, payload: Payload, { mode, version }: WriteOptions): boolean {
   const data = join(folder, DATA);
-  const former = existsSync(data) ? readlinkSync(data) : undefined;
+  const present = readdirSync(folder);
+  const former = present.includes(DATA) ? readlinkSync(data) : undefined;
   if (former !== undefined && isSame(join(folder, former), payload, mode)) {
-    linkNames(folder, payload);
+    linkNames(folder, present, payload);
     return false;
   }
   const current = `..${version}`;
   writeFiles(join(folder, current), payload, mode);
-  rmSync(join(folder, DATA_DRAFT), { force: true });
+  if (present.includes(DATA_DRAFT)) rmSync(join(folder, DATA_DRAFT));
   symlinkSync(current, join(folder, DATA_DRAFT));
   renameSync(join(folder, DATA_DRAFT), data);
-  linkNames(folder, payload);
-  removeFormer(folder, current);
+  linkNames(folder, present, payload);
+  removeFormer(folder, present);
   return true;
 }
 
@@ -69,17 +70,14 @@ function isSame(folder: string, payload: Payload, mode: number): boolean {
 }
 
 /** New names appear after the swap, since before it they would lead nowhere; names that are gone follow. */
-function linkNames(folder: string, payload: Payload): void {
-  const present = new Set(readdirSync(folder).filter((name) => !name.startsWith("..")));
-  for (const name of payload.keys())
-    if (!present.has(name)) symlinkSync(join(DATA, name), join(folder, name));
-  for (const name of present) if (!payload.has(name)) rmSync(join(folder, name), { force: true });
+function linkNames(folder: string, present: readonly string[], payload: Payload): void {
+  const linked = new Set(present.filter((name) => !name.startsWith("..")));
+  for (const name of payload.keys()) if (!linked.has(name)) symlinkSync(join(DATA, name), join(folder, name));
+  for (const name of linked) if (!payload.has(name)) rmSync(join(folder, name), { force: true });
 }
 
 /** Also what an earlier attempt that was cut off has left. */
-function removeFormer(folder: string, current: string): void {
-  const stale = readdirSync(folder).filter(
-    (name) => name.startsWith("..") && name !== DATA && name !== current,
-  );
+function removeFormer(folder: string, present: readonly string[]): void {
+  const stale = present.filter((name) => name.startsWith("..") && name !== DATA && name !== DATA_DRAFT);
   for (const name of stale) rmSync(join(folder, name), { recursive: true, force: true });
 }

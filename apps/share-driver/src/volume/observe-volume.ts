@@ -12,7 +12,7 @@ import { Refusal } from "../refusal.ts";
 import type { SingleFlight } from "./single-flight.ts";
 import type { VolumePod, VolumeRequest } from "./volume-request.ts";
 
-/** What is known of one Share that a volume asks for. Nothing further is read of a Share that the pod may not use. */
+/** What is known of one Share that a volume asks for. The object behind a Share that the pod may not use is not read. */
 export interface SeenShare {
   readonly name: string;
   readonly isPermitted: boolean;
@@ -43,15 +43,14 @@ async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): 
   const { namespace, serviceAccount } = pod;
   const ask = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
     await answered(name, async () => await questions.run(key, question));
-  const isPermitted = await ask(
-    ["use", namespace, serviceAccount, name],
-    async () => await mayUse(name, pod, options),
-  );
+  // At the same time: the answers take longer than anything else here. Of a Share that the pod may not use nothing is passed on.
+  const [permission, read] = await Promise.allSettled([
+    ask(["use", namespace, serviceAccount, name], async () => await mayUse(name, pod, options)),
+    ask(["share", name], async () => await client.find(shareDefinition.kind, { name }, { signal })),
+  ]);
+  const isPermitted = valueOf(permission);
   if (!isPermitted) return { name, isPermitted };
-  const found = await ask(
-    ["share", name],
-    async () => await client.find(shareDefinition.kind, { name }, { signal }),
-  );
+  const found = valueOf(read);
   if (found === undefined) return { name, isPermitted };
   const backing = found.spec.backingResource;
   const object = await ask(
@@ -59,6 +58,11 @@ async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): 
     async () => await client.find(kindOf(backing), backing, { signal }),
   );
   return { name, isPermitted, backing, ...(object === undefined ? {} : { object }) };
+}
+
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "fulfilled") return settled.value;
+  throw settled.reason;
 }
 
 async function mayUse(

@@ -164,12 +164,16 @@ export class Volumes {
     this.#records.remove(volumeId);
   }
 
-  /** A change that was seen after the caller's read and before this is made up for by the refresh. */
+  /** A change that was seen after the caller's read and before this is made up for by a refresh, as is what happened before a restart. */
   #adopt(record: VolumeRecord, objects: readonly (KubeObject | undefined)[] = []): void {
     this.#volumes.set(record.volumeId, record);
-    for (const [index, { backing }] of record.sources.entries())
-      this.#watches.follow(record.volumeId, backing, objects[index]);
-    void this.#refresh(record.volumeId);
+    const isNewest = record.sources.map(({ backing }, index) => {
+      const object = objects[index];
+      this.#watches.follow(record.volumeId, backing, object);
+      const newest = this.#watches.newest(backing)?.metadata.resourceVersion;
+      return object !== undefined && newest === object.metadata.resourceVersion;
+    });
+    if (isNewest.includes(false)) void this.#refresh(record.volumeId);
   }
 
   /** Brings the newest content to a volume. Whatever is wrong with it, the content that is there stays. */

@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { realSystem } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
 import { keepsOffSwap, utilLinuxTmpfs } from "../../src/files/tmpfs.ts";
+
+const tmpfs = utilLinuxTmpfs(realSystem());
 
 test.each([
   { release: "5.15.0-101-generic", want: false },
@@ -39,20 +42,20 @@ test.runIf(mayMount())(
     using folder = emptyFolder();
     const target = join(folder.path, "volume", "mount");
     mkdirSync(join(folder.path, "volume"));
-    await utilLinuxTmpfs.mount(target);
+    await tmpfs.mount(target);
     try {
       const line = readFileSync("/proc/self/mountinfo", "utf8")
         .split("\n")
         .find((entry) => entry.includes(target));
       for (const option of ["nosuid", "nodev", "noexec", "size=40960k", "mode=755"])
         expect(line).toContain(option);
-      expect(utilLinuxTmpfs.isMounted(target)).toBe(true);
+      expect(tmpfs.isMounted(target)).toBe(true);
     } finally {
-      await utilLinuxTmpfs.unmount(target);
+      await tmpfs.unmount(target);
     }
-    expect(utilLinuxTmpfs.isMounted(target)).toBe(false);
+    expect(tmpfs.isMounted(target)).toBe(false);
     expect(existsSync(target)).toBe(false);
-    await utilLinuxTmpfs.unmount(target);
+    await tmpfs.unmount(target);
   },
 );
 
@@ -64,20 +67,20 @@ test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be
   try {
     const ends = await Promise.allSettled(
       [...targets, missing].map(async (target) => {
-        await utilLinuxTmpfs.mount(target);
+        await tmpfs.mount(target);
       }),
     );
     expect(ends.map(({ status }) => status)).toEqual([...targets.map(() => "fulfilled"), "rejected"]);
-    expect(targets.filter((target) => !utilLinuxTmpfs.isMounted(target))).toEqual([]);
+    expect(targets.filter((target) => !tmpfs.isMounted(target))).toEqual([]);
   } finally {
-    for (const target of targets) await utilLinuxTmpfs.unmount(target);
+    await Promise.all(targets.map(async (target) => await tmpfs.unmount(target)));
   }
   expect(targets.filter((target) => existsSync(target))).toEqual([]);
 });
 
 test("nothing is mounted for a pod that is not there", async () => {
   using folder = emptyFolder();
-  await expect(utilLinuxTmpfs.mount(join(folder.path, "volume", "mount"))).rejects.toThrow("no such volume");
+  await expect(tmpfs.mount(join(folder.path, "volume", "mount"))).rejects.toThrow("no such volume");
 });
 
 test("nothing is mounted or unmounted over a symbolic link", async () => {
@@ -85,7 +88,7 @@ test("nothing is mounted or unmounted over a symbolic link", async () => {
   mkdirSync(join(folder.path, "elsewhere"));
   symlinkSync(join(folder.path, "elsewhere"), join(folder.path, "volume"));
   const target = join(folder.path, "volume", "mount");
-  await expect(utilLinuxTmpfs.mount(target)).rejects.toThrow("symbolic link");
+  await expect(tmpfs.mount(target)).rejects.toThrow("symbolic link");
   mkdirSync(target, { recursive: true });
-  await expect(utilLinuxTmpfs.unmount(target)).rejects.toThrow("symbolic link");
+  await expect(tmpfs.unmount(target)).rejects.toThrow("symbolic link");
 });

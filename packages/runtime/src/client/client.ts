@@ -17,6 +17,12 @@ export interface ReadOptions extends CallOptions {
   readonly isMetadataOnly?: boolean;
 }
 
+/** How one object is read. */
+export interface GetOptions extends ReadOptions {
+  /** Longer strings come back empty: they are dropped while they arrive, and never held (default: none is). */
+  readonly textLimitBytes?: number;
+}
+
 /** Which objects to list. */
 export interface ListOptions extends ReadOptions {
   /** Default: all namespaces. */
@@ -73,12 +79,12 @@ export interface ObjectPage<O> {
  */
 export interface Client {
   /** The object; throws `notFound` when there is none. */
-  get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: ReadOptions): Promise<Live<O>>;
+  get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: GetOptions): Promise<Live<O>>;
   /** The object, or undefined when there is none. A kind that is not served throws `notFound` all the same. */
   find<O extends KubeObject>(
     kind: Kind<O>,
     ref: ObjectRef,
-    options?: ReadOptions,
+    options?: GetOptions,
   ): Promise<Live<O> | undefined>;
   /** All objects, fetched page by page as they are consumed. */
   list<O extends KubeObject>(kind: Kind<O>, options?: ListOptions): AsyncIterable<Live<O>>;

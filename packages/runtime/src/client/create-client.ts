@@ -14,6 +14,7 @@ import type {
   ObjectPage,
   Patch,
   RawRequest,
+  GetOptions,
   ReadOptions,
   WriteOptions,
 } from "./client.ts";
@@ -49,11 +50,7 @@ class TransportClient implements Client {
     this.#headers = identity === undefined ? [] : impersonationHeaders(identity);
   }
 
-  async get<O extends KubeObject>(
-    kind: Kind<O>,
-    ref: ObjectRef,
-    options: ReadOptions = {},
-  ): Promise<Live<O>> {
+  async get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: GetOptions = {}): Promise<Live<O>> {
     const object = await this.#object<O>(requests.get(kind, ref, options));
     return options.isMetadataOnly === true ? cutObject(kind, object) : object;
   }
@@ -61,7 +58,7 @@ class TransportClient implements Client {
   async find<O extends KubeObject>(
     kind: Kind<O>,
     ref: ObjectRef,
-    options: ReadOptions = {},
+    options: GetOptions = {},
   ): Promise<Live<O> | undefined> {
     try {
       return await this.get(kind, ref, options);

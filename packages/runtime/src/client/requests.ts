@@ -8,7 +8,7 @@ import type {
   DeleteOptions,
   Patch,
   RawRequest,
-  ReadOptions,
+  GetOptions,
   WriteOptions,
 } from "./client.ts";
 
@@ -25,11 +25,12 @@ export const requests = {
 };
 
 /** GET of one object or of a subresource of it. */
-function getRequest(kind: Kind, ref: ObjectRef, options: Sub<ReadOptions>): ApiRequest {
-  const { resourceVersion, subresource, isMetadataOnly = false } = options;
+function getRequest(kind: Kind, ref: ObjectRef, options: Sub<GetOptions>): ApiRequest {
+  const { resourceVersion, subresource, isMetadataOnly = false, textLimitBytes } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   const accept = answerTo({ isMetadataEnough: isMetadataOnly });
-  return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...limitsOf(options) };
+  const cut = textLimitBytes === undefined ? {} : { textLimitBytes };
+  return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...cut, ...limitsOf(options) };
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */

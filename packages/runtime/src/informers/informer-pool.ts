@@ -145,12 +145,13 @@ export class InformerPool implements AsyncDisposable {
 
   #start(id: string, request: InformerRequest): Shared {
     const { system, observer = {}, freeze = false, idleMs, transport } = this.#options;
-    const { kind } = request;
-    const sourceOf = this.#options.sourceOf ?? ((target): WatchSource => transportSource(transport, target));
+    const { kind, projection: { textLimitBytes } = {} } = request;
+    const target = { ...request, ...(textLimitBytes === undefined ? {} : { textLimitBytes }) };
+    const sourceOf = this.#options.sourceOf ?? ((each): WatchSource => transportSource(transport, each));
     const informer = new Informer({
       target: request,
       view: request,
-      source: sourceOf(request),
+      source: sourceOf(target),
       system,
       observer: {
         ...observer,

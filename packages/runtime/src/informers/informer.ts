@@ -19,11 +19,19 @@ import type { InformerEvent, InformerHandler } from "./informer-event.ts";
 /** How objects are kept. */
 export interface View {
   /** Cuts an object down before it is stored; metadata must stay. The name tells projections of one kind apart. */
-  readonly projection?: { readonly name: string; readonly project: (object: Live) => KubeObject };
+  readonly projection?: Projection;
   readonly isMetadataOnly?: boolean;
   readonly keepManagedFields?: boolean;
   /** Equal strings share memory. */
   readonly internStrings?: boolean;
+}
+
+/** What is kept of an object. */
+export interface Projection {
+  readonly name: string;
+  readonly project: (object: Live) => KubeObject;
+  /** Longer strings it does not look at: they come empty from the watch, and are never held (default: none). */
+  readonly textLimitBytes?: number;
 }
 
 /** Hooks for metrics and logs. */

@@ -20,6 +20,8 @@ export interface ApiRequest {
   readonly onStatus?: (status: number) => void;
   /** Over all attempts (default: 30 s). */
   readonly timeoutMs?: number;
+  /** Longer strings of a successful answer are emptied while they arrive, and never held (default: nothing is). */
+  readonly textLimitBytes?: number;
 }
 
 /** What a call is about, for messages. */

@@ -107,7 +107,9 @@ export class ApiTransport implements Transport {
     { presented, deadline }: { readonly presented: Presented; readonly deadline: Deadline },
   ): Promise<Outcome> {
     const startMs = this.#system.monotonicMs();
-    const result = await exchange(this.#connections.lanes(presented.tls).calls, wire, deadline);
+    const { textLimitBytes } = request;
+    const taking = { deadline, ...(textLimitBytes === undefined ? {} : { textLimitBytes }) };
+    const result = await exchange(this.#connections.lanes(presented.tls).calls, wire, taking);
     const { code, responseBytes } = seenOf(result);
     this.#report(request, wire, { code, startMs, responseBytes });
     if (result.kind === "failure") return failureError(request, result);

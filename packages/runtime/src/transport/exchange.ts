@@ -4,6 +4,7 @@ import { ApiError } from "../errors.ts";
 import { type ApiRequest, describeRequest } from "./api-request.ts";
 import type { Deadline, EarlyEnd } from "./deadline.ts";
 import { parseJson } from "./parse-json.ts";
+import { freeSoon, TextCutter } from "./text-cutter.ts";
 
 /** What came of one request on the wire. */
 export type Exchange = Answer | Failure;
@@ -36,14 +37,20 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 /** Answers beyond this are given up; a page of 500 usual objects has a tenth of it. */
 export const answerLimitBytes = 64 * 1024 * 1024;
 
+/** How an answer is taken. */
+export interface Taking extends Pick<ApiRequest, "textLimitBytes"> {
+  readonly deadline: Deadline;
+}
+
 /** Sends one request and collects the answer. Never rejects: a failure is a value. */
 export async function exchange(
   dispatcher: Pick<Dispatcher, "dispatch">,
   request: WireRequest,
-  deadline: Deadline,
+  taking: Taking,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
-  const collector = new Collector(deadline, resolve);
+  const collector = new Collector(taking, resolve);
+  const { deadline } = taking;
   deadline.onEnd(() => {
     collector.end();
   });
@@ -62,13 +69,16 @@ class Collector implements Dispatcher.DispatchHandler {
   readonly #deadline: Deadline;
   readonly #settle: (outcome: Exchange) => void;
   readonly #chunks: Buffer[] = [];
+  readonly #textLimitBytes: number | undefined;
+  #cutter: TextCutter | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #head: Pick<Answer, "status" | "contentType" | "retryAfter"> | undefined;
   #sizeBytes = 0;
   #settled = false;
 
-  constructor(deadline: Deadline, settle: (outcome: Exchange) => void) {
+  constructor({ deadline, textLimitBytes }: Taking, settle: (outcome: Exchange) => void) {
     this.#deadline = deadline;
+    this.#textLimitBytes = textLimitBytes;
     this.#settle = settle;
   }
 
@@ -92,17 +102,24 @@ class Collector implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     const contentType = firstOf(headers["content-type"]) ?? "";
     this.#head = { status, contentType, retryAfter: firstOf(headers["retry-after"]) };
+    if (this.#textLimitBytes !== undefined && status < 300)
+      this.#cutter = new TextCutter(this.#textLimitBytes);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
     if (this.#sizeBytes > answerLimitBytes) this.#fail("bodyTooLarge", undefined);
-    else this.#chunks.push(chunk);
+    else if (this.#cutter === undefined) this.#chunks.push(chunk);
+    else {
+      this.#chunks.push(this.#cutter.cut(chunk));
+      freeSoon(chunk);
+    }
   }
 
   onResponseEnd(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#settled = true;
+    if (this.#cutter !== undefined) this.#chunks.push(this.#cutter.end());
     const [first, ...more] = this.#chunks;
     const body = more.length === 0 ? first : Buffer.concat(this.#chunks);
     const text = body?.toString("utf8") ?? "";

@@ -7,6 +7,7 @@ import type { ApiRequest } from "./api-request.ts";
 import type { EarlyEnd } from "./deadline.ts";
 import type { WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
+import { freeSoon, TextCutter } from "./text-cutter.ts";
 import type { ApiStream } from "./transport.ts";
 
 /** What it takes to open a stream. */
@@ -25,7 +26,7 @@ const errorLimitBytes = 1024 * 1024;
 
 /** Opens one stream; throws ApiError when the server refuses, does not answer in time, or the caller gives up. */
 export async function openStream(call: StreamCall): Promise<ApiStream> {
-  const receiver = new StreamReceiver();
+  const receiver = new StreamReceiver(call.request.textLimitBytes);
   const guard = new StreamGuard(call, receiver);
   try {
     if (guard.ended === undefined) call.dispatcher.dispatch(call.wire, receiver);
@@ -158,11 +159,17 @@ const highWaterBytes = 256 * 1024;
  */
 class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array> {
   readonly #head = Promise.withResolvers<StreamHead>();
+  readonly #textLimitBytes: number | undefined;
+  #cutter: TextCutter | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #chunks: Uint8Array[] = [];
   #pendingBytes = 0;
   #end: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
+
+  constructor(textLimitBytes: number | undefined) {
+    this.#textLimitBytes = textLimitBytes;
+  }
 
   /** Resolves with the head of the answer; rejects when there is none. */
   get head(): Promise<StreamHead> {
@@ -189,6 +196,8 @@ class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterato
   ): void {
     if (status < 200) return;
     const { "content-type": contentType, "retry-after": retryAfter } = headers;
+    if (this.#textLimitBytes !== undefined && status < 300)
+      this.#cutter = new TextCutter(this.#textLimitBytes);
     this.#head.resolve({
       status,
       contentType: String(contentType),
@@ -196,11 +205,14 @@ class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterato
     });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+  onResponseData(controller: Dispatcher.DispatchController, received: Uint8Array): void {
     if (this.#end !== undefined) return;
+    const chunk = this.#cutter?.cut(received) ?? received;
     this.#chunks.push(chunk);
     this.#pendingBytes += chunk.length;
     if (this.#pendingBytes > highWaterBytes) controller.pause();
+    // What is behind the place of a pause goes back to the socket, in the same memory.
+    else if (this.#cutter !== undefined) freeSoon(received);
     this.#wake?.();
   }
 

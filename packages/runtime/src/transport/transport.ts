@@ -15,7 +15,7 @@ export interface Transport extends AsyncDisposable {
 }
 
 /** How to open a stream. */
-export interface StreamOptions extends Pick<ApiRequest, "subject" | "accept" | "headers"> {
+export interface StreamOptions extends Pick<ApiRequest, "subject" | "accept" | "headers" | "textLimitBytes"> {
   /** Default: `watch`. */
   readonly verb?: string;
   /** Ends the stream whenever it aborts; iterating then throws an ApiError of class `aborted`. */

@@ -13,6 +13,8 @@ export interface WatchTarget {
   readonly fieldSelector?: string;
   /** Only metadata is sent (default: everything). */
   readonly isMetadataOnly?: boolean;
+  /** Longer strings come empty from the watch, and are never held; lists come whole (default: none is). */
+  readonly textLimitBytes?: number;
 }
 
 /** How a stream is asked for. */
@@ -41,11 +43,12 @@ export interface WatchSource {
 export function transportSource(transport: Transport, target: WatchTarget): WatchSource {
   return {
     open: async (query) => {
-      const { kind, namespace, isMetadataOnly = false } = target;
+      const { kind, namespace, isMetadataOnly = false, textLimitBytes } = target;
       const stream = await transport.openStream(streamPath(target, query), {
         subject: { kind: nameOfKind(kind), ...(namespace === undefined ? {} : { ref: { namespace } }) },
         signal: query.signal,
         ...(isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadata") } : {}),
+        ...(textLimitBytes === undefined ? {} : { textLimitBytes }),
       });
       return stream.body;
     },

@@ -6,6 +6,7 @@ import { OpenApi } from "../../src/client/open-api.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { ApiError } from "../../src/errors.ts";
 import { InformerPool } from "../../src/informers/informer-pool.ts";
+import type { Live } from "../../src/object/kube-object.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { createTransport } from "../../src/transport/transport.ts";
 import { type LocalCluster, startTestCluster } from "../support/cluster.ts";
@@ -52,6 +53,27 @@ describe("reading and writing", () => {
       const error = await errorOf(connected.client.find(kind, ref));
       expect(error).toMatchObject({ class: "notFound", reason: "KindNotServed" });
     }
+  });
+
+  test("strings beyond a limit come empty from a read and from a watch, and short ones whole", async () => {
+    const long = Buffer.alloc(300_000, "x").toString("base64");
+    const metadata = { name: "large", namespace };
+    const data = { "a.pem": long, "b.pem": "c2hvcnQ=" };
+    await connected.client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata, data });
+    const want = { "a.pem": "", "b.pem": "c2hvcnQ=" };
+    expect(await connected.client.find(secrets, metadata, { textLimitBytes: 512 })).toMatchObject({
+      data: want,
+    });
+    const whole = await connected.client.get(secrets, metadata);
+    expect(whole).toMatchObject({ data });
+    const system = realSystem();
+    await using pool = new InformerPool({ transport: connected.transport, system });
+    const projection = { name: "short", project: (object: Live) => object, textLimitBytes: 512 };
+    const handle = pool.acquire({ kind: secrets, namespace, projection });
+    await handle.synced;
+    expect(handle.store.get(metadata)).toMatchObject({ data: want });
+    const version = whole.metadata.resourceVersion;
+    expect(handle.store.get(metadata)?.metadata.resourceVersion).toBe(version);
   });
 
   test("a second create is alreadyExists, a stale replace is a conflict", async () => {

@@ -2,6 +2,7 @@ import { classify, type Client, SharedReads, type System } from "@quartermaster/
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
 import type { KeyFacts, ObjectIdentity } from "../injection/injection-facts.ts";
+import { keyLimitBytes } from "../references/read-keys.ts";
 import { WatchedKeys, type WatchKeys } from "./watched-keys.ts";
 
 /** What the index reads with. */
@@ -15,8 +16,11 @@ export interface KeyIndexOptions {
 const [keysFreshMs, confirmedMs] = [30_000, 1_000];
 const entryLimit = 2_000;
 
-/** The API server answers reads of one object within milliseconds; the caller's own deadline is shorter still. */
-const readTimeoutMs = 5_000;
+/**
+ * The API server answers reads of one object within milliseconds; the caller's own deadline is shorter still. Values are dropped while they
+ * arrive: 500 Secrets of 300 KB would otherwise be text in memory until the next collection, docs/decisions/0121.
+ */
+const reading = { timeoutMs: 5_000, textLimitBytes: keyLimitBytes } as const;
 
 /**
  * The key names of Secrets and ConfigMaps, one object at a time: nothing is listed, and values are dropped as soon as the keys
@@ -77,12 +81,12 @@ export class KeyIndex {
   }
 
   async #secretKeys({ namespace, name }: ObjectIdentity): Promise<readonly string[] | undefined> {
-    const found = await this.#client.find(secrets, { namespace, name }, { timeoutMs: readTimeoutMs });
+    const found = await this.#client.find(secrets, { namespace, name }, reading);
     return found === undefined ? undefined : ownKeys(found.data);
   }
 
   async #configMapKeys({ namespace, name }: ObjectIdentity): Promise<readonly string[] | undefined> {
-    const found = await this.#client.find(configMaps, { namespace, name }, { timeoutMs: readTimeoutMs });
+    const found = await this.#client.find(configMaps, { namespace, name }, reading);
     return found === undefined ? undefined : ownKeys({ ...found.data, ...found.binaryData });
   }
 }

@@ -58,12 +58,16 @@ export interface KeyNames extends KubeObject {
   readonly keyNames: readonly string[];
 }
 
+/** Names of keys have at most 253 characters, and so have those of objects. Anything longer is a value. */
+export const keyLimitBytes = 512;
+
 /**
  * Keeps the names of the keys. Values are dropped before anything is stored, and so are annotations: kubectl keeps a copy of the
  * values in one of them.
  */
 export const keyNames = {
   name: "keyNames",
+  textLimitBytes: keyLimitBytes,
   project: ({ apiVersion, kind, metadata, ...rest }: Live): KeyNames => {
     const { name, namespace, uid, resourceVersion } = metadata;
     const names = [...keysIn(rest, "data"), ...keysIn(rest, "binaryData")];

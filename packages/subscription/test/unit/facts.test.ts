@@ -8,6 +8,7 @@ import { KeyIndex } from "../../src/facts/key-index.ts";
 import type { WatchHandle, WatchKeys } from "../../src/facts/watched-keys.ts";
 import { decideInjection } from "../../src/injection/decide-injection.ts";
 import { viewPod } from "../../src/injection/pod-view.ts";
+import { keyNamesOf } from "../../src/references/read-keys.ts";
 import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
 import { aPod } from "../support/injection-cases.ts";
 
@@ -18,12 +19,19 @@ class FakeServer {
   readonly reviews: unknown[] = [];
   readonly objects = new Map<string, object>();
   failing: RegExp = /^$/;
+  /** Of the last answer: longer strings came empty. */
+  longestTextBytes = 0;
   isAllowed = true;
 
   readonly client = {
-    find: async (kind: { kind: string }, { namespace = "", name }: { namespace?: string; name: string }) => {
+    find: async (
+      kind: { kind: string },
+      { namespace = "", name }: { namespace?: string; name: string },
+      { textLimitBytes = Number.POSITIVE_INFINITY }: { textLimitBytes?: number } = {},
+    ) => {
       const key = `${kind.kind} ${namespace}/${name}`;
       this.asked.push(key);
+      this.longestTextBytes = textLimitBytes;
       await Promise.resolve();
       this.#failIf(key);
       return this.objects.get(key);
@@ -156,6 +164,17 @@ function watchedIndex() {
 
 describe("the key index with watches", () => {
   const secret = { kind: "Secret", namespace: "app", name: "s" } as const;
+
+  test.each(["Secret", "ConfigMap"] as const)(
+    "[subscription-injection/AC-G3] long values of a %s do not even come",
+    async (kind) => {
+      const { server, keys } = watchedIndex();
+      server.objects.set(`${kind} app/s`, { data: { a: "" } });
+      expect(await keys.keysOf({ ...secret, kind })).toEqual({ kind: "keys", keys: ["a"] });
+      expect(server.longestTextBytes).toBeLessThan(1_000);
+      expect(keyNamesOf({ ...secret, kind }).projection.textLimitBytes).toBeLessThan(1_000);
+    },
+  );
 
   test("an object is watched by its name from its second use within a minute, and answered without a request", async () => {
     const { server, keys, watches, requests } = watchedIndex();
