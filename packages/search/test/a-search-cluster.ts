@@ -1,6 +1,6 @@
+import type { MonitoringWish } from "../src/model/monitoring-wish.ts";
 import type {
   DashboardsWish,
-  MonitoringWish,
   NodePool,
   PodWish,
   SearchCluster,

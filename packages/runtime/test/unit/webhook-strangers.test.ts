@@ -161,7 +161,11 @@ function dial(options: object = {}): TLSSocket {
 /** Connections that are ready to speak. */
 async function handshaken(length: number): Promise<readonly TLSSocket[]> {
   const sockets = Array.from({ length }, () => dial());
-  await Promise.all(sockets.map(async (socket) => await once(socket, "secureConnect")));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      await once(socket, "secureConnect");
+    }),
+  );
   return sockets;
 }
 

@@ -1,6 +1,6 @@
+import type { MonitoringWish, StackPart, StackPartWish, StackWish } from "./monitoring-wish.ts";
 import { imageOf, nameIn, present } from "./pod-wish.ts";
 import type { ClusterObject } from "./read-cluster.ts";
-import type { MonitoringWish, StackPart, StackPartWish, StackWish } from "./search-cluster.ts";
 
 type MonitoringSpec = ClusterObject["spec"]["general"]["monitoring"];
 type StackSpec = NonNullable<MonitoringSpec>["stack"];

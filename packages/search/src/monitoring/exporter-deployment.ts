@@ -8,7 +8,8 @@ import {
   exporterFolders,
   exporterPort,
 } from "../exporter/exporter-config.ts";
-import type { MonitoringWish, SearchCluster } from "../model/search-cluster.ts";
+import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterNames } from "../workload/cluster-names.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";

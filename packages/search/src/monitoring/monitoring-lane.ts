@@ -2,7 +2,7 @@ import { settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
-import type { MonitoringWish } from "../model/search-cluster.ts";
+import type { MonitoringWish } from "../model/monitoring-wish.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import { exporterPort } from "../exporter/exporter-config.ts";
-import type { MonitoringWish, SearchCluster, StackPart } from "../model/search-cluster.ts";
+import type { MonitoringWish, StackPart } from "../model/monitoring-wish.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 
 /** Ports that the parts of a stack serve; the customary ones. */

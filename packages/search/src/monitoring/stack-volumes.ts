@@ -1,6 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import type { SearchCluster, StackPart, StackWish } from "../model/search-cluster.ts";
+import type { StackPart, StackWish } from "../model/monitoring-wish.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { stackCertificate } from "./prometheus-files.ts";
 

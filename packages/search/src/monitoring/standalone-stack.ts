@@ -9,7 +9,8 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish, SearchCluster, StackPart, StackWish } from "../model/search-cluster.ts";
+import type { MonitoringWish, StackPart, StackWish } from "../model/monitoring-wish.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { alertRules } from "./alert-rules.ts";
 import { grafanaFiles } from "./grafana-files.ts";

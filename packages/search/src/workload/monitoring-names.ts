@@ -1,4 +1,5 @@
-import type { SearchCluster, StackPart } from "../model/search-cluster.ts";
+import type { StackPart } from "../model/monitoring-wish.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 
 /** Names of what monitors a cluster. */
 export interface MonitoringNames {

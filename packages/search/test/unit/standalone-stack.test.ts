@@ -8,7 +8,8 @@ import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import type { MonitoringWish, SearchCluster } from "../../src/model/search-cluster.ts";
+import type { MonitoringWish } from "../../src/model/monitoring-wish.ts";
+import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import { operatorStack } from "../../src/monitoring/operator-stack.ts";
 import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";
 import { aMonitoring, aSearchCluster } from "../a-search-cluster.ts";
