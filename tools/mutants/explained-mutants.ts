@@ -55,5 +55,10 @@ export const explainedMutants: readonly Mutant[] = mutantsOf(
       find: "if (schedule === undefined || zone === undefined) return false;",
       replace: "if (schedule === undefined || zone === undefined) return true;",
     },
+    {
+      name: "a node that came back empty is removed while its copies are still being made",
+      find: "...(node.isData ? [settled] : [])];",
+      replace: "...(node.isData && node.isElected ? [settled] : [])];",
+    },
   ],
 );

@@ -68,7 +68,11 @@ export function removalRefusals(node: NodeFacts, world: DisruptionWorld): readon
   if (unknown !== undefined) return [unknown];
   // Another node that goes as well and was never started keeps nobody.
   const nodes = world.nodes.filter(({ isWanted, pod }) => isWanted || pod?.isPending === false);
-  return [nobodyElseDown, quorumSurvives].flatMap((check) => check(node, { ...world, nodes }) ?? []);
+  // A node that was killed while it was emptied comes back without shards: copies of its own are still being made elsewhere.
+  const checks = [nobodyElseDown, quorumSurvives, ...(node.isData ? [settled] : [])];
+  return checks
+    .flatMap((check) => check(node, { ...world, nodes }) ?? [])
+    .filter(({ check }) => !(skippable.has(check) && world.skipped.has(check)));
 }
 
 /** Two nodes down at once: a shard with one replica would be away, or the quorum lost. */

@@ -105,6 +105,43 @@ describe("copies that are not assigned", () => {
     expect(says).toBe("Copies of orders[0] are not assigned (max_retry: failed 5 times)");
   });
 
+  test.for<
+    readonly [string, Partial<{ readonly initializingShards: number; readonly status: "red" }>, boolean]
+  >([
+    ["all copies are complete", {}, true],
+    ["copies are still being made elsewhere", { initializingShards: 1 }, false],
+    ["a primary has no place yet", { status: "red" }, false],
+  ])("[search/SC-69] a node that came back empty is removed only if %s", ([, health, isRemoved]) => {
+    const operation = {
+      id: "op",
+      type: "Remove",
+      pool: "data",
+      node: "logs-data-2",
+      podUid: "uid-logs-data-2",
+      cause: "ScaledDown",
+      step: "Shrink",
+      drains: true,
+      startedAt: "2026-11-17T09:00:00Z",
+      shardsLeft: 0,
+      drainedAt: "2026-11-17T09:59:00Z",
+    } as const;
+    const excluded = { "cluster.routing.allocation.exclude._name": "logs-data-2" };
+    const persistent = { ...excluded, "cluster.metadata.quartermaster_excluded": "logs-data-2" };
+    const shards = shardOn("orders", [first, second]);
+    const base = { cluster: managersAndData(3, 2), places: { data: 3 }, shards, status: { operation } };
+    const { engine } = aRoll(base);
+    if (!engine.health.isKnown) throw new Error("known");
+    const seen = aRoll({
+      ...base,
+      engine: {
+        settings: known({ persistent, transient: {} }),
+        health: known({ ...engine.health.value, ...health }),
+      },
+    });
+    const { actions } = decideLane(nodesLane, seen, new Date("2026-11-17T10:00:00Z"));
+    expect(actions.some((action) => action.do === "shrinkPool")).toBe(isRemoved);
+  });
+
   test("[search/SC-70] a drain that is given up says why shards stay", () => {
     const operation = {
       id: "op",
