@@ -49,6 +49,9 @@ export const exporterSeries: readonly SeriesSpec[] = [
 /** Prometheus gives up after 10 s. */
 const callLimitMs = 8_000;
 
+/** A refusal is believed for so long: nodes learn of a new role one after the other. */
+const refusedMs = 60_000;
+
 /** A page is made at most so often, however many ask for it. */
 const shortestIntervalMs = 2_000;
 
@@ -118,7 +121,8 @@ export class Exporter implements AsyncDisposable {
   ): Promise<{ readonly part: string; readonly isOk: boolean; readonly samples: readonly Sample[] }> {
     const { system, onFailure } = this.#options;
     const known = this.#remembered.get(part);
-    if (known !== undefined && system.monotonicMs() - known.atMs < everyMs)
+    const goodMs = known?.isOk === false ? Math.min(everyMs, refusedMs) : everyMs;
+    if (known !== undefined && system.monotonicMs() - known.atMs < goodMs)
       return { part, isOk: known.isOk, samples: known.samples };
     try {
       const target = this.#engine?.target;
