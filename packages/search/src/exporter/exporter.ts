@@ -120,10 +120,8 @@ export class Exporter implements AsyncDisposable {
     wire: EngineWire,
   ): Promise<{ readonly part: string; readonly isOk: boolean; readonly samples: readonly Sample[] }> {
     const { system, onFailure } = this.#options;
-    const known = this.#remembered.get(part);
-    const goodMs = known?.isOk === false ? Math.min(everyMs, refusedMs) : everyMs;
-    if (known !== undefined && system.monotonicMs() - known.atMs < goodMs)
-      return { part, isOk: known.isOk, samples: known.samples };
+    const known = this.#known(part, everyMs);
+    if (known !== undefined) return { part, ...known };
     try {
       const target = this.#engine?.target;
       const samples = target === undefined ? [] : await read(wire, target, this.#options);
@@ -137,6 +135,18 @@ export class Exporter implements AsyncDisposable {
       else this.#remembered.delete(part);
       return { part, isOk: false, samples: [] };
     }
+  }
+
+  /** What was learned and is still good. */
+  #known(
+    part: string,
+    everyMs: number,
+  ): { readonly isOk: boolean; readonly samples: readonly Sample[] } | undefined {
+    const known = this.#remembered.get(part);
+    if (known === undefined) return undefined;
+    const { atMs, isOk, samples } = known;
+    const goodMs = isOk ? everyMs : Math.min(everyMs, refusedMs);
+    return this.#options.system.monotonicMs() - atMs < goodMs ? { isOk, samples } : undefined;
   }
 
   /** Another password or authority is another connection; what was learned with the old one is kept. */
