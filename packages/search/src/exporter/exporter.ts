@@ -49,6 +49,9 @@ export const exporterSeries: readonly SeriesSpec[] = [
 /** Prometheus gives up after 10 s. */
 const callLimitMs = 8_000;
 
+/** A refusal is believed for so long: nodes learn of a new role one after the other. */
+const refusedMs = 60_000;
+
 /** A page is made at most so often, however many ask for it. */
 const shortestIntervalMs = 2_000;
 
@@ -117,9 +120,8 @@ export class Exporter implements AsyncDisposable {
     wire: EngineWire,
   ): Promise<{ readonly part: string; readonly isOk: boolean; readonly samples: readonly Sample[] }> {
     const { system, onFailure } = this.#options;
-    const known = this.#remembered.get(part);
-    if (known !== undefined && system.monotonicMs() - known.atMs < everyMs)
-      return { part, isOk: known.isOk, samples: known.samples };
+    const known = this.#known(part, everyMs);
+    if (known !== undefined) return { part, ...known };
     try {
       const target = this.#engine?.target;
       const samples = target === undefined ? [] : await read(wire, target, this.#options);
@@ -133,6 +135,18 @@ export class Exporter implements AsyncDisposable {
       else this.#remembered.delete(part);
       return { part, isOk: false, samples: [] };
     }
+  }
+
+  /** What was learned and is still good. */
+  #known(
+    part: string,
+    everyMs: number,
+  ): { readonly isOk: boolean; readonly samples: readonly Sample[] } | undefined {
+    const known = this.#remembered.get(part);
+    if (known === undefined) return undefined;
+    const { atMs, isOk, samples } = known;
+    const goodMs = isOk ? everyMs : Math.min(everyMs, refusedMs);
+    return this.#options.system.monotonicMs() - atMs < goodMs ? { isOk, samples } : undefined;
   }
 
   /** Another password or authority is another connection; what was learned with the old one is kept. */

@@ -126,7 +126,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       expect(absent.map(({ name }) => name)).toEqual([
         "quartermaster_search_snapshot_last_success_timestamp_seconds",
       ]);
-      // Before, a refusal of snapshots was shown as a success; why this role is refused here is not known yet.
+      // Nodes learn of a new role one after the other, and a refusal is remembered for a minute.
       const failed = [...page.matchAll(/read_success\{.*part="(\w+)"\} 0/g)].map(([, part]) => part);
       expect(failed.filter((part) => part !== "snapshots")).toEqual([]);
 
