@@ -93,6 +93,11 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
     });
   };
   await add(0, 20);
+  // Once it has written a status and an event, every kind of request that it makes has its series.
+  await eventually(async (see) => {
+    const asked = see((await read()).filter(({ name }) => name === "rest_client_requests_total"));
+    return ["PATCH", "POST"].every((method) => asked.some(({ labels }) => labels["method"] === method));
+  });
   const few = await read();
   // 120 for 1,000: what grows with plans would show here as well.
   await add(20, 120);

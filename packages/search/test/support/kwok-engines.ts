@@ -3,8 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   classify,
   type Client,
+  createManager,
   defineKind,
   fieldOf,
+  type InformerHandle,
   type Kind,
   type KubeObject,
   listOf,
@@ -22,6 +24,7 @@ import {
   type Secret,
   secrets,
 } from "@quartermaster/runtime/kinds";
+import type { Connection } from "@quartermaster/testkit";
 import { compareSync } from "bcryptjs";
 
 import type { ConnectEngine, EngineClient } from "../../src/engine/engine-client.ts";
@@ -44,11 +47,14 @@ const clusterLabel = "search.quartermaster.dev/cluster";
  */
 export class KwokEngines implements AsyncDisposable {
   readonly #client: Client;
-  readonly #namespace: string;
+  readonly #stack = new AsyncDisposableStack();
+  readonly #watched: Watched;
   readonly #engines = new Map<string, FakeEngine>();
   #pods: readonly FakePod[] = [];
   /** Lists that pods were born with, by uid. */
   readonly #born = new Map<string, readonly string[]>();
+  /** Uids of claims that have got a volume, which the watch may not show yet. */
+  readonly #bound = new Set<string>();
   /** Files as the kubelet last brought them, by uid. */
   readonly #files = new Map<string, MountedFiles>();
   /** Pods that run keep the files that they have: kubelets take a minute or more to bring others. */
@@ -59,9 +65,17 @@ export class KwokEngines implements AsyncDisposable {
   readonly #loop: Promise<void>;
   readonly calls: string[] = [];
 
-  constructor(client: Client, namespace: string) {
+  constructor({ client, transport }: Pick<Connection, "client" | "transport">, namespace: string) {
     this.#client = client;
-    this.#namespace = namespace;
+    const manager = this.#stack.use(createManager({ transport, system: realSystem(), controllers: [] }));
+    const watch = <O extends KubeObject>(kind: Kind<O>): InformerHandle<O> =>
+      this.#stack.use(manager.informers.acquire({ kind, namespace }));
+    this.#watched = {
+      pods: watch<Pod>(pods),
+      claims: watch<PersistentVolumeClaim>(persistentVolumeClaims),
+      configs: watch<ConfigMap>(configMaps),
+      secrets: watch<Secret>(secrets),
+    };
     this.#loop = this.#run();
   }
 
@@ -100,6 +114,7 @@ export class KwokEngines implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
+    await Promise.all(Object.values(this.#watched).map(async ({ synced }: InformerHandle) => await synced));
     while (!this.#isOver) {
       try {
         await this.#look();
@@ -111,23 +126,19 @@ export class KwokEngines implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const [podList, claims, configs, secretList] = await Promise.all([
-      this.#all<Pod>(pods),
-      this.#all<PersistentVolumeClaim>(persistentVolumeClaims),
-      this.#all<ConfigMap>(configMaps),
-      this.#all<Secret>(secrets),
-    ]);
-    await Promise.all(claims.map(async (claim) => await this.#bind(claim)));
-    this.#pods = podList.map((pod) => this.#fakePod(pod, { claims, configs, secretList }));
-  }
-
-  async #all<O extends KubeObject>(kind: Kind<O>): Promise<readonly Live<O>[]> {
-    return await Array.fromAsync(this.#client.list(kind, { namespace: this.#namespace }));
+    const world = {
+      claims: this.#watched.claims.store.list(),
+      configs: this.#watched.configs.store.list(),
+      secretList: this.#watched.secrets.store.list(),
+    };
+    await Promise.all(world.claims.map(async (claim) => await this.#bind(claim)));
+    this.#pods = this.#watched.pods.store.list().map((pod) => this.#fakePod(pod, world));
   }
 
   async #bind(claim: Live<PersistentVolumeClaim>): Promise<void> {
     const { name, uid, namespace } = claim.metadata;
-    if (claim.spec?.volumeName !== undefined || claim.metadata.deletionTimestamp !== undefined) return;
+    const isBound = claim.spec?.volumeName !== undefined || this.#bound.has(uid);
+    if (isBound || claim.metadata.deletionTimestamp !== undefined) return;
     const storageClassName = claim.spec?.storageClassName;
     const volume = {
       apiVersion: "v1",
@@ -148,6 +159,7 @@ export class KwokEngines implements AsyncDisposable {
     } catch (error) {
       if (classify(error) !== "alreadyExists") throw error;
     }
+    this.#bound.add(uid);
   }
 
   #fakePod(pod: Live<Pod>, world: World): FakePod {
@@ -179,7 +191,16 @@ export class KwokEngines implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.#loop;
+    await this.#stack[Symbol.asyncDispose]();
   }
+}
+
+/** What the kubelet would know of a namespace. */
+interface Watched {
+  readonly pods: InformerHandle<Pod>;
+  readonly claims: InformerHandle<PersistentVolumeClaim>;
+  readonly configs: InformerHandle<ConfigMap>;
+  readonly secrets: InformerHandle<Secret>;
 }
 
 /** The controller of volumes binds only what has the claim's class. */

@@ -76,7 +76,8 @@ export async function setUpSearch({
 }: SearchBenchOptions = {}): Promise<SearchBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
-  const { client } = stack.use(connect(cluster.admin));
+  const admin = stack.use(connect(cluster.admin));
+  const { client } = admin;
   await serveKinds(client, [...kinds, clusterLicense.kind, licenseAssociation.kind] as readonly Kind[]);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "search"));
   const rules = [
@@ -88,7 +89,7 @@ export async function setUpSearch({
     name: "operator",
     clusterRules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
   });
-  const engines = stack.use(new KwokEngines(client, namespace));
+  const engines = stack.use(new KwokEngines(admin, namespace));
   let managers = new AsyncDisposableStack();
   const bench: SearchBench = {
     client,
