@@ -18,6 +18,9 @@ const collections = [
   ...["pods", "services", "configmaps", "secrets", "persistentvolumeclaims"].map(below("/api/v1")),
 ];
 
+/** Some tests leave 10,000 objects behind. */
+const emptyingMs = 120_000;
+
 function below(root: string) {
   return (plural: string) => ({ root, plural });
 }
@@ -33,8 +36,10 @@ export async function makeNamespace(api: ApiClient, stem = "test"): Promise<Test
   return {
     name,
     [Symbol.asyncDispose]: async () => {
-      for (const { root, plural } of collections)
-        await api.send({ method: "DELETE", path: `${root}/namespaces/${name}/${plural}` });
+      for (const { root, plural } of collections) {
+        const path = `${root}/namespaces/${name}/${plural}`;
+        await api.send({ method: "DELETE", path, timeoutMs: emptyingMs });
+      }
     },
   };
 }
