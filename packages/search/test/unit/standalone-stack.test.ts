@@ -86,6 +86,17 @@ describe.each(parts)("%s", (part) => {
   });
 });
 
+test("the operator reaches Prometheus where it asks it, by namespace and label, and nothing else of the stack", () => {
+  const from = (part: (typeof parts)[number], askedFrom?: string): readonly unknown[] =>
+    made(wishWith({ askedFrom }), part).policy.spec?.ingress?.[0]?.from ?? [];
+  expect(from("prometheus")).toHaveLength(1);
+  expect(from("alertmanager", "quartermaster")).toHaveLength(1);
+  expect(from("prometheus", "quartermaster")[1]).toEqual({
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "quartermaster" } },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
+  });
+});
+
 test("every part serves TLS, and Prometheus verifies whom it sends alerts to", () => {
   for (const part of parts) {
     const { spec } = made(wishWith(), part).deployment.spec.template;
