@@ -113,7 +113,8 @@ export const autoscalingMutants: readonly Mutant[] = [
     {
       name: "a metric that nobody tells lets nodes go",
       find: 'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };',
-      replace: 'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : 0 };',
+      replace:
+        'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : 0 };',
     },
     {
       name: "a silent Prometheus counts for the nodes that there were",
@@ -196,7 +197,7 @@ export const autoscalingMutants: readonly Mutant[] = [
     {
       name: "queries without a stack of the cluster's own are accepted",
       find: 'const isUnanswered = mode !== "Standalone" && queriesOf([pool]).length > 0;',
-      replace: 'const isUnanswered = mode === undefined && queriesOf([pool]).length > 0;',
+      replace: "const isUnanswered = mode === undefined && queriesOf([pool]).length > 0;",
     },
   ]),
   ...mutantsOf(

@@ -158,7 +158,12 @@ function readingsOf({
   sampling = {},
 }: SearchControllerOptions): PrometheusReadings {
   const { settledMs } = sampling;
-  return new PrometheusReadings({ system, log, ask, ...(settledMs === undefined ? {} : { everyMs: settledMs }) });
+  return new PrometheusReadings({
+    system,
+    log,
+    ask,
+    ...(settledMs === undefined ? {} : { everyMs: settledMs }),
+  });
 }
 
 const nobodyAnswers: AskPrometheus = async () => await Promise.resolve(new Map());

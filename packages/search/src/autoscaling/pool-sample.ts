@@ -1,5 +1,10 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
-import { type MetricKey, metricKey, type MetricTarget, type MetricType } from "../model/autoscaling-policy.ts";
+import {
+  type MetricKey,
+  metricKey,
+  type MetricTarget,
+  type MetricType,
+} from "../model/autoscaling-policy.ts";
 
 /** The load of a pool at one moment. */
 export interface PoolSample {

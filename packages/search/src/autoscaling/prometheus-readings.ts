@@ -7,10 +7,10 @@ import { prometheusTarget } from "./prometheus-target.ts";
 
 /** What the last round of a cluster's queries brought, and whether one is under way. */
 interface Reading {
-  askedMs: number;
-  isAsking: boolean;
+  readonly askedMs: number;
+  readonly isAsking: boolean;
   /** Undefined before the first round has ended. */
-  answers: { readonly values: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
+  readonly answers: { readonly values: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
 }
 
 /** How readings are taken. */
@@ -21,6 +21,8 @@ export interface ReadingOptions {
   /** Shortest time from one round to the next (default: 30 s). */
   readonly everyMs?: number;
 }
+
+type Asking = Pick<Seen, "cluster" | "material" | "monitoring">;
 
 const nothing: ReadonlyMap<string, number> = new Map();
 
@@ -45,43 +47,42 @@ export class PrometheusReadings {
   }
 
   /** Asks, unless the cluster has no queries, was asked a short while ago or still owes an answer. */
-  refresh(seen: Pick<Seen, "cluster" | "material" | "monitoring">): void {
+  refresh(seen: Asking): void {
     const { uid, pools } = seen.cluster;
     const queries = queriesOf(pools);
     if (queries.length === 0) {
       this.forget(uid);
       return;
     }
-    const { system, everyMs, log } = this.#options;
+    const { system, everyMs } = this.#options;
     const known = this.#clusters.get(uid);
     const nowMs = system.monotonicMs();
     if (known !== undefined && (known.isAsking || nowMs - known.askedMs < everyMs * slack)) return;
-    const reading: Reading = known ?? { askedMs: nowMs, isAsking: false, answers: undefined };
+    const reading: Reading = { askedMs: nowMs, isAsking: true, answers: known?.answers };
     this.#clusters.set(uid, reading);
-    this.#round(reading, seen, queries).catch((error: unknown) => {
-      log.error("queries of a Prometheus failed", { err: error });
-    });
+    void this.#round(reading, seen, queries);
   }
 
   forget(uid: string): void {
     this.#clusters.delete(uid);
   }
 
-  async #round(
-    reading: Reading,
-    seen: Parameters<typeof prometheusTarget>[0],
-    queries: readonly string[],
-  ): Promise<void> {
-    const { system, ask } = this.#options;
+  async #round(reading: Reading, seen: Asking, queries: readonly string[]): Promise<void> {
+    const values = await this.#answers(seen, queries);
+    const { uid } = seen.cluster;
+    // Otherwise it was forgotten meanwhile.
+    if (this.#clusters.get(uid) !== reading) return;
+    const answers = { values, atMs: this.#options.system.monotonicMs() };
+    this.#clusters.set(uid, { ...reading, isAsking: false, answers });
+  }
+
+  async #answers(seen: Asking, queries: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const target = prometheusTarget(seen);
-    reading.askedMs = system.monotonicMs();
-    reading.isAsking = true;
-    let values = nothing;
     try {
-      if (target !== undefined) values = await ask(target, queries);
-    } finally {
-      reading.isAsking = false;
-      reading.answers = { values, atMs: system.monotonicMs() };
+      return target === undefined ? nothing : await this.#options.ask(target, queries);
+    } catch (error) {
+      this.#options.log.error("queries of a Prometheus failed", { err: error });
+      return nothing;
     }
   }
 }

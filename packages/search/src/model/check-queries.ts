@@ -6,7 +6,10 @@ const most = 2;
 const invalid = (path: string, message: string): SpecIssue => ({ path, reason: "InvalidSpec", message });
 
 /** Metrics of type Prometheus that nobody could answer, and what the API server's rules say too: files are checked without one. */
-export function checkQueries({ pools, monitoring }: Pick<SearchCluster, "pools" | "monitoring">): readonly SpecIssue[] {
+export function checkQueries({
+  pools,
+  monitoring,
+}: Pick<SearchCluster, "pools" | "monitoring">): readonly SpecIssue[] {
   // Left out, the API server decides upon the stack, and somebody who installs an operator must not make a spec invalid.
   const mode = monitoring === undefined ? "None" : (monitoring.stack.mode ?? "Standalone");
   return pools.flatMap((pool, at) => {
@@ -33,7 +36,12 @@ function checkShape({ autoscaling }: NodePool, path: string): readonly SpecIssue
     ...metrics.flatMap(({ type, query }, at) =>
       (type === "Prometheus") === (query !== undefined)
         ? []
-        : [invalid(`${path}[${String(at)}].query`, "belongs to type Prometheus, which needs it, and to no other")],
+        : [
+            invalid(
+              `${path}[${String(at)}].query`,
+              "belongs to type Prometheus, which needs it, and to no other",
+            ),
+          ],
     ),
     ...(queries.length > most ? [invalid(path, "has more than two of type Prometheus")] : []),
   ];

@@ -78,7 +78,10 @@ describe("unknown", () => {
       name: "a matrix",
       answer: json({ status: "success", data: { resultType: "matrix", result: [{ values: [[1, "1"]] }] } }),
     },
-    { name: "a string", answer: json({ status: "success", data: { resultType: "string", result: [1, "5"] } }) },
+    {
+      name: "a string",
+      answer: json({ status: "success", data: { resultType: "string", result: [1, "5"] } }),
+    },
     {
       name: "a histogram",
       answer: json({
@@ -86,8 +89,14 @@ describe("unknown", () => {
         data: { resultType: "vector", result: [{ metric: {}, histogram: [1, { count: "5" }] }] },
       }),
     },
-    { name: "an error with a number", answer: json({ status: "error", data: { resultType: "scalar", result: [1, "5"] } }) },
-    { name: "a query that it does not understand", answer: json({ status: "error", errorType: "bad_data" }, 400) },
+    {
+      name: "an error with a number",
+      answer: json({ status: "error", data: { resultType: "scalar", result: [1, "5"] } }),
+    },
+    {
+      name: "a query that it does not understand",
+      answer: json({ status: "error", errorType: "bad_data" }, 400),
+    },
     {
       name: "a number with another status",
       answer: json({ status: "success", data: { resultType: "scalar", result: [1, "5"] } }, 503),
@@ -106,7 +115,10 @@ describe("unknown", () => {
         json({ status: "success", data: { resultType: "vector", result: [value] } })(_request, response);
       },
     },
-    { name: "half an answer", answer: (_request, response) => response.writeHead(200).write("{", () => response.destroy()) },
+    {
+      name: "half an answer",
+      answer: (_request, response) => response.writeHead(200).write("{", () => response.destroy()),
+    },
     { name: "nothing in time", answer: () => undefined },
     {
       name: "a drop now and then",

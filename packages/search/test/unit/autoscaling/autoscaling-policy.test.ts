@@ -32,7 +32,7 @@ function declared(autoscaling: object | undefined, roles: readonly string[] = ["
 function issuesOf(metrics: readonly object[], monitoring?: object): readonly string[] {
   const object = declared({ ...auto, metrics });
   const general = { ...object.spec.general, ...(monitoring === undefined ? {} : { monitoring }) };
-  const { issues } = readCluster({ ...object, spec: { ...object.spec, general } } as Live<ClusterObject>);
+  const { issues } = readCluster({ ...object, spec: { ...object.spec, general } });
   return issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
@@ -45,7 +45,11 @@ describe("metrics of type Prometheus", () => {
     { name: "no monitoring", monitoring: undefined, want: [remedy] },
     { name: "monitoring that is off", monitoring: { enable: false }, want: [remedy] },
     { name: "no stack", monitoring: { enable: true, stack: { mode: "None" } }, want: [remedy] },
-    { name: "somebody else's stack", monitoring: { enable: true, stack: { mode: "Operator" } }, want: [remedy] },
+    {
+      name: "somebody else's stack",
+      monitoring: { enable: true, stack: { mode: "Operator" } },
+      want: [remedy],
+    },
     { name: "a stack of its own", monitoring: { enable: true, stack: { mode: "Standalone" } }, want: [] },
     { name: "a stack that the API server decides on", monitoring: { enable: true }, want: [] },
   ])("with $name", ({ monitoring, want }) => {
@@ -58,7 +62,9 @@ describe("metrics of type Prometheus", () => {
     const path = "spec.nodePools[1].autoscaling.metrics";
     const shape = "belongs to type Prometheus, which needs it, and to no other";
     expect(issuesOf([{ type: "Prometheus", target: 1 }], own)).toEqual([`${path}[0].query: ${shape}`]);
-    expect(issuesOf([{ type: "Cpu", query: "avg(up)", target: 1 }], own)).toEqual([`${path}[0].query: ${shape}`]);
+    expect(issuesOf([{ type: "Cpu", query: "avg(up)", target: 1 }], own)).toEqual([
+      `${path}[0].query: ${shape}`,
+    ]);
     const three = ["a", "b", "c"].map((each) => ({ ...query, query: each }));
     expect(issuesOf(three, own)).toEqual([`${path}: has more than two of type Prometheus`]);
   });

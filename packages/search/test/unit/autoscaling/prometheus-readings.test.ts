@@ -70,7 +70,9 @@ describe("whom to ask", () => {
     const { authority } = seen.material;
     const blind = { ...seen.material, authority: { ...authority, pair: undefined } };
     expect(prometheusTarget(seenOf(clusterOf("None")))).toBeUndefined();
-    expect(prometheusTarget({ ...seen, monitoring: { ...seen.monitoring, prometheusAddress: undefined } })).toBeUndefined();
+    expect(
+      prometheusTarget({ ...seen, monitoring: { ...seen.monitoring, prometheusAddress: undefined } }),
+    ).toBeUndefined();
     expect(prometheusTarget({ ...seen, material: blind })).toBeUndefined();
   });
 });

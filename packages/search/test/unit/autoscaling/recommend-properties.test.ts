@@ -28,14 +28,11 @@ const pace = fc.record({
 const policies: fc.Arbitrary<AutoscalingPolicy> = fc
   .record({
     limits: fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 })),
-    metrics: fc.uniqueArray(
-      metrics,
-      {
-        minLength: 1,
-        maxLength: 4,
-        selector: metricKey,
-      },
-    ),
+    metrics: fc.uniqueArray(metrics, {
+      minLength: 1,
+      maxLength: 4,
+      selector: metricKey,
+    }),
     scaleUp: pace,
     scaleDown: pace,
     storage: fc.constant(undefined),
@@ -151,8 +148,8 @@ test("[search/SC-90] while a query is silent in one sample of the window, no nod
       const isInside = silent !== undefined && silent.atMs >= nowMs - policy.scaleDown.stabilizationMs;
       if (!isInside || !policy.metrics.some(({ type }) => type === "Prometheus")) return;
       const { "Prometheus:avg(a)": _a, "Prometheus:__proto__": _b, ...rest } = silent.values;
-      const samples = given.map((sample) => (sample === silent ? { ...sample, values: rest } : sample));
-      expect(answer({ ...world, samples }).target).toBeGreaterThanOrEqual(startOf(world));
+      const holed = given.map((sample) => (sample === silent ? { ...sample, values: rest } : sample));
+      expect(answer({ ...world, samples: holed }).target).toBeGreaterThanOrEqual(startOf(world));
     }),
     runs,
   );
