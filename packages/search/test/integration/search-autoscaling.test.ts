@@ -193,7 +193,7 @@ describe("mode Auto", () => {
     bench.prometheus.answers.clear();
     await bench.until("logs", (found) => rowOf(found).limitedBy?.includes("PrometheusSilent") === true);
     expect(conditionOf(await bench.get("logs"), "AutoscalingActive")).toBe("False/PrometheusSilent");
-    await untilAsked(bench, 8);
+    await untilAsked(bench, 5);
     expect(await placesOf(bench)).toBe(2);
     bench.prometheus.answers.set(query, 10);
     await bench.until("logs", isAt(1));

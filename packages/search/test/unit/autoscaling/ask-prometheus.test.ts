@@ -1,11 +1,13 @@
 import { connect } from "node:net";
 
 import { realSystem } from "@quartermaster/runtime";
+import { eventually, prometheusProgram } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { askPrometheus, type PrometheusTarget } from "../../../src/autoscaling/ask-prometheus.ts";
 import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
 import { TestAuthority } from "../../support/test-certificates.ts";
+import { startTlsPrometheus } from "../../support/tls-prometheus.ts";
 
 const serverName = "logs-prometheus.team.svc";
 const query = 'avg(rate(searches{node=~"a|b"}[5m])) + 1';
@@ -183,3 +185,40 @@ test("one query that fails leaves the others, and all go over connections that t
   ]);
   expect(dialled).toEqual(["os-a-0"]);
 });
+
+const program = prometheusProgram("prometheus");
+
+describe.runIf(program !== undefined)(
+  "a real Prometheus (skipped where Debian's package cannot be had)",
+  () => {
+    test("says numbers that are read, and everything else is unknown", { timeout: 60_000 }, async () => {
+      await using prometheus = await startTlsPrometheus(program ?? "", serverName);
+      const patient = askPrometheus({ system: realSystem() });
+      const two = 'vector(1) or label_replace(vector(2), "a", "b", "", "")';
+      const numbers = ["vector(12.5)", "scalar(vector(3))", "1500000 * 1000000", "sum(absent(up))"];
+      const unknown = [
+        "up",
+        two,
+        "vector(0) / 0",
+        "1 / 0",
+        "vector(-1)",
+        "vector(1)[5m:1m]",
+        '"text"',
+        "sum(",
+      ];
+      const answers = await eventually(
+        async () => {
+          const found = await patient(prometheus.target, [...numbers, ...unknown]);
+          return found.size > 0 ? found : undefined;
+        },
+        { withinMs: 30_000 },
+      );
+      expect([...answers]).toEqual([
+        ["vector(12.5)", 12.5],
+        ["scalar(vector(3))", 3],
+        ["1500000 * 1000000", 1_500_000_000_000],
+        ["sum(absent(up))", 1],
+      ]);
+    });
+  },
+);
