@@ -134,12 +134,12 @@ export const autoscalingMutants: readonly Mutant[] = [
     },
     {
       name: "a silent Prometheus is not told",
-      find: 'return isSilent && isBlocking ? ["PrometheusSilent"] : [];',
+      find: 'return isSilent && fewer < current ? ["PrometheusSilent"] : [];',
       replace: "return [];",
     },
     {
       name: "a silent Prometheus is blamed for what others need",
-      find: 'return isSilent && isBlocking ? ["PrometheusSilent"] : [];',
+      find: 'return isSilent && fewer < current ? ["PrometheusSilent"] : [];',
       replace: 'return isSilent ? ["PrometheusSilent"] : [];',
     },
     {

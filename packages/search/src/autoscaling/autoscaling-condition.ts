@@ -12,7 +12,8 @@ const blindness: readonly (readonly [LimitReason, (pools: string) => string])[] 
   ],
   [
     "PrometheusSilent",
-    (pools) => `The cluster's own Prometheus does not answer queries of ${pools}: no node is removed.`,
+    (pools) =>
+      `The cluster's own Prometheus did not answer queries of ${pools} all through the window: no node is removed.`,
   ],
 ];
 

@@ -87,18 +87,20 @@ export function recommend(
   return { ...answer, limitedBy: [...answer.limitedBy, ...put, ...silence].toSorted(), metrics };
 }
 
-/** Whether nodes stay only because a query was not answered all through the window. */
+/** Whether nodes stay only because a query was not answered all through the window: what is known could do with fewer. */
 function silenceOf(
   metrics: AutoscalingPolicy["metrics"],
-  windows: Windows & { readonly current: number },
+  { down, current }: Windows & { readonly current: number },
 ): readonly LimitReason[] {
-  const queries = metrics.filter(({ type }) => type === "Prometheus");
-  const others = metrics.filter(({ type }) => type !== "Prometheus");
-  const isSilent = (windows.down?.samples ?? []).some(({ values }) =>
-    queries.some((query) => values[metricKey(query)] === undefined),
+  const samples = down?.samples ?? [];
+  const known = samples.map((sample) =>
+    metrics.filter(
+      (metric) => metric.type !== "Prometheus" || sample.values[metricKey(metric)] !== undefined,
+    ),
   );
-  const isBlocking = others.length === 0 || wantedBy(others, windows) < windows.current;
-  return isSilent && isBlocking ? ["PrometheusSilent"] : [];
+  const isSilent = known.some((told) => told.length < metrics.length);
+  const fewer = Math.max(...samples.map((sample, at) => sampleAnswer(sample, known[at] ?? []).down));
+  return isSilent && fewer < current ? ["PrometheusSilent"] : [];
 }
 
 interface Windows {

@@ -242,6 +242,15 @@ describe("fewer nodes", () => {
       want: [4, 4],
     },
     {
+      name: "nor for a moment in which it was silent, where its own answers need the nodes",
+      samples: [
+        ...samplesOf([{}], { atMs: nowMs - 1_810_000 }),
+        ...steady({ "Prometheus:avg(rate)": 100 }, 29),
+      ],
+      policy: { metrics: [rate] },
+      want: [4, 4],
+    },
+    {
       name: "a Prometheus that answered all through the window allows it",
       samples: quiet,
       policy: { metrics: [...cpu(60), rate] },
