@@ -5,6 +5,7 @@ import type { AskPrometheus, PrometheusTarget } from "../../../src/autoscaling/a
 import { PrometheusReadings } from "../../../src/autoscaling/prometheus-readings.ts";
 import { prometheusTarget } from "../../../src/autoscaling/prometheus-target.ts";
 import type { SearchCluster } from "../../../src/model/search-cluster.ts";
+import { withAsker } from "../../../src/monitoring/observe-monitoring.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aMonitoring, aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aPolicy } from "../../support/a-policy.ts";
@@ -75,6 +76,14 @@ describe("whom to ask", () => {
     ).toBeUndefined();
     expect(prometheusTarget({ ...seen, material: blind })).toBeUndefined();
   });
+});
+
+test("the NetworkPolicy of Prometheus lets the operator in only where a pool has a query", () => {
+  const asking = withAsker(clusterOf(), "quartermaster");
+  expect(asking.monitoring?.stack.askedFrom).toBe("quartermaster");
+  expect(withAsker(clusterOf(), undefined).monitoring?.stack.askedFrom).toBeUndefined();
+  const silent = aSearchCluster({ monitoring: aMonitoring() });
+  expect(withAsker(silent, "quartermaster")).toBe(silent);
 });
 
 describe("readings", () => {
