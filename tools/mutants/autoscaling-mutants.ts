@@ -112,8 +112,40 @@ export const autoscalingMutants: readonly Mutant[] = [
     },
     {
       name: "a metric that nobody tells lets nodes go",
-      find: "if (value === undefined) return { up: 0, down: nodes };",
-      replace: "if (value === undefined) return { up: 0, down: 0 };",
+      find: 'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };',
+      replace:
+        'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : 0 };',
+    },
+    {
+      name: "a silent Prometheus counts for the nodes that there were",
+      find: 'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };',
+      replace: "if (value === undefined) return { up: 0, down: nodes };",
+    },
+    {
+      name: "a silent Prometheus asks for nodes",
+      find: 'if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };',
+      replace:
+        'if (value === undefined) return { up: metric.type === "Prometheus" ? nodes + 1 : 0, down: metric.type === "Prometheus" ? Infinity : nodes };',
+    },
+    {
+      name: "all queries are one",
+      find: 'return type === "Prometheus" ? queryKey(query) : type;',
+      replace: 'return type === "Prometheus" ? queryKey("avg(rate)") : type;',
+    },
+    {
+      name: "a silent Prometheus is not told",
+      find: 'return isSilent && fewer < current ? ["PrometheusSilent"] : [];',
+      replace: "return [];",
+    },
+    {
+      name: "a silent Prometheus is blamed for what others need",
+      find: 'return isSilent && fewer < current ? ["PrometheusSilent"] : [];',
+      replace: 'return isSilent ? ["PrometheusSilent"] : [];',
+    },
+    {
+      name: "the status tells more nodes than a number of it can be",
+      find: "recommendation: Math.min(mostNodes, wantedBy([metric], { up, down, current })),",
+      replace: "recommendation: wantedBy([metric], { up, down, current }),",
     },
     {
       name: "there is no tolerance",
@@ -129,6 +161,43 @@ export const autoscalingMutants: readonly Mutant[] = [
       name: "the first metric wins",
       find: "up: Math.max(0, ...answers.map(({ up }) => up)),",
       replace: "up: answers[0]?.up ?? 0,",
+    },
+  ]),
+  ...mutantsOf({ ...suite, tests: ["ask-prometheus", "prometheus-readings", "autoscaling-policy"] }, [
+    {
+      name: "an answer with an error counts",
+      find: 'if (end.kind === "failure" || end.status !== 200) return undefined;',
+      replace: 'if (end.kind === "failure") return undefined;',
+    },
+    {
+      name: "an endless answer counts",
+      find: "return Number.isFinite(value) ? Math.min(value, Number.MAX_SAFE_INTEGER) : undefined;",
+      replace: "return Math.min(value, Number.MAX_SAFE_INTEGER);",
+    },
+    {
+      name: "negative answers count",
+      find: String.raw`if (!/^\d+(?:`,
+      replace: String.raw`if (!/^-?\d+(?:`,
+    },
+    {
+      name: "an old answer holds on",
+      find: "return system.monotonicMs() - answers.atMs <= 2 * everyMs ? answers.values : nothing;",
+      replace: "return answers.values;",
+    },
+    {
+      name: "a Prometheus of somebody else's is asked",
+      find: "if (!isOwn || authority === undefined || host === undefined) return undefined;",
+      replace: "if (authority === undefined || host === undefined) return undefined;",
+    },
+    {
+      name: "a second round begins before the first has ended",
+      find: "if (known !== undefined && (known.isAsking || nowMs - known.askedMs < everyMs * slack)) return;",
+      replace: "if (known !== undefined && nowMs - known.askedMs < everyMs * slack) return;",
+    },
+    {
+      name: "queries without a stack of the cluster's own are accepted",
+      find: 'const isUnanswered = mode !== "Standalone" && queriesOf([pool]).length > 0;',
+      replace: "const isUnanswered = mode === undefined && queriesOf([pool]).length > 0;",
     },
   ]),
   ...mutantsOf(
@@ -193,6 +262,11 @@ export const autoscalingMutants: readonly Mutant[] = [
         name: "a forged size is believed",
         find: "return Math.min(decided, pool.autoscaling?.storage?.maxBytes ?? 0);",
         replace: "return decided;",
+      },
+      {
+        name: "a Prometheus that was not asked yet counts as silent",
+        find: "if (queries.length > 0 && answers === undefined) continue;",
+        replace: "",
       },
       {
         name: "old news of copies holds for ever",

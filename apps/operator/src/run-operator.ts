@@ -88,6 +88,7 @@ function domainsOf(settings: Settings): readonly Domain[] {
       ...(engineProxy === undefined ? {} : { engineProxy }),
       ...(searchExporterImage === undefined ? {} : { exporterImage: searchExporterImage }),
       ...(snapshotHosts === undefined ? {} : { snapshotHosts }),
+      ...(leaseNamespace === undefined ? {} : { operatorNamespace: leaseNamespace }),
     },
     licensing: readLicensingConfig(settings),
     subscription: {

@@ -21,7 +21,7 @@ import { byCluster } from "./marks.ts";
 import { observeMaterial } from "./material/observe-material.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
-import { observeMonitoring, withStack } from "./monitoring/observe-monitoring.ts";
+import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-monitoring.ts";
 import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
@@ -88,9 +88,10 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
 function withPolicy(
   cluster: SearchCluster,
   ctx: Context,
-  { exporterImage, snapshotHosts = [] }: OperatorPolicy,
+  { exporterImage, snapshotHosts = [], operatorNamespace }: OperatorPolicy,
 ): SearchCluster {
-  return { ...withStack(cluster, ctx, exporterImage), repositoryUrls: urlPatterns(snapshotHosts) };
+  const stacked = withAsker(withStack(cluster, ctx, exporterImage), operatorNamespace);
+  return { ...stacked, repositoryUrls: urlPatterns(snapshotHosts) };
 }
 
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {

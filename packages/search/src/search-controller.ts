@@ -27,7 +27,9 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
+import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
@@ -50,6 +52,8 @@ import type { OperatorPolicy } from "./spec-issues.ts";
 export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
+  /** How clusters' own Prometheus are asked (default: none answers). */
+  readonly ask?: AskPrometheus;
   readonly system: System;
   readonly policy: OperatorPolicy;
   readonly concurrency: number;
@@ -101,7 +105,7 @@ const followLimit = 2_000;
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
   const { kind, connect, system, policy, concurrency, namespace, log } = options;
-  const windows = new SampleWindows(system);
+  const windows = new SampleWindows(system, readingsOf(options));
   options.onTargets?.(windows.targets);
   const onSample = windows.take;
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
@@ -145,6 +149,24 @@ export function searchController(options: SearchControllerOptions): Controller {
     },
   });
 }
+
+/** Beside the samples of settled engines, and as often. */
+function readingsOf({
+  system,
+  log,
+  ask = nobodyAnswers,
+  sampling = {},
+}: SearchControllerOptions): PrometheusReadings {
+  const { settledMs } = sampling;
+  return new PrometheusReadings({
+    system,
+    log,
+    ask,
+    ...(settledMs === undefined ? {} : { everyMs: settledMs }),
+  });
+}
+
+const nobodyAnswers: AskPrometheus = async () => await Promise.resolve(new Map());
 
 /** Objects besides the owned ones that bring a cluster back; that of the same name in the newer group, where there is one. */
 function watchedBy(isOlderGroup: boolean): readonly MappedSource[] {

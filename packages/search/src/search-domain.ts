@@ -1,6 +1,7 @@
 import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import type { Domain } from "@quartermaster/runtime";
 
+import { askPrometheus } from "./autoscaling/ask-prometheus.ts";
 import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
@@ -25,6 +26,8 @@ export interface SearchDomainOptions {
   readonly snapshotHosts?: readonly string[];
   /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
   readonly exporterImage?: string;
+  /** Where the operator runs, for NetworkPolicies that let it in (default: outside of the cluster). */
+  readonly operatorNamespace?: string;
 }
 
 /**
@@ -39,6 +42,7 @@ export function searchDomain({
   pluginHosts = officialHosts,
   snapshotHosts,
   exporterImage,
+  operatorNamespace,
 }: SearchDomainOptions = {}): Domain {
   return {
     name: "search",
@@ -46,6 +50,7 @@ export function searchDomain({
     controllers: ({ system, concurrency, namespace, log, series }) => {
       const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
       const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
+      const ask = askPrometheus({ system, ...dial });
       const onTargets = autoscalingMetrics(series);
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
@@ -54,12 +59,13 @@ export function searchDomain({
         searchController({
           kind,
           connect: reach,
+          ask,
           onLicense,
           onTargets,
           system,
           log,
           concurrency,
-          policy: { pluginHosts, snapshotHosts, exporterImage },
+          policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
           onEvent,
           states,
           ...(namespace === undefined ? {} : { namespace }),

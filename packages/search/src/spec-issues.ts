@@ -5,7 +5,10 @@ import { repositoryIssues, type RepositoryPolicy } from "./repositories/reposito
 import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
 
 /** What the operator's settings allow to authors. */
-export interface OperatorPolicy extends WorkloadPolicy, RepositoryPolicy {}
+export interface OperatorPolicy extends WorkloadPolicy, RepositoryPolicy {
+  /** Where the operator runs (default: outside of the cluster). */
+  readonly operatorNamespace?: string | undefined;
+}
 
 /** Everything in a spec that can be read and must not, or cannot, be carried out here. */
 export function specIssues(cluster: SearchCluster, policy: OperatorPolicy): readonly SpecIssue[] {

@@ -1,19 +1,52 @@
-import { cel, int32, listMap, quantity, timestamp } from "@quartermaster/runtime/schema";
+import { atomicList, cel, int32, listMap, quantity, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-const metricType = z.enum(["Cpu", "Heap", "Disk", "ShardsPerNode", "SearchQueue", "WriteRejections"]);
+const metricType = z.enum([
+  "Cpu",
+  "Heap",
+  "Disk",
+  "ShardsPerNode",
+  "SearchQueue",
+  "WriteRejections",
+  "Prometheus",
+]);
 
 const metric = cel(
   z.strictObject({
     type: metricType.describe(
-      "Cpu, Heap and Disk in percent, Cpu of the limit of the pod or else of the machine; ShardsPerNode; SearchQueue, the searches that wait on a node; WriteRejections a minute and node.",
+      "Cpu, Heap and Disk in percent, Cpu of the limit of the pod or else of the machine; ShardsPerNode; SearchQueue, the searches that wait on a node; WriteRejections a minute and node; Prometheus, the answer to the query.",
     ),
+    query: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe(
+        "Of type Prometheus: asked of the cluster's own Prometheus, which needs monitoring with stack.mode Standalone. The answer must be one number, what a node of the pool has on average.",
+      ),
     target: int32().min(1).max(1_000_000).describe("What a node should have of it on average."),
   }),
   {
     rule: "!(self.type in ['Cpu', 'Heap', 'Disk']) || self.target <= 100",
     message: "the target of Cpu, Heap and Disk is a percentage: write 1 to 100",
     fieldPath: ".target",
+  },
+  {
+    rule: "(self.type == 'Prometheus') == has(self.query)",
+    message: "type Prometheus needs a query, and no other type has one",
+  },
+);
+
+/** Not known by their type: a pool may have two queries. */
+const metrics = cel(
+  atomicList(metric).min(1).max(8),
+  {
+    rule: "self.filter(metric, metric.type == 'Prometheus').size() <= 2",
+    message: "at most two metrics may be of type Prometheus",
+  },
+  {
+    rule: "self.all(one, self.exists_one(other, one.type == other.type && (one.type != 'Prometheus' || one.query == other.query)))",
+    message: "each type, and each query, may be there once",
   },
 );
 
@@ -66,10 +99,7 @@ export const autoscaling = cel(
       ),
     minReplicas: int32().min(1).max(1000).describe("Fewest nodes."),
     maxReplicas: int32().min(1).max(1000).describe("Most nodes."),
-    metrics: listMap(metric, ["type"])
-      .min(1)
-      .max(6)
-      .describe("What the pool is sized by; the metric that asks for most nodes wins."),
+    metrics: metrics.describe("What the pool is sized by; the metric that asks for most nodes wins."),
     scaleUp: pace("How fast nodes are added.", { window: 120, step: 2, cooldown: 300 }),
     scaleDown: pace("How fast nodes are removed, which moves all their shards.", {
       window: 1800,
@@ -119,15 +149,14 @@ export const autoscalingStatus = z
         lastVolumeGrowthTime: timestamp().optional().describe("When that size was last raised."),
         lastScaleUpTime: timestamp().optional().describe("When the target was last raised."),
         lastScaleDownTime: timestamp().optional().describe("When the target was last lowered."),
-        metrics: listMap(
+        metrics: atomicList(
           z.strictObject({
             type: z.string().max(64).describe("Metric."),
             target: int32().optional().describe("Its target."),
             recommendation: int32().optional().describe("Nodes that it alone asks for."),
           }),
-          ["type"],
         )
-          .max(6)
+          .max(8)
           .optional()
           .describe("Metrics."),
       }),

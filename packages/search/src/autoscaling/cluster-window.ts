@@ -1,4 +1,5 @@
 import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
+import { queriesOf, queryKey } from "../model/autoscaling-policy.ts";
 import { podNames, type SearchCluster } from "../model/search-cluster.ts";
 import type { AutoscalingSeen } from "./autoscaling-seen.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
@@ -15,6 +16,11 @@ const copiesForMs = 900_000;
 
 /** A StorageClass or a quota may be changed: it is tried again after so long. */
 const refusedForMs = 3_600_000;
+
+/** What the engine said, and by query what the cluster's own Prometheus did; undefined before it was asked. */
+type LoadFacts = Pick<EngineFacts, "nodeLoad" | "indices"> & {
+  readonly answers: ReadonlyMap<string, number> | undefined;
+};
 
 /** What the engine of one cluster said over the last hour. */
 export class ClusterWindow {
@@ -53,13 +59,18 @@ export class ClusterWindow {
     for (const name of this.#samples.keys()) if (!pools.includes(name)) this.#samples.delete(name);
   }
 
-  take(cluster: SearchCluster, { nodeLoad, indices }: EngineFacts, atMs: number): void {
+  take(cluster: SearchCluster, { nodeLoad, indices, answers }: LoadFacts, atMs: number): void {
     if (indices.isKnown && indices.atMs !== this.#copies?.factMs)
       this.#copies = { most: mostCopies(indices.value), atMs, factMs: indices.atMs };
     if (!nodeLoad.isKnown || nodeLoad.atMs === this.#loadMs) return;
     this.#loadMs = nodeLoad.atMs;
+    const before = this.#counters;
     for (const pool of cluster.pools.filter(({ autoscaling }) => autoscaling !== undefined)) {
-      const sample = poolSample(podNames(cluster, pool), nodeLoad.value, { atMs, before: this.#counters });
+      const queries = queriesOf([pool]);
+      // Nobody has asked yet: that is no silence.
+      if (queries.length > 0 && answers === undefined) continue;
+      const told = { atMs, before, answers: answersTo(queries, answers) };
+      const sample = poolSample(podNames(cluster, pool), nodeLoad.value, told);
       if (sample !== undefined) this.#add(pool.name, sample);
     }
     this.#counters = new Map(
@@ -77,6 +88,18 @@ export class ClusterWindow {
     if (newest !== undefined && atMs - newest.atMs < shortestGapMs) return;
     this.#samples.set(pool, [...before, sample]);
   }
+}
+
+function answersTo(
+  queries: readonly string[],
+  answers: ReadonlyMap<string, number> = new Map(),
+): PoolSample["values"] {
+  return Object.fromEntries(
+    queries.flatMap((query) => {
+      const value = answers.get(query);
+      return value === undefined ? [] : [[queryKey(query), value] as const];
+    }),
+  );
 }
 
 /** The engine itself fits the copies of some indices to the nodes: those need one. */

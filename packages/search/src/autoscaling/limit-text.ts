@@ -10,6 +10,7 @@ export const limitTexts: Readonly<Record<LimitReason, string>> = {
   MinReplicas: "minReplicas is reached",
   NotGreen: "the health is not green",
   NotIdle: "shards move, or nodes are added, restarted or removed",
+  PrometheusSilent: "the cluster's own Prometheus has not answered a query all through the window",
   SamplesMissing: "the engine does not tell its load",
   ScaleDownRefused: "the rest of the cluster cannot do without the node",
   Step: "maxStep nodes at a time",

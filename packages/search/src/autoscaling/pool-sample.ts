@@ -1,5 +1,10 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
-import type { MetricTarget, MetricType } from "../model/autoscaling-policy.ts";
+import {
+  type MetricKey,
+  metricKey,
+  type MetricTarget,
+  type MetricType,
+} from "../model/autoscaling-policy.ts";
 
 /** The load of a pool at one moment. */
 export interface PoolSample {
@@ -9,7 +14,7 @@ export interface PoolSample {
   /** Those of them that said nothing. */
   readonly missing: number;
   /** What the others had on average; a metric that nobody told is left out. */
-  readonly values: Readonly<Partial<Record<MetricType, number>>>;
+  readonly values: Readonly<Partial<Record<MetricKey, number>>>;
 }
 
 /** So near to the target nothing changes. */
@@ -37,8 +42,8 @@ function metricAnswer(
   { nodes, missing, values }: PoolSample,
   metric: MetricTarget,
 ): { readonly up: number; readonly down: number } {
-  const value = values[metric.type];
-  if (value === undefined) return { up: 0, down: nodes };
+  const value = values[metricKey(metric)];
+  if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };
   const told = value * (nodes - missing);
   const full = percentages.has(metric.type) ? Math.max(100, metric.target) : metric.target;
   return {
@@ -56,11 +61,19 @@ function nodesFor(total: number, nodes: number, target: number): number {
 /** What counters said before, by node. */
 export type Counters = ReadonlyMap<string, Pick<NodeLoad, "writeRejections"> & { readonly atMs: number }>;
 
+/** What a sample is made of besides the statistics of nodes. */
+interface SampleInputs {
+  readonly atMs: number;
+  readonly before: Counters;
+  /** What the cluster's own Prometheus said. */
+  readonly answers?: PoolSample["values"];
+}
+
 /** The sample of a pool from the statistics of its nodes; undefined for a pool without nodes. */
 export function poolSample(
   names: readonly string[],
   loads: readonly NodeLoad[],
-  { atMs, before }: { readonly atMs: number; readonly before: Counters },
+  { atMs, before, answers = {} }: SampleInputs,
 ): PoolSample | undefined {
   if (names.length === 0) return undefined;
   const wanted = new Set(names);
@@ -70,6 +83,7 @@ export function poolSample(
     nodes: names.length,
     missing: names.length - told.length,
     values: {
+      ...answers,
       ...meanOf("Cpu", told, ({ cpuPercent }) => cpuPercent),
       ...(told.length === 0 ? {} : meansOf(told)),
       ...meanOf("SearchQueue", told, ({ searchQueue }) => searchQueue),
@@ -91,7 +105,7 @@ function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
 
 /** Of a metric that not every node tells: a part says nothing of the whole. */
 function meanOf(
-  type: MetricType,
+  type: Exclude<MetricType, "Prometheus">,
   told: readonly NodeLoad[],
   read: (load: NodeLoad) => number | undefined,
 ): PoolSample["values"] {

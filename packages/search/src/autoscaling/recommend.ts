@@ -1,4 +1,4 @@
-import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
+import { type AutoscalingPolicy, metricKey, withinLimits } from "../model/autoscaling-policy.ts";
 import { type PoolSample, sampleAnswer } from "./pool-sample.ts";
 import { type SampleWindow, windowOf } from "./sample-window.ts";
 
@@ -12,6 +12,7 @@ export type LimitReason =
   | "MinReplicas"
   | "NotGreen"
   | "NotIdle"
+  | "PrometheusSilent"
   | "SamplesMissing"
   | "ScaleDownRefused"
   | "Step"
@@ -54,6 +55,9 @@ export interface MetricAnswer {
   readonly recommendation: number;
 }
 
+/** An answer to a query may be any number; the status tells none that no pool can have. */
+const mostNodes = 1_000_000;
+
 /**
  * Says how many nodes a pool should have. The metric that asks for most wins. More nodes only if every sample of the window asks for
  * more, and then as many as the most modest one; fewer only if every sample can do with fewer, and then as many as the greediest one.
@@ -67,10 +71,10 @@ export function recommend(
   const current = withinLimits(facts.replicas, policy);
   const known = samples.filter(({ atMs }) => atMs <= nowMs);
   const [up, down] = [policy.scaleUp, policy.scaleDown].map((pace) => windowOf(known, pace, nowMs));
-  const metrics = policy.metrics.map(({ type, target }) => ({
-    type,
-    target,
-    recommendation: wantedBy([{ type, target }], { up, down, current }),
+  const metrics = policy.metrics.map((metric) => ({
+    type: metric.type,
+    target: metric.target,
+    recommendation: Math.min(mostNodes, wantedBy([metric], { up, down, current })),
   }));
   const all = wantedBy(policy.metrics, { up, down, current });
   const others = policy.metrics.filter(({ type }) => type !== "Disk");
@@ -79,7 +83,24 @@ export function recommend(
   const wanted = isPutOff ? Math.max(current, wantedBy(others, { up, down, current })) : all;
   const answer = towards({ wanted, current, policy, facts, nowMs }, { up, down });
   const put: readonly LimitReason[] = wanted < all ? ["VolumesFirst"] : [];
-  return { ...answer, limitedBy: [...answer.limitedBy, ...put].toSorted(), metrics };
+  const silence = wanted === current ? silenceOf(policy.metrics, { up, down, current }) : [];
+  return { ...answer, limitedBy: [...answer.limitedBy, ...put, ...silence].toSorted(), metrics };
+}
+
+/** Whether nodes stay only because a query was not answered all through the window: what is known could do with fewer. */
+function silenceOf(
+  metrics: AutoscalingPolicy["metrics"],
+  { down, current }: Windows & { readonly current: number },
+): readonly LimitReason[] {
+  const samples = down?.samples ?? [];
+  const known = samples.map((sample) =>
+    metrics.filter(
+      (metric) => metric.type !== "Prometheus" || sample.values[metricKey(metric)] !== undefined,
+    ),
+  );
+  const isSilent = known.some((told) => told.length < metrics.length);
+  const fewer = Math.max(...samples.map((sample, at) => sampleAnswer(sample, known[at] ?? []).down));
+  return isSilent && fewer < current ? ["PrometheusSilent"] : [];
 }
 
 interface Windows {

@@ -8,6 +8,7 @@ import { autoscalingRows } from "./autoscaling-lane.ts";
 import type { TargetFigure } from "./autoscaling-metrics.ts";
 import { type AutoscalingSeen, NO_SAMPLES } from "./autoscaling-seen.ts";
 import { ClusterWindow } from "./cluster-window.ts";
+import type { PrometheusReadings } from "./prometheus-readings.ts";
 
 /**
  * What a cluster with auto-scaling is asked in turn, one fact with each sample: never more than one request besides its health. How
@@ -17,6 +18,10 @@ export function autoscalingTurns({ pools }: Pick<SearchCluster, "pools">): reado
   const isUsed = pools.some(({ autoscaling }) => autoscaling !== undefined);
   return isUsed ? ["nodeLoad", "indices", ...Array.from({ length: 8 }, () => "nodeLoad" as const)] : [];
 }
+
+type Readings = Pick<PrometheusReadings, "of" | "refresh" | "forget">;
+
+const nobodyAnswers: Readings = { of: () => new Map(), refresh: () => undefined, forget: () => undefined };
 
 const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
 
@@ -30,10 +35,12 @@ interface Kept {
 /** The load of pools over the last hour, in memory. After a restart of the operator it fills anew before a node may go. */
 export class SampleWindows {
   readonly #system: Pick<System, "wallMs">;
+  readonly #readings: Readings;
   readonly #clusters = new Map<string, Kept>();
 
-  constructor(system: Pick<System, "wallMs">) {
+  constructor(system: Pick<System, "wallMs">, readings: Readings = nobodyAnswers) {
     this.#system = system;
+    this.#readings = readings;
   }
 
   /** What is known of a cluster now. */
@@ -46,7 +53,7 @@ export class SampleWindows {
     const { uid, pools } = seen.cluster;
     const names = pools.filter(({ autoscaling }) => autoscaling !== undefined).map(({ name }) => name);
     if (names.length === 0) {
-      this.#clusters.delete(uid);
+      this.forget(uid);
       return;
     }
     const window = this.#clusters.get(uid)?.window ?? new ClusterWindow(this.#system.wallMs());
@@ -58,7 +65,10 @@ export class SampleWindows {
   readonly take = (uid: string, engine: EngineFacts): boolean => {
     const kept = this.#clusters.get(uid);
     if (kept === undefined) return false;
-    kept.window.take(kept.seen.cluster, engine, this.#system.wallMs());
+    const { nodeLoad, indices } = engine;
+    const facts = { nodeLoad, indices, answers: this.#readings.of(uid) };
+    kept.window.take(kept.seen.cluster, facts, this.#system.wallMs());
+    this.#readings.refresh(kept.seen);
     return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;
   };
 
@@ -79,6 +89,7 @@ export class SampleWindows {
   }
 
   forget(uid: string): void {
+    this.#readings.forget(uid);
     this.#clusters.delete(uid);
   }
 

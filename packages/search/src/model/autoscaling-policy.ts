@@ -3,7 +3,17 @@ import type { ClusterObject } from "./read-cluster.ts";
 import { isManagerPool, type NodePool } from "./search-cluster.ts";
 
 /** What a pool is sized by. */
-export type MetricType = "Cpu" | "Heap" | "Disk" | "ShardsPerNode" | "SearchQueue" | "WriteRejections";
+export type MetricType =
+  | "Cpu"
+  | "Heap"
+  | "Disk"
+  | "ShardsPerNode"
+  | "SearchQueue"
+  | "WriteRejections"
+  | "Prometheus";
+
+/** What tells metrics of a pool apart: queries are many. The prefix also keeps names of an author's from meaning anything else. */
+export type MetricKey = Exclude<MetricType, "Prometheus"> | `Prometheus:${string}`;
 
 /** How a pool follows its load; left out where its mode is Off. */
 export interface AutoscalingPolicy {
@@ -30,6 +40,24 @@ export interface StorageGrowth {
 export interface MetricTarget {
   readonly type: MetricType;
   readonly target: number;
+  /** Of type Prometheus only. */
+  readonly query?: string | undefined;
+}
+
+/** The key of a metric. */
+export function metricKey({ type, query = "" }: Pick<MetricTarget, "type" | "query">): MetricKey {
+  return type === "Prometheus" ? queryKey(query) : type;
+}
+
+/** The key of a metric of type Prometheus. */
+export function queryKey(query: string): MetricKey {
+  return `Prometheus:${query}`;
+}
+
+/** What pools ask of the cluster's own Prometheus, each once. */
+export function queriesOf(pools: readonly Pick<NodePool, "autoscaling">[]): readonly string[] {
+  const metrics = pools.flatMap(({ autoscaling }) => autoscaling?.metrics ?? []);
+  return [...new Set(metrics.flatMap(({ type, query }) => (type === "Prometheus" ? (query ?? []) : [])))];
 }
 
 /** How fast a pool may change in one direction. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
+import { checkQueries } from "./check-queries.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import { acceptedRoles, readRole } from "./read-pool.ts";
 import { isManagerPool, type NodePool, type SearchCluster, type SpecIssue } from "./search-cluster.ts";
@@ -15,6 +16,7 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
     ...checkMonitoring(cluster),
     ...cluster.pools.flatMap((pool, at) => checkPool(pool, `spec.nodePools[${String(at)}]`)),
     ...cluster.pools.flatMap((pool, at) => checkScaling(pool, `spec.nodePools[${String(at)}].autoscaling`)),
+    ...checkQueries(cluster),
   ];
 }
 

@@ -28,6 +28,8 @@ export interface StackWish {
   readonly claimName: string | undefined;
   /** Without it there are dashboards in a ConfigMap, and somebody else draws them. */
   readonly isGrafanaEnabled: boolean;
+  /** Namespace of the operator, where it asks this Prometheus (default: it does not). */
+  readonly askedFrom?: string | undefined;
   readonly parts: Readonly<Record<StackPart, StackPartWish>>;
 }
 

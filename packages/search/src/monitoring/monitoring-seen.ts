@@ -10,6 +10,8 @@ export interface MonitoringSeen {
   readonly served: ReadonlySet<MonitoringKind>;
   /** Everything of it that is ours, whether it is wanted or not. */
   readonly present: readonly PresentObject[];
+  /** Address of the Service in front of our own Prometheus; undefined while there is none. */
+  readonly prometheusAddress: string | undefined;
   /** Our Deployments by name. */
   readonly deployments: ReadonlyMap<string, Live<Deployment>>;
   /** Secrets that the spec names for it and that are not there, or lack a key. */
@@ -22,6 +24,7 @@ export interface MonitoringSeen {
 export const NO_MONITORING: MonitoringSeen = {
   served: new Set(),
   present: [],
+  prometheusAddress: undefined,
   deployments: new Map(),
   missing: [],
   followed: {},

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 import {
   classify,
   type Context,
@@ -9,6 +11,7 @@ import {
 import { configMaps, deployments, networkPolicies, secrets, services } from "@quartermaster/runtime/kinds";
 
 import { byCluster, markLabels } from "../marks.ts";
+import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { exporterImage } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
@@ -38,6 +41,16 @@ export function withStack(
       image: { ...monitoring.image, name },
       stack: { ...monitoring.stack, mode },
     },
+  };
+}
+
+/** The declaration with where the operator runs, if it asks this cluster's Prometheus: a NetworkPolicy has to let it in. */
+export function withAsker(cluster: SearchCluster, operatorNamespace: string | undefined): SearchCluster {
+  const { monitoring, pools } = cluster;
+  if (monitoring === undefined || queriesOf(pools).length === 0) return cluster;
+  return {
+    ...cluster,
+    monitoring: { ...monitoring, stack: { ...monitoring.stack, askedFrom: operatorNamespace } },
   };
 }
 
@@ -75,11 +88,24 @@ export function observeMonitoring(
         ? new Set()
         : new Set(monitoringKindNames.filter((kind) => isServed(kind, ctx))),
     present: found.map(({ kind, live }) => presentObject(kind, live)),
+    prometheusAddress: prometheusAddress(object, cluster, ctx),
     deployments: new Map(
       running.flatMap((live) => (isControlledBy(live, object) ? [[live.metadata.name, live] as const] : [])),
     ),
     ...followedSecrets(cluster, ctx),
   };
+}
+
+/** A Service without an address of its own leads nowhere that we know. */
+function prometheusAddress(
+  object: Live<ClusterObject>,
+  cluster: SearchCluster,
+  ctx: Context,
+): string | undefined {
+  const { namespace } = cluster;
+  const live = ctx.store(services).get({ namespace, name: monitoringNames(cluster).stack.prometheus });
+  const address = live?.spec?.clusterIP ?? "";
+  return live !== undefined && isControlledBy(live, object) && isIP(address) !== 0 ? address : undefined;
 }
 
 /** Passwords have no owner reference, because they outlive their cluster; they and the certificate are known by their names. */

@@ -1,4 +1,4 @@
-import { digestOf } from "@quartermaster/runtime";
+import { digestOf, type JsonObject } from "@quartermaster/runtime";
 import {
   type ConfigMap,
   configMaps,
@@ -51,7 +51,7 @@ export function standaloneStack(
       { kind: configMaps, object: config },
       { kind: services, object: stackService(cluster, part) },
       ...(cluster.networkPolicy.isEnabled
-        ? [{ kind: networkPolicies, object: stackPolicy(cluster, part) }]
+        ? [{ kind: networkPolicies, object: stackPolicy(cluster, wish, part) }]
         : []),
       { kind: deployments, object: podDeployment(cluster, podOf(cluster, wish, { part, inputsHash })) },
     ];
@@ -85,9 +85,11 @@ function stackService(cluster: SearchCluster, part: StackPart): Service {
   };
 }
 
-/** Prometheus and Alertmanager ask nobody for a login: only pods of the stack reach them. Grafana does. */
-function stackPolicy(cluster: SearchCluster, part: StackPart): NetworkPolicy {
-  const from = [{ podSelector: { matchLabels: monitoringLabels(cluster) } }];
+/** Prometheus and Alertmanager ask nobody for a login: only pods of the stack, and the operator where it asks, reach them. Grafana does. */
+function stackPolicy(cluster: SearchCluster, { stack }: MonitoringWish, part: StackPart): NetworkPolicy {
+  const own = { podSelector: { matchLabels: monitoringLabels(cluster) } };
+  const asker = part === "prometheus" && stack.askedFrom !== undefined ? [operatorPods(stack.askedFrom)] : [];
+  const from = [own, ...asker];
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
@@ -99,6 +101,14 @@ function stackPolicy(cluster: SearchCluster, part: StackPart): NetworkPolicy {
         { ...(part === "grafana" ? {} : { from }), ports: [{ protocol: "TCP", port: stackPorts[part] }] },
       ],
     },
+  };
+}
+
+/** By namespace and label: a label alone is anybody's to set. */
+function operatorPods(namespace: string): JsonObject {
+  return {
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
   };
 }
 

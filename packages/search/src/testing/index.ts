@@ -3,6 +3,7 @@ export type { FakeEngineOptions } from "./fake-engine.ts";
 export type { FakeFault, FaultPlan } from "./fake-faults.ts";
 export type { FakeFiles, FakePod } from "./fake-pod.ts";
 export type { FakeIndex } from "./fake-shard-table.ts";
+export { FakePrometheus } from "./fake-prometheus.ts";
 export { largeCluster } from "./large-cluster.ts";
 export type { LargeCluster, LargeClusterSize } from "./large-cluster.ts";
 export { engineAnswers, exporterPage } from "./engine-answers.ts";

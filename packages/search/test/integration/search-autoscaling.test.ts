@@ -7,7 +7,14 @@ import { describe, expect, test } from "vitest";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
-import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+import {
+  aCluster,
+  aPool,
+  conditionOf,
+  isReady,
+  type SearchBench,
+  setUpSearch,
+} from "../support/search-bench.ts";
 
 interface Event extends KubeObject {
   readonly reason?: string;
@@ -54,6 +61,13 @@ function logs(replicas: number, autoscaling?: object): object {
       aPool("data", replicas, { roles: ["data"], ...(autoscaling === undefined ? {} : { autoscaling }) }),
     ],
   });
+}
+
+/** The same with a Prometheus of its own. */
+function monitored(cluster: object): object {
+  const { spec, ...rest } = cluster as { readonly spec: { readonly general: object } };
+  const monitoring = { enable: true, stack: { mode: "Standalone", grafana: { enable: false } } };
+  return { ...rest, spec: { ...spec, general: { ...spec.general, monitoring } } };
 }
 
 type Row = NonNullable<NonNullable<NonNullable<ClusterObject["status"]>["autoscaling"]>["pools"]>[number];
@@ -162,6 +176,26 @@ describe("mode Auto", () => {
     await untilAsked(bench, 5);
     expect(await placesOf(bench)).toBe(2);
     engine.faults.clear();
+    await bench.until("logs", isAt(1));
+  });
+
+  test("[search/SC-90] a query adds nodes; once Prometheus is silent none goes, and once it answers again one does", async () => {
+    await using bench = await setUp();
+    const query = "avg(searches)";
+    const own = logs(1, { ...quick, maxReplicas: 2, metrics: [{ type: "Prometheus", query, target: 100 }] });
+    bench.prometheus.answers.set(query, 170);
+    await bench.apply(monitored(own));
+    const grown = await bench.until("logs", (found) => isAt(2)(found) && rowOf(found).target === 2);
+    expect(rowOf(grown).metrics).toEqual([{ type: "Prometheus", target: 100, recommendation: 2 }]);
+    expect(new Set(bench.prometheus.asked.map(([serverName]) => serverName))).toEqual(
+      new Set([`logs-prometheus.${bench.namespace}.svc`]),
+    );
+    bench.prometheus.answers.clear();
+    await bench.until("logs", (found) => rowOf(found).limitedBy?.includes("PrometheusSilent") === true);
+    expect(conditionOf(await bench.get("logs"), "AutoscalingActive")).toBe("False/PrometheusSilent");
+    await untilAsked(bench, 5);
+    expect(await placesOf(bench)).toBe(2);
+    bench.prometheus.answers.set(query, 10);
     await bench.until("logs", isAt(1));
   });
 
@@ -326,6 +360,16 @@ describe("what cannot be", () => {
     expect(await refusal(logs(3, { ...quick, metrics: [{ type: "Cpu", target: 101 }] }))).toContain(
       "is a percentage: write 1 to 100",
     );
+    const query = { type: "Prometheus", query: "up", target: 1 };
+    const metrics = async (...list: readonly object[]): Promise<string> =>
+      await refusal(logs(3, { ...quick, metrics: list }));
+    expect(await metrics({ type: "Prometheus", target: 1 })).toContain("type Prometheus needs a query");
+    expect(await metrics({ type: "Cpu", query: "up", target: 1 })).toContain("no other type has one");
+    expect(await metrics({ ...query, query: "" })).toContain("at least 1 chars long");
+    expect(await metrics(query, { ...query, query: "a" }, { ...query, query: "b" })).toContain("at most two");
+    expect(await metrics(query, query)).toContain("may be there once");
+    expect(await metrics(...quick.metrics, ...quick.metrics)).toContain("may be there once");
+    expect(await metrics(query, { ...query, query: "a" }, ...quick.metrics)).toBe("accepted");
     expect(await refusal(logs(3, { ...quick, mode: "External" }))).toContain('supported values: "Off"');
     expect(await refusal(aCluster("logs", { pools: [aPool("nodes", 3, { autoscaling: quick })] }))).toContain(
       "mode Auto is not for pools with role cluster_manager",

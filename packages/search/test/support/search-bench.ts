@@ -24,6 +24,7 @@ import {
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController, type SearchControllerOptions } from "../../src/search-controller.ts";
 import { searchPermissions } from "../../src/search-permissions.ts";
+import { FakePrometheus } from "../../src/testing/index.ts";
 import { KwokEngines } from "./kwok-engines.ts";
 
 type SharedCluster = ReturnType<typeof joinSharedCluster>;
@@ -34,6 +35,8 @@ export interface SearchBench extends AsyncDisposable {
   readonly cluster: SharedCluster;
   readonly namespace: string;
   readonly engines: KwokEngines;
+  /** Answers for the Prometheus of every cluster's own. */
+  readonly prometheus: FakePrometheus;
   /** Who the controllers speak as. */
   readonly operator: Access;
   /** Starts controllers; they end with the scope or with `stop`. Through a fault proxy, for example. */
@@ -90,12 +93,14 @@ export async function setUpSearch({
     clusterRules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
   });
   const engines = stack.use(new KwokEngines(admin, namespace));
+  const prometheus = new FakePrometheus();
   let managers = new AsyncDisposableStack();
   const bench: SearchBench = {
     client,
     cluster,
     namespace,
     engines,
+    prometheus,
     operator,
     operate: async (access = operator) => {
       const { transport } = managers.use(connect(access));
@@ -104,6 +109,7 @@ export async function setUpSearch({
         searchController({
           kind,
           connect: engines.connect,
+          ask: prometheus.ask,
           system,
           namespace,
           concurrency: 4,

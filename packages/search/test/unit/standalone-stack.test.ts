@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { listOf } from "@quartermaster/runtime";
 import type { ConfigMap, Deployment, NetworkPolicy } from "@quartermaster/runtime/kinds";
 import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
@@ -83,6 +84,17 @@ describe.each(parts)("%s", (part) => {
   test("is reached by the stack alone, unless it asks for a login", () => {
     const [rule] = made(wishWith(), part).policy.spec?.ingress ?? [];
     expect("from" in (rule ?? {})).toBe(part !== "grafana");
+  });
+});
+
+test("the operator reaches Prometheus where it asks it, by namespace and label, and nothing else of the stack", () => {
+  const from = (part: (typeof parts)[number], askedFrom?: string): readonly unknown[] =>
+    listOf(made(wishWith({ askedFrom }), part).policy.spec?.ingress?.[0], "from");
+  expect(from("prometheus")).toHaveLength(1);
+  expect(from("alertmanager", "quartermaster")).toHaveLength(1);
+  expect(from("prometheus", "quartermaster")[1]).toEqual({
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "quartermaster" } },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
   });
 });
 

@@ -28,6 +28,48 @@ function declared(autoscaling: object | undefined, roles: readonly string[] = ["
   return read.object;
 }
 
+/** The messages for metrics of a pool, with this monitoring. */
+function issuesOf(metrics: readonly object[], monitoring?: object): readonly string[] {
+  const object = declared({ ...auto, metrics });
+  const general = { ...object.spec.general, ...(monitoring === undefined ? {} : { monitoring }) };
+  const { issues } = readCluster({ ...object, spec: { ...object.spec, general } });
+  return issues.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe("metrics of type Prometheus", () => {
+  const query = { type: "Prometheus", query: "avg(up)", target: 1 };
+  const remedy =
+    "spec.nodePools[1].autoscaling.metrics: type Prometheus needs the cluster's own Prometheus: set spec.general.monitoring.enable and stack.mode: Standalone";
+
+  test.each([
+    { name: "no monitoring", monitoring: undefined, want: [remedy] },
+    { name: "monitoring that is off", monitoring: { enable: false }, want: [remedy] },
+    { name: "no stack", monitoring: { enable: true, stack: { mode: "None" } }, want: [remedy] },
+    {
+      name: "somebody else's stack",
+      monitoring: { enable: true, stack: { mode: "Operator" } },
+      want: [remedy],
+    },
+    { name: "a stack of its own", monitoring: { enable: true, stack: { mode: "Standalone" } }, want: [] },
+    { name: "a stack that the API server decides on", monitoring: { enable: true }, want: [] },
+  ])("with $name", ({ monitoring, want }) => {
+    expect(issuesOf([query], monitoring)).toEqual(want);
+    expect(issuesOf(auto.metrics, monitoring)).toEqual([]);
+  });
+
+  test("have a query, which others have not, and there are two at most", () => {
+    const own = { enable: true, stack: { mode: "Standalone" } };
+    const path = "spec.nodePools[1].autoscaling.metrics";
+    const shape = "belongs to type Prometheus, which needs it, and to no other";
+    expect(issuesOf([{ type: "Prometheus", target: 1 }], own)).toEqual([`${path}[0].query: ${shape}`]);
+    expect(issuesOf([{ type: "Cpu", query: "avg(up)", target: 1 }], own)).toEqual([
+      `${path}[0].query: ${shape}`,
+    ]);
+    const three = ["a", "b", "c"].map((each) => ({ ...query, query: each }));
+    expect(issuesOf(three, own)).toEqual([`${path}: has more than two of type Prometheus`]);
+  });
+});
+
 function withTarget(object: Live<ClusterObject>, target: number | undefined): Live<ClusterObject> {
   const row = { pool: "data", mode: "Auto" as const, ...(target === undefined ? {} : { target }) };
   return { ...object, status: { autoscaling: { pools: [row] } } };

@@ -62,6 +62,15 @@ describe("the condition AutoscalingActive", () => {
   });
 });
 
+test("[search/SC-90] the condition tells of a Prometheus that is silent", () => {
+  const row = { pool: "data", mode: "Auto" as const, limitedBy: ["PrometheusSilent"] };
+  const outcome = { kind: "settled" } as const;
+  const lane = { lane: "autoscaling", rule: "scalePools", actions: [], outcome };
+  expect(autoscalingCondition([{ ...lane, intent: { autoscaling: { pools: [row] } } }])).toMatchObject([
+    { status: "False", reason: "PrometheusSilent" },
+  ]);
+});
+
 test("targets of all controllers are on the page of metrics", async () => {
   const metrics = createMetrics({ system: realSystem(), processMetrics: false });
   const onTargets = autoscalingMetrics(metrics.series);

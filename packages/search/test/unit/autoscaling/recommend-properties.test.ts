@@ -3,10 +3,21 @@ import { expect, test } from "vitest";
 
 import type { PoolSample } from "../../../src/autoscaling/pool-sample.ts";
 import { type PoolFacts, recommend } from "../../../src/autoscaling/recommend.ts";
-import type { AutoscalingPolicy } from "../../../src/model/autoscaling-policy.ts";
+import { type AutoscalingPolicy, metricKey } from "../../../src/model/autoscaling-policy.ts";
 import { nowMs } from "../../support/a-policy.ts";
 
 const types = ["Cpu", "Heap", "Disk", "ShardsPerNode", "SearchQueue", "WriteRejections"] as const;
+
+const queries = ["avg(a)", "__proto__"] as const;
+
+const metrics = fc.oneof(
+  fc.record({ type: fc.constantFrom(...types), target: fc.integer({ min: 1, max: 100 }) }),
+  fc.record({
+    type: fc.constant("Prometheus" as const),
+    query: fc.constantFrom(...queries),
+    target: fc.integer({ min: 1, max: 100 }),
+  }),
+);
 
 const pace = fc.record({
   stabilizationMs: fc.integer({ min: 0, max: 600_000 }),
@@ -17,14 +28,11 @@ const pace = fc.record({
 const policies: fc.Arbitrary<AutoscalingPolicy> = fc
   .record({
     limits: fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 })),
-    metrics: fc.uniqueArray(
-      fc.record({ type: fc.constantFrom(...types), target: fc.integer({ min: 1, max: 100 }) }),
-      {
-        minLength: 1,
-        maxLength: 4,
-        selector: ({ type }) => type,
-      },
-    ),
+    metrics: fc.uniqueArray(metrics, {
+      minLength: 1,
+      maxLength: 4,
+      selector: metricKey,
+    }),
     scaleUp: pace,
     scaleDown: pace,
     storage: fc.constant(undefined),
@@ -52,6 +60,8 @@ const samples: fc.Arbitrary<readonly PoolSample[]> = fc
           ShardsPerNode: value,
           SearchQueue: value,
           WriteRejections: value,
+          "Prometheus:avg(a)": value,
+          "Prometheus:__proto__": value,
         },
         { requiredKeys: [] },
       ),
@@ -130,6 +140,21 @@ test("fewer nodes only if it is green, idle, known, long ago, and the window is 
   );
 });
 
+test("[search/SC-90] while a query is silent in one sample of the window, no node goes", () => {
+  fc.assert(
+    fc.property(worlds, fc.nat(), (world, at) => {
+      const { samples: given, policy } = world;
+      const silent = given.at(-1 - (at % Math.max(1, given.length)));
+      const isInside = silent !== undefined && silent.atMs >= nowMs - policy.scaleDown.stabilizationMs;
+      if (!isInside || !policy.metrics.some(({ type }) => type === "Prometheus")) return;
+      const { "Prometheus:avg(a)": _a, "Prometheus:__proto__": _b, ...rest } = silent.values;
+      const holed = given.map((sample) => (sample === silent ? { ...sample, values: rest } : sample));
+      expect(answer({ ...world, samples: holed }).target).toBeGreaterThanOrEqual(startOf(world));
+    }),
+    runs,
+  );
+});
+
 test("whoever gets other than recommended is told why, and nobody else", () => {
   fc.assert(
     fc.property(worlds, (world) => {
@@ -159,7 +184,7 @@ test("more load never asks for fewer nodes", () => {
       const loaded = world.samples.map((sample) => ({
         ...sample,
         values: Object.fromEntries(
-          Object.entries(sample.values).map(([type, had]) => [type, had * factor]),
+          Object.entries(sample.values).map(([type, had]) => [type, (had ?? 0) * factor]),
         ) as PoolSample["values"],
       }));
       expect(answer({ ...world, samples: loaded }).recommendation).toBeGreaterThanOrEqual(

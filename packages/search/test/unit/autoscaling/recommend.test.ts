@@ -15,7 +15,9 @@ interface Case {
 }
 
 const cpu = (target: number): AutoscalingPolicy["metrics"] => [{ type: "Cpu", target }];
+const rate = { type: "Prometheus", query: "avg(rate)", target: 100 } as const;
 const calm = steady({ Cpu: 10 }, 40);
+const quiet = steady({ Cpu: 10, "Prometheus:avg(rate)": 10 }, 40);
 const wide: AutoscalingPolicy["scaleUp"] = { stabilizationMs: 120_000, maxStep: 10, cooldownMs: 300_000 };
 
 function answerOf({ samples, policy, facts }: Case): readonly (number | string)[] {
@@ -147,6 +149,30 @@ describe("more nodes", () => {
       policy: { metrics: [...cpu(60), { type: "WriteRejections", target: 1 }] },
       want: [6, 6],
     },
+    {
+      name: "[search/SC-90] a Prometheus that is silent is ignored",
+      samples: steady({ Cpu: 90 }, 2),
+      policy: { metrics: [...cpu(60), rate] },
+      want: [6, 6],
+    },
+    {
+      name: "a query asks for nodes as other metrics do",
+      samples: steady({ "Prometheus:avg(rate)": 150 }, 2),
+      policy: { metrics: [rate] },
+      want: [6, 6],
+    },
+    {
+      name: "queries are told apart",
+      samples: steady({ "Prometheus:avg(rate)": 100, "Prometheus:avg(lag)": 15 }, 2),
+      policy: { metrics: [rate, { type: "Prometheus", query: "avg(lag)", target: 10 }] },
+      want: [6, 6],
+    },
+    {
+      name: "an answer beyond all measure asks for maxReplicas and no more",
+      samples: steady({ "Prometheus:avg(rate)": Number.MAX_SAFE_INTEGER }, 2),
+      policy: { metrics: [rate], scaleUp: wide },
+      want: [10, 10, "MaxReplicas"],
+    },
   ];
   test.each(cases)("$name", (given) => {
     expect(answerOf(given)).toEqual(given.want);
@@ -186,6 +212,49 @@ describe("fewer nodes", () => {
       samples: calm,
       policy: { metrics: [...cpu(60), { type: "SearchQueue", target: 10 }] },
       want: [4, 4],
+    },
+    {
+      name: "[search/SC-90] a Prometheus that is silent blocks it",
+      samples: calm,
+      policy: { metrics: [...cpu(60), rate] },
+      want: [4, 4, "PrometheusSilent"],
+    },
+    {
+      name: "[search/SC-90] one silent sample in the window blocks it, also one of fewer nodes",
+      samples: [
+        ...quiet.slice(0, 40),
+        ...samplesOf([{ Cpu: 10 }], { atMs: quiet[40]?.atMs ?? 0, nodes: 2 }),
+        ...quiet.slice(41),
+      ],
+      policy: { metrics: [...cpu(60), rate] },
+      want: [4, 4, "PrometheusSilent"],
+    },
+    {
+      name: "[search/SC-90] so does one that is the only metric",
+      samples: calm,
+      policy: { metrics: [rate] },
+      want: [4, 4, "PrometheusSilent"],
+    },
+    {
+      name: "a silent Prometheus is not blamed where another metric needs the nodes",
+      samples: steady({ Cpu: 60 }, 40),
+      policy: { metrics: [...cpu(60), rate] },
+      want: [4, 4],
+    },
+    {
+      name: "nor for a moment in which it was silent, where its own answers need the nodes",
+      samples: [
+        ...samplesOf([{}], { atMs: nowMs - 1_810_000 }),
+        ...steady({ "Prometheus:avg(rate)": 100 }, 29),
+      ],
+      policy: { metrics: [rate] },
+      want: [4, 4],
+    },
+    {
+      name: "a Prometheus that answered all through the window allows it",
+      samples: quiet,
+      policy: { metrics: [...cpu(60), rate] },
+      want: [3, 2, "MinReplicas", "Step"],
     },
     {
       name: "[search/SC-90] yellow blocks it",
@@ -322,4 +391,13 @@ test("each metric says what it alone would ask for", () => {
     { type: "Heap", target: 60, recommendation: 5 },
     { type: "Disk", target: 60, recommendation: 4 },
   ]);
+});
+
+test("a query is told by its type and target alone, and never as more nodes than a number of the status can be", () => {
+  const { metrics } = recommend(
+    steady({ "Prometheus:avg(rate)": Number.MAX_SAFE_INTEGER }, 2),
+    aPolicy({ metrics: [rate] }),
+    { facts: poolFacts(), nowMs },
+  );
+  expect(metrics).toEqual([{ type: "Prometheus", target: 100, recommendation: 1_000_000 }]);
 });

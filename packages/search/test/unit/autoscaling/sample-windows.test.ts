@@ -22,7 +22,16 @@ const nodes = ["logs-managers-0", "logs-data-0", "logs-data-1"];
 /** An operator's memory, and a clock. */
 class Stage {
   ms = nowMs;
-  readonly windows = new SampleWindows({ wallMs: () => this.ms });
+  answers: ReadonlyMap<string, number> | undefined;
+  refreshed = 0;
+  readonly windows = new SampleWindows(
+    { wallMs: () => this.ms },
+    {
+      of: () => this.answers,
+      refresh: () => void (this.refreshed += 1),
+      forget: () => undefined,
+    },
+  );
   seen: Seen;
   load: Partial<NodeLoad> = {};
   indices: readonly EngineIndex[] | undefined;
@@ -151,6 +160,24 @@ describe("samples", () => {
     stage.ms -= 3_600_000;
     stage.tick();
     expect(stage.samples()).toHaveLength(1);
+  });
+
+  test("[search/SC-90] hold what Prometheus said to the pool's own queries; before it was asked there are none", () => {
+    const query = "__proto__";
+    const stage = new Stage(clusterOf(aPolicy({ metrics: [{ type: "Prometheus", query, target: 5 }] })));
+    const told = (): readonly unknown[] =>
+      stage.samples().map(([, , values]) => Object.entries(values).filter(([key]) => key.startsWith("Prom")));
+    stage.tick();
+    expect(told()).toEqual([]);
+    stage.answers = new Map([
+      [query, 7],
+      ["another", 8],
+    ]);
+    stage.tick();
+    stage.answers = new Map();
+    stage.tick();
+    expect(told()).toEqual([[["Prometheus:__proto__", 7]], []]);
+    expect(stage.refreshed).toBe(3);
   });
 
   test("of a pool that has no auto-scaling any more are forgotten, and so is the cluster", () => {

@@ -1,0 +1,88 @@
+import type { Log, System } from "@quartermaster/runtime";
+
+import { queriesOf } from "../model/autoscaling-policy.ts";
+import type { Seen } from "../seen.ts";
+import type { AskPrometheus } from "./ask-prometheus.ts";
+import { prometheusTarget } from "./prometheus-target.ts";
+
+/** What the last round of a cluster's queries brought, and whether one is under way. */
+interface Reading {
+  readonly askedMs: number;
+  readonly isAsking: boolean;
+  /** Undefined before the first round has ended. */
+  readonly answers: { readonly values: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
+}
+
+/** How readings are taken. */
+export interface ReadingOptions {
+  readonly system: Pick<System, "monotonicMs">;
+  readonly ask: AskPrometheus;
+  readonly log: Log;
+  /** Shortest time from one round to the next (default: 30 s). */
+  readonly everyMs?: number;
+}
+
+type Asking = Pick<Seen, "cluster" | "material" | "monitoring">;
+
+const nothing: ReadonlyMap<string, number> = new Map();
+
+/** A sampler's interval is never shorter, but its clock may be. */
+const slack = 0.9;
+
+/** What each cluster's own Prometheus said last. Asked beside the samples of engines, which never wait for it. */
+export class PrometheusReadings {
+  readonly #options: Required<ReadingOptions>;
+  readonly #clusters = new Map<string, Reading>();
+
+  constructor(options: ReadingOptions) {
+    this.#options = { everyMs: 30_000, ...options };
+  }
+
+  /** Answers by query; undefined until somebody has asked, empty when they are too old. */
+  of(uid: string): ReadonlyMap<string, number> | undefined {
+    const { answers } = this.#clusters.get(uid) ?? {};
+    if (answers === undefined) return undefined;
+    const { system, everyMs } = this.#options;
+    return system.monotonicMs() - answers.atMs <= 2 * everyMs ? answers.values : nothing;
+  }
+
+  /** Asks, unless the cluster has no queries, was asked a short while ago or still owes an answer. */
+  refresh(seen: Asking): void {
+    const { uid, pools } = seen.cluster;
+    const queries = queriesOf(pools);
+    if (queries.length === 0) {
+      this.forget(uid);
+      return;
+    }
+    const { system, everyMs } = this.#options;
+    const known = this.#clusters.get(uid);
+    const nowMs = system.monotonicMs();
+    if (known !== undefined && (known.isAsking || nowMs - known.askedMs < everyMs * slack)) return;
+    const reading: Reading = { askedMs: nowMs, isAsking: true, answers: known?.answers };
+    this.#clusters.set(uid, reading);
+    void this.#round(reading, seen, queries);
+  }
+
+  forget(uid: string): void {
+    this.#clusters.delete(uid);
+  }
+
+  async #round(reading: Reading, seen: Asking, queries: readonly string[]): Promise<void> {
+    const values = await this.#answers(seen, queries);
+    const { uid } = seen.cluster;
+    // Otherwise it was forgotten meanwhile.
+    if (this.#clusters.get(uid) !== reading) return;
+    const answers = { values, atMs: this.#options.system.monotonicMs() };
+    this.#clusters.set(uid, { ...reading, isAsking: false, answers });
+  }
+
+  async #answers(seen: Asking, queries: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const target = prometheusTarget(seen);
+    try {
+      return target === undefined ? nothing : await this.#options.ask(target, queries);
+    } catch (error) {
+      this.#options.log.error("queries of a Prometheus failed", { err: error });
+      return nothing;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { PrometheusTarget } from "../../src/autoscaling/ask-prometheus.ts";
+import { TestAuthority } from "./test-certificates.ts";
+
+/** A real Prometheus on a port of this machine that reads nobody and serves TLS, as that of a standalone stack does. */
+export interface TlsPrometheus extends AsyncDisposable {
+  readonly target: PrometheusTarget;
+}
+
+/** Starts it. */
+export async function startTlsPrometheus(program: string, serverName: string): Promise<TlsPrometheus> {
+  const authority = await TestAuthority.create();
+  const leaf = await authority.issue({
+    subject: { commonName: "monitoring" },
+    usages: ["server"],
+    dnsNames: [serverName],
+  });
+  const folder = mkdtempSync(join(tmpdir(), "prometheus-"));
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const tls = {
+    cert_file: write("tls.crt", leaf.certificatePem),
+    key_file: write("tls.key", leaf.keyPem),
+    min_version: "TLS12",
+  };
+  const port = await freePort();
+  const started = spawn(
+    program,
+    [
+      `--config.file=${write("prometheus.json", JSON.stringify({ scrape_configs: [] }))}`,
+      `--web.config.file=${write("web.json", JSON.stringify({ tls_server_config: tls }))}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${String(port)}`,
+    ],
+    { stdio: "ignore" },
+  );
+  const ended = new Promise((resolve) => started.once("exit", resolve));
+  return {
+    target: {
+      endpoint: { node: "logs-prometheus", host: "127.0.0.1", port },
+      tls: { caPem: authority.caPem, serverName, client: undefined },
+    },
+    [Symbol.asyncDispose]: async () => {
+      started.kill("SIGTERM");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    server.close(() => {
+      resolve(port);
+    });
+  });
+  return await promise;
+}
