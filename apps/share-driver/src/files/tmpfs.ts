@@ -107,7 +107,7 @@ async function unmount(target: string, unmounts: Batch<string, Outcome>): Promis
   rmdirSync(target);
 }
 
-/** Unmounts as many as it can with one process: whoever deletes pods deletes many. */
+/** Unmounts as many as it can with one process: pods are often deleted by the dozen. */
 async function unmountAll(targets: readonly string[]): Promise<Outcome> {
   return await outcomeOf("umount", ["-n", ...targets]);
 }

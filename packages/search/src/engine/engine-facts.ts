@@ -105,7 +105,7 @@ export interface EngineSettings {
   readonly transient: Readonly<Record<string, string | null>>;
 }
 
-/** A snapshot repository, whoever registered it. */
+/** A snapshot repository, of ours or of others. */
 export interface EngineRepository {
   readonly name: string;
   /** E.g. `fs`. */

@@ -12,6 +12,7 @@ import type { ClusterObject } from "../model/read-cluster.ts";
 import { type Children, observeWorkload } from "../observe-workload.ts";
 import type { DestructiveAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
+import { forOperations } from "./engine-asks.ts";
 import { nodesLane } from "./nodes-lane.ts";
 
 /** What confirming needs. */
@@ -42,7 +43,7 @@ export async function confirm(
   if (object === undefined || object.metadata.uid !== seen.cluster.uid) throw notConfirmed(action);
   if (object.metadata.deletionTimestamp !== undefined) throw notConfirmed(action);
   const children = await readChildren(object, ctx);
-  const facts = await engineSample(engine, { asks: everything, nodes: [], nowMs });
+  const facts = await engineSample(engine, { asks: new Set(forOperations), nodes: [], nowMs });
   const live: Seen = { ...seen, ...observeWorkload(object, children), engine: facts };
   if (!isDecidedAgain(action, live, new Date(nowMs()))) throw notConfirmed(action);
   return { children };
@@ -53,16 +54,6 @@ export function isDecidedAgain(action: DestructiveAction, live: Seen, now: Date)
   if (live.issues.length > 0 || live.cluster.isPaused) return false;
   return decideLane(nodesLane, live, now).actions.some((each) => isDeepStrictEqual(each, action));
 }
-
-const everything = new Set([
-  "nodes",
-  "coordination",
-  "shards",
-  "settings",
-  "nodeLoad",
-  "indices",
-  "explanations",
-] as const);
 
 function notConfirmed({ do: what }: DestructiveAction): EngineError {
   return new EngineError(`${what}: what was decided does not hold any more`, {

@@ -4,8 +4,8 @@ import { podNames } from "../model/search-cluster.ts";
 import { saysReady, type Seen } from "../seen.ts";
 import { outdatedPods } from "./outdated-pods.ts";
 
-/** What every decision about a node that goes away needs. */
-const forOperations = [
+/** What every decision about a node that goes away needs: what is sampled for it, and what is read again before it is carried out. */
+export const forOperations = [
   "nodes",
   "coordination",
   "shards",
