@@ -25,8 +25,8 @@ const path = "/subscription/pods";
 const rates = [50, 100, 200, 400, 600, 800, 1_000, 1_400];
 
 /**
- * Admission of a pod that names two Bundles: the webhook role as shipped, and a minimal webhook in Go that decides the same. First the
- * highest rate that both hold is found; there they are measured in turns, quiet and while the same process lists all pods again and again.
+ * Admission of a pod that names two Bundles: the webhook role as shipped, and a minimal webhook in Go that decides the same. Quiet, and
+ * while the same process lists all pods again and again, the highest rate that both hold is found; there they are measured in turns.
  */
 export async function benchInjectionWebhook(bed: Bed): Promise<readonly Row[]> {
   const count = bed.isQuick ? 2_000 : 10_000;
@@ -34,15 +34,45 @@ export async function benchInjectionWebhook(bed: Bed): Promise<readonly Row[]> {
   const webhooks = await startWebhooks(bed, count, stack);
   await assertSameDecision(webhooks);
   const rounds = bed.isQuick ? 3 : 5;
-  for (const rate of await ratesHeld(webhooks)) {
-    const laps = await measure(webhooks, rate, rounds);
+  return [
+    ...(await benchWhile("quiet", {
+      webhooks,
+      rounds,
+      lapOf: async ({ caller }, rate) => await caller.ask(`go ${rate}`),
+    })),
+    ...(await benchWhile("while all pods re-sync in a loop", { webhooks, rounds, lapOf: duringResync })),
+    { what: "load of the machine at the end", measured: loadNow() },
+  ];
+}
+
+/** One of the two circumstances. */
+interface Circumstances {
+  readonly webhooks: Webhooks;
+  readonly rounds: number;
+  readonly lapOf: LapOf;
+}
+
+/** Measures one webhook at a rate. */
+type LapOf = (measured: Measured, rate: number) => Promise<Said>;
+
+/** A webhook that does not hold a rate has a backlog that grows: its latency would say how long the lap was. */
+async function benchWhile(when: string, circumstances: Circumstances): Promise<readonly Row[]> {
+  for (const rate of await ratesHeld(circumstances)) {
+    const laps = await measure(circumstances, rate);
     // Half of the laps may meet somebody else's work on the machine.
-    if (laps.quiet.every((each) => each.filter(isHeld).length > rounds / 2))
-      return rowsAt("highest rate that both hold", rate, laps);
+    if (laps.every((each) => each.filter(isHeld).length > circumstances.rounds / 2))
+      return [
+        { what: `highest rate that both hold, ${when}`, measured: `${rate} reviews/s` },
+        ...rowsOf(when, laps),
+      ];
   }
   // Somebody else's work takes the machine: both are still measured in the same circumstances.
   const [lowest = 1] = rates;
-  return rowsAt("lowest rate, which is not held by both", lowest, await measure(webhooks, lowest, rounds));
+  const laps = await measure(circumstances, lowest);
+  return [
+    { what: `lowest rate, which is not held by both, ${when}`, measured: `${lowest} reviews/s` },
+    ...rowsOf(when, laps),
+  ];
 }
 
 /** A webhook, and who calls it. */
@@ -123,24 +153,29 @@ async function patchOf({ caller }: Measured): Promise<z.infer<typeof patchSchema
 }
 
 /** The rates that both hold in a first try, the highest first. */
-async function ratesHeld({ ours, go }: Webhooks): Promise<readonly number[]> {
+async function ratesHeld(circumstances: Circumstances): Promise<readonly number[]> {
   const held: number[] = [];
   for (const rate of rates) {
-    for (const { caller } of [ours, go]) await caller.ask(`go ${rate}`); // warms up
-    if (!(await areHeld([ours, go], rate))) break;
+    await lapsAt(circumstances, rate); // warms up
+    if (!(await areHeld(circumstances, rate))) break;
     held.unshift(rate);
   }
   return held;
 }
 
 /** Both hold the rate in one of three tries: a try may meet somebody else's work. */
-async function areHeld(webhooks: readonly Measured[], rate: number): Promise<boolean> {
+async function areHeld(circumstances: Circumstances, rate: number): Promise<boolean> {
   for (let tries = 0; tries < 3; tries += 1) {
-    const laps: Said[] = [];
-    for (const { caller } of webhooks) laps.push(await caller.ask(`go ${rate}`));
-    if (laps.every(isHeld)) return true;
+    if ((await lapsAt(circumstances, rate)).every(isHeld)) return true;
   }
   return false;
+}
+
+async function lapsAt(
+  { webhooks: { ours, go }, lapOf }: Circumstances,
+  rate: number,
+): Promise<readonly Said[]> {
+  return [await lapOf(ours, rate), await lapOf(go, rate)];
 }
 
 /** The last answer came when the last call had just been made: no backlog grew. */
@@ -151,21 +186,15 @@ function isHeld(lap: Said): boolean {
 /** What was measured in each round, ours first, then Go's. */
 type Pair = readonly [readonly Said[], readonly Said[]];
 
-interface Laps {
-  readonly quiet: Pair;
-  readonly busy: Pair;
-}
-
-async function measure({ ours, go }: Webhooks, rate: number, rounds: number): Promise<Laps> {
-  const quiet = await inRounds(rounds, {
-    ours: async () => await ours.caller.ask(`go ${rate}`),
-    go: async () => await go.caller.ask(`go ${rate}`),
+async function measure(
+  { webhooks: { ours, go }, rounds, lapOf }: Circumstances,
+  rate: number,
+): Promise<Pair> {
+  const laps = await inRounds(rounds, {
+    ours: async () => await lapOf(ours, rate),
+    go: async () => await lapOf(go, rate),
   });
-  const busy = await inRounds(rounds, {
-    ours: async () => await duringResync(ours, rate),
-    go: async () => await duringResync(go, rate),
-  });
-  return { quiet: pairOf(quiet), busy: pairOf(busy) };
+  return pairOf(laps);
 }
 
 function pairOf({ ours = [], go = [] }: Readonly<Record<string, readonly Said[]>>): Pair {
@@ -177,15 +206,6 @@ async function duringResync({ webhook, caller }: Measured, rate: number): Promis
   const lap = await caller.ask(`go ${rate}`);
   await webhook.ask("rest");
   return lap;
-}
-
-function rowsAt(what: string, rate: number, { quiet, busy }: Laps): readonly Row[] {
-  return [
-    { what, measured: `${rate} reviews/s` },
-    ...rowsOf("quiet", quiet),
-    ...rowsOf("while all pods re-sync in a loop", busy),
-    { what: "load of the machine at the end", measured: loadNow() },
-  ];
 }
 
 function rowsOf(when: string, [ours, go]: Pair): readonly Row[] {

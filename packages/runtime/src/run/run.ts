@@ -12,6 +12,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { TelemetryServer } from "../telemetry/telemetry-server.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 import type { Domain, DomainHost, DomainWebhooks, OperatorRole } from "./domain.ts";
+import { collectWhenIdle, processCollection } from "./idle-collection.ts";
 import { operatorControllers } from "./operator-controllers.ts";
 import { type WebhookOptions, WebhookRole } from "./webhook-role.ts";
 
@@ -81,6 +82,7 @@ export async function run(options: RunOptions): Promise<void> {
   });
   const port = await server.listen();
   manager.start();
+  using _ = collectWhenIdle({ system, ...processCollection() });
   log.info("operator started", { server: config.server, metricsPort: port, roles: rolesOf(options) });
   // A webhook that cannot listen ends the operator.
   await Promise.race([aborted(signal), ...(role === undefined ? [] : [role.serve()])]);

@@ -1,9 +1,21 @@
 import { randomUUID } from "node:crypto";
 
 import type { System, Timer } from "./system.ts";
+import { UrgentWork } from "./urgent-work.ts";
 
 /** The longest delay that Node's timers hold; more fires at once. */
 const longestDelayMs = 2 ** 31 - 1;
+
+/** A thread has one event loop, however many systems are made on it. */
+const urgentWork = new UrgentWork({
+  monotonicMs: () => performance.now(),
+  setTimer,
+  turn: async () => {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  },
+});
 
 /** The machine's own clock, timers, randomness and environment. */
 export function realSystem(): System {
@@ -16,10 +28,9 @@ export function realSystem(): System {
       await sleepWith(setTimer, delayMs, signal);
     },
     yieldToOthers: async () => {
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
+      await urgentWork.goesFirst();
     },
+    beginUrgent: () => urgentWork.begin(),
     random: () => Math.random(),
     uuid: () => randomUUID(),
   };

@@ -14,8 +14,10 @@ export interface System {
   setTimer(delayMs: number, callback: () => void): Timer;
   /** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
-  /** Resolves after other work that is due has had its turn. */
+  /** Resolves after other work that is due has had its turn. While urgent work keeps coming, it gets 20 ms. */
   yieldToOthers(): Promise<void>;
+  /** Urgent work begins, such as an answer that an API server waits for: who yields lets it go first. Disposing ends it. */
+  beginUrgent(): Disposable;
   /** From 0 (inclusive) to 1 (exclusive). */
   random(): number;
   uuid(): string;

@@ -110,6 +110,10 @@ export class VirtualSystem implements System {
     this.#yielding -= 1;
   }
 
+  beginUrgent(): Disposable {
+    return this.#real.beginUrgent();
+  }
+
   /** Mulberry32: small, even, and the same on every machine. */
   random(): number {
     this.#state = (this.#state + 0x6d_2b_79_f5) >>> 0;

@@ -71,7 +71,7 @@ async function withDeadline(call: Call, options: RequestHandlerOptions): Promise
 async function answer(
   { request, route }: Call,
   signal: AbortSignal,
-  { log, observer, bodyLimitBytes: serverLimitBytes }: RequestHandlerOptions,
+  { system, log, observer, bodyLimitBytes: serverLimitBytes }: RequestHandlerOptions,
 ): Promise<Reply | undefined> {
   const bodyLimitBytes = Math.min(route.bodyLimitBytes ?? serverLimitBytes, serverLimitBytes);
   const unfit = unfitHeaders(request, bodyLimitBytes);
@@ -80,6 +80,8 @@ async function answer(
     const body = await readBody(request, bodyLimitBytes);
     if (body.kind === "broken") return undefined;
     if (body.kind === "tooLarge") return tooLarge;
+    // Only now: a caller that sends its body slowly must not slow down anybody else.
+    using _ = system.beginUrgent();
     return await answerReview(route, body.bytes, signal);
   } catch (error) {
     observer.webhookFailed?.({ webhook: route.path, review: route.kind });

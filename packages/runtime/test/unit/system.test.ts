@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { realSystem } from "../../src/system/real-system.ts";
+import { UrgentWork } from "../../src/system/urgent-work.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
 describe("the real system", () => {
@@ -28,6 +29,72 @@ describe("the real system", () => {
     const before = system.monotonicMs();
     await system.yieldToOthers();
     expect(system.monotonicMs()).toBeGreaterThan(before);
+  });
+});
+
+describe("urgent work", () => {
+  /** `began` says what begins in each turn of the event loop; a turn takes a millisecond. */
+  const begun = (began: (turn: number, work: UrgentWork) => void) => {
+    const system = new VirtualSystem();
+    const seen = { turns: 0, isOver: false };
+    const work = new UrgentWork({
+      monotonicMs: () => system.monotonicMs(),
+      setTimer: (delayMs, callback) => system.setTimer(delayMs, callback),
+      turn: async () => {
+        await system.sleep(1);
+        seen.turns += 1;
+        began(seen.turns, work);
+      },
+    });
+    void work.goesFirst().then(() => (seen.isOver = true));
+    return { system, seen };
+  };
+
+  test("where there is none, one turn is enough", async () => {
+    const { system, seen } = begun(() => undefined);
+    await system.advance(1);
+    expect(seen).toEqual({ turns: 1, isOver: true });
+  });
+
+  test("that begins and ends within a turn is given another turn, until none comes", async () => {
+    const { system, seen } = begun((turn, work) => {
+      if (turn <= 3) work.begin()[Symbol.dispose]();
+    });
+    await system.advance(3);
+    expect(seen).toEqual({ turns: 3, isOver: false });
+    await system.advance(1);
+    expect(seen).toEqual({ turns: 4, isOver: true });
+  });
+
+  test("that lasts is waited for, all of it", async () => {
+    const running: Disposable[] = [];
+    const { system, seen } = begun((turn, work) => {
+      if (turn === 1) running.push(work.begin(), work.begin());
+    });
+    await system.advance(5);
+    running[0]?.[Symbol.dispose]();
+    running[0]?.[Symbol.dispose](); // it ends once
+    await system.advance(5);
+    expect(seen).toEqual({ turns: 1, isOver: false });
+    running[1]?.[Symbol.dispose]();
+    await system.advance(1);
+    expect(seen).toEqual({ turns: 2, isOver: true });
+    expect(system.pendingTimers).toBe(0);
+  });
+
+  test("that does not end, or comes again and again, holds nobody up for more than 20 ms", async () => {
+    const endless = begun((turn, work) => {
+      if (turn === 1) work.begin();
+    });
+    await endless.system.advance(20);
+    expect(endless.seen).toEqual({ turns: 1, isOver: true });
+    const steady = begun((_turn, work) => {
+      work.begin()[Symbol.dispose]();
+    });
+    await steady.system.advance(19);
+    expect(steady.seen.isOver).toBe(false);
+    await steady.system.advance(1);
+    expect(steady.seen).toEqual({ turns: 20, isOver: true });
   });
 });
 
