@@ -33,6 +33,12 @@ export const campaigns: readonly Campaign[] = [
     cases: "install-plan/117",
   },
   {
+    name: "bundles",
+    what: "metallb, Argo CD and kube-prometheus are installed, repaired, handed over and deleted (where the fixtures are)",
+    file: "plan-bundles",
+    cases: "",
+  },
+  {
     name: "search-crashes",
     what: "every kind of crash at every write of a search cluster's creation and deletion",
     file: "search-crash",

@@ -25,11 +25,12 @@ export function engineTarget(
 function tlsOf(cluster: SearchCluster, material: Material): EngineTarget["tls"] {
   const { pair: authority } = material.authority;
   if (authority === undefined) return undefined;
-  // Nodes that have not restarted yet still serve certificates of our own authority.
-  const foreign = cluster.security.http.isGenerated ? [] : material.foreignTrust;
   return {
-    caPem: [...foreign, authority.certificatePem].join("\n"),
+    // Nodes that have not restarted yet still serve certificates of the other.
+    caPem: [...material.foreignHttpTrust, authority.certificatePem].join("\n"),
     serverName: cluster.serverName ?? serverNameOf(cluster),
+    ...(cluster.serverName === undefined ? {} : { otherName: serverNameOf(cluster) }),
+    ...(material.mountedLeaves.length === 0 ? {} : { mountedLeaves: material.mountedLeaves }),
     client: material.leaves.get("admin")?.pair,
   };
 }

@@ -1,7 +1,7 @@
 import { isControlledBy, type Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
-import { runningTls, withRunningTls } from "./certificates/running-tls.ts";
+import { mountedCertificates, runningTls, withRunningTls } from "./certificates/running-tls.ts";
 import { volumeFacts } from "./formation/volume-facts.ts";
 import { markLabels } from "./marks.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
@@ -25,6 +25,7 @@ export type WorkloadSeen = Pick<
   | "ignored"
   | "heldVersion"
   | "heldTls"
+  | "mounted"
   | "status"
   | "statefulSets"
   | "pods"
@@ -47,6 +48,7 @@ export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claim
     ignored,
     heldVersion,
     heldTls,
+    mounted: mountedCertificates({ pods, sets: own }),
     status,
     statefulSets,
     pods: podFacts(pods, statefulSets),

@@ -52,7 +52,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const workload = { ...declared, cluster: withPolicy(declared.cluster, ctx, parts.policy) };
   const { cluster, status, pods: podList } = workload;
   const issues = [...workload.issues, ...specIssues(cluster, parts.policy)];
-  const material = observeMaterial(object, cluster, ctx);
+  const material = observeMaterial(workload, ctx);
   const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
   const known = { ...workload, material, license };
   const client = keepSampling(object, known, parts);

@@ -3,6 +3,7 @@ import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
 
 import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
+import type { MountedCertificates } from "./certificates/running-tls.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
@@ -27,6 +28,8 @@ export interface Seen extends ReadCluster {
   readonly heldVersion: string | undefined;
   /** TLS as it is declared, in words, where the nodes have it otherwise: lanes see it as it is. */
   readonly heldTls: string | undefined;
+  /** Whose certificates nodes serve until they are restarted. */
+  readonly mounted: MountedCertificates;
   readonly status: Partial<ClusterStatus>;
   /** An object of the same name in the newer group acts instead. */
   readonly isSuperseded: boolean;
@@ -82,8 +85,12 @@ export interface Material {
   readonly leaves: ReadonlyMap<LeafName, SecretFact & { readonly pair: CertifiedKey | undefined }>;
   /** Certificates that the author supplies, with their keys. */
   readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
-  /** Authorities of certificates that the author supplies, PEM. */
+  /** Authorities of certificates that the author supplies, PEM; also of those that nodes still serve. */
   readonly foreignTrust: readonly string[];
+  /** Those of them that clients meet. */
+  readonly foreignHttpTrust: readonly string[];
+  /** Fingerprints of the author's certificates that nodes show to clients until they are restarted. */
+  readonly mountedLeaves: readonly string[];
   readonly adminPassword: AccountFact;
   /** Files that users come from, at Elasticsearch or at an OpenSearch without TLS for clients; undefined elsewhere. */
   readonly fileRealm: FileRealmMaterial | undefined;

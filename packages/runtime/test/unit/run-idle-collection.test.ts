@@ -29,6 +29,7 @@ describe("when memory is given back", () => {
     const idle = collectWhenIdle({
       system,
       collect: async () => {
+        await system.sleep(100);
         seen.collections += 1;
         seen.residentMib = 120;
       },
@@ -38,12 +39,12 @@ describe("when memory is given back", () => {
     await system.advance(60_000);
     expect(seen.collections).toBe(0);
     seen.utilization = 0;
-    await system.advance(10_000);
+    await system.advance(11_000);
     expect(seen.collections).toBe(1);
     await system.advance(600_000);
     expect(seen.collections).toBe(1);
     seen.residentMib = 200;
-    await system.advance(10_000);
+    await system.advance(11_000);
     expect(seen.collections).toBe(2);
     idle[Symbol.dispose]();
     expect(system.pendingTimers).toBe(0);

@@ -1,4 +1,4 @@
-import { fieldOf, listOf, type Live, textOf } from "@quartermaster/runtime";
+import { fieldOf, isControlledBy, listOf, type Live, textOf } from "@quartermaster/runtime";
 import type { Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
 import type { SearchCluster } from "../model/search-cluster.ts";
@@ -9,17 +9,17 @@ export interface RunningTls {
   readonly http: boolean;
 }
 
+/** What the cluster runs on. */
+interface Running {
+  readonly pods: readonly Live<Pod>[];
+  readonly sets: readonly Live<StatefulSet>[];
+}
+
 /**
  * How the nodes that run were started, by the certificates that their pods mount; those of most, where they differ. Without a pod, as the
  * next one would be started. Undefined where neither says.
  */
-export function runningTls({
-  pods,
-  sets,
-}: {
-  readonly pods: readonly Live<Pod>[];
-  readonly sets: readonly Live<StatefulSet>[];
-}): RunningTls | undefined {
+export function runningTls({ pods, sets }: Running): RunningTls | undefined {
   const live = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const modes = live.flatMap(({ spec }) => modeOf(spec) ?? []);
   const templates = sets.flatMap(({ spec }) => modeOf(spec.template.spec) ?? []);
@@ -27,6 +27,21 @@ export function runningTls({
   const count = ({ transport, http }: RunningTls): number =>
     known.filter((mode) => mode.transport === transport && mode.http === http).length;
   return known.toSorted((one, other) => count(other) - count(one))[0];
+}
+
+/** Names of the Secrets whose certificates pods of ours have mounted, by layer: they serve those until they are restarted. */
+export interface MountedCertificates {
+  readonly transport: readonly string[];
+  readonly http: readonly string[];
+}
+
+/** What pods of these sets have mounted. Other pods say nothing: anybody may make one with our labels. */
+export function mountedCertificates({ pods, sets }: Running): MountedCertificates {
+  const own = pods.filter((pod) => sets.some((set) => isControlledBy(pod, set)));
+  const namesOf = (path: string): readonly string[] => [
+    ...new Set(own.flatMap(({ spec }) => secretSources(spec).flatMap((source) => nameIn(source, path)))),
+  ];
+  return { transport: namesOf("transport.crt"), http: namesOf("http.crt") };
 }
 
 /** The declaration with TLS as the nodes have it. `held` is what is declared and cannot be carried out. */
@@ -64,12 +79,21 @@ function word(isOn: boolean): string {
 
 /** Our pods always have volumes; what has none says nothing. */
 function modeOf(spec: unknown): RunningTls | undefined {
-  const volumes = listOf(spec, "volumes");
-  if (volumes.length === 0) return undefined;
-  const certificates = volumes.find((volume) => textOf(volume, "name") === "certificates");
-  const sources = listOf(fieldOf(certificates, "projected"), "sources");
-  const paths = sources
-    .flatMap((source) => listOf(fieldOf(source, "secret"), "items"))
-    .map((item) => textOf(item, "path"));
+  if (listOf(spec, "volumes").length === 0) return undefined;
+  const paths = secretSources(spec).flatMap((source) =>
+    listOf(source, "items").map((item) => textOf(item, "path")),
+  );
   return { transport: paths.includes("transport.crt"), http: paths.includes("http.crt") };
+}
+
+function secretSources(spec: unknown): readonly unknown[] {
+  const certificates = listOf(spec, "volumes").find((volume) => textOf(volume, "name") === "certificates");
+  return listOf(fieldOf(certificates, "projected"), "sources").map((source) => fieldOf(source, "secret"));
+}
+
+/** The name of a Secret that this file comes from. */
+function nameIn(source: unknown, path: string): readonly string[] {
+  const hasFile = listOf(source, "items").some((item) => textOf(item, "path") === path);
+  const name = textOf(source, "name");
+  return hasFile && name !== undefined ? [name] : [];
 }

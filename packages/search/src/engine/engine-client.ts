@@ -179,6 +179,10 @@ export interface EngineTls {
   readonly caPem: string;
   /** Verified in the certificate of every node, whatever its address. */
   readonly serverName: string;
+  /** Another name that will do: ours is in certificates of our own, which nodes may serve until they are restarted. */
+  readonly otherName?: string;
+  /** Fingerprints (SHA-256, hex) of certificates that will do under any name: those that nodes have mounted. */
+  readonly mountedLeaves?: readonly string[];
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { checkServerIdentity, connect as connectTls, type PeerCertificate, type TLSSocket } from "node:tls";
 
 import { printable, type System } from "@quartermaster/runtime";
 import { certificatesIn } from "@quartermaster/runtime/certificates";
@@ -79,7 +79,13 @@ async function secure(
     return await opened(connectTls({ ...common, rejectUnauthorized: false }), "secureConnect", signal);
   const { caPem, client } = peer;
   const identity = client === undefined ? {} : { cert: client.certificatePem, key: client.keyPem };
-  const secured = connectTls({ ...common, ...identity, ca: caPem, rejectUnauthorized: true });
+  const secured = connectTls({
+    ...common,
+    ...identity,
+    ca: caPem,
+    rejectUnauthorized: true,
+    checkServerIdentity: (_host, certificate) => wrongName(peer, certificate),
+  });
   secured.on("error", (error) => {
     if (isClientRefused(error)) onRefused?.();
   });
@@ -89,6 +95,17 @@ async function secure(
     // Node sets it exactly when the certificate was read and not accepted.
     throw isRejected(secured) ? new UntrustedPeer(cause) : cause;
   }
+}
+
+/** Node has verified the chain by now. */
+function wrongName(
+  { serverName, otherName, mountedLeaves = [] }: EngineTls,
+  certificate: PeerCertificate,
+): Error | undefined {
+  const error = checkServerIdentity(serverName, certificate);
+  const isOther = otherName !== undefined && checkServerIdentity(otherName, certificate) === undefined;
+  const isMounted = mountedLeaves.includes(certificate.fingerprint256.replaceAll(":", "").toLowerCase());
+  return isOther || isMounted ? undefined : error;
 }
 
 /** Its declared type knows no state without an error. */

@@ -6,14 +6,19 @@ import { isKeptFor, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import { secretText } from "../secret-text.ts";
-import type { AccountFact, LeafName, Login, Material, SecretFact } from "../seen.ts";
+import type { AccountFact, LeafName, Login, Material, SecretFact, Seen } from "../seen.ts";
 import { clusterNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { dialectOf } from "../workload/dialect.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
+import { foreignCertificates } from "./foreign-certificates.ts";
+import { UserSecrets } from "./user-secrets.ts";
 
 /** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
-export function observeMaterial(object: Live<ClusterObject>, cluster: SearchCluster, ctx: Context): Material {
+export function observeMaterial(
+  { object, cluster, mounted }: Pick<Seen, "object" | "cluster" | "mounted">,
+  ctx: Context,
+): Material {
   const names = clusterNames(cluster);
   const user = new UserSecrets(ctx);
   const { security } = cluster;
@@ -35,9 +40,6 @@ export function observeMaterial(object: Live<ClusterObject>, cluster: SearchClus
     security.isEnabled && cluster.dashboards !== undefined
       ? accountOf(keptSecret(ctx, cluster, dashboardsNames(cluster).password))
       : undefined;
-  const foreignTrust = [security.transport, security.http].flatMap((layer) =>
-    layer.isEnabled && !layer.isGenerated ? foreignAuthority(layer.secret, user) : [],
-  );
   const podInputs = {
     keystore: Object.fromEntries(
       cluster.keystore.map(({ secretName }) => [secretName, user.digest(secretName)]),
@@ -52,7 +54,7 @@ export function observeMaterial(object: Live<ClusterObject>, cluster: SearchClus
     dashboards,
     ...monitoringAccounts(cluster, ctx),
     supplied: suppliedPairs(cluster, user),
-    foreignTrust,
+    ...foreignCertificates({ cluster, mounted }, user),
     podInputs,
     missing: security.isEnabled
       ? [...user.missing, ...missingOwn({ authority, leaves, adminPassword, fileRealm })]
@@ -113,41 +115,6 @@ function missingOwn({
       : ["own password of the operator"]),
     ...(fileRealm === undefined || fileRealm.files.state === "ours" ? [] : ["own file realm"]),
   ];
-}
-
-/** The Secrets that the spec names; what they lack is collected. */
-class UserSecrets {
-  readonly #ctx: Context;
-  readonly missing: string[] = [];
-
-  constructor(ctx: Context) {
-    this.#ctx = ctx;
-  }
-
-  /** Values of these keys; undefined, and noted as missing, unless all are there. */
-  read(name: string, keys: readonly string[]): readonly string[] | undefined {
-    const live = this.#ctx.follow(secrets, { name });
-    const values = keys.map((key) => secretText(live, key));
-    const lacking = keys.filter((_key, at) => values[at] === undefined);
-    if (lacking.length === 0) return values.map((value) => value ?? "");
-    this.missing.push(live === undefined ? `Secret ${name}` : `key ${lacking.join(", ")} of Secret ${name}`);
-    return undefined;
-  }
-
-  live(name: string): Live<Secret> | undefined {
-    return this.#ctx.follow(secrets, { name });
-  }
-
-  /** A value that need not be there. */
-  optional(name: string, key: string): string | undefined {
-    return secretText(this.#ctx.follow(secrets, { name }), key);
-  }
-
-  digest(name: string): string {
-    const live = this.#ctx.follow(secrets, { name });
-    if (live === undefined) this.missing.push(`Secret ${name}`);
-    return live === undefined ? "" : digestOf(live.data ?? {});
-  }
 }
 
 /** From the store of marked Secrets. One without our marks is not in there: until ours exists, the name is followed. */
@@ -235,14 +202,6 @@ function suppliedPairs({ security }: SearchCluster, user: UserSecrets): Material
       return pair === undefined ? [] : [[layer, pair] as const];
     }),
   );
-}
-
-/** The author's leaf has to be there before pods start; its authority is trusted besides ours. */
-function foreignAuthority(name: string | undefined, user: UserSecrets): readonly string[] {
-  if (name === undefined) return [];
-  user.read(name, ["tls.crt", "tls.key"]);
-  const authority = user.optional(name, "ca.crt");
-  return authority === undefined ? [] : [authority];
 }
 
 /** Digests of what is behind volumes that restart their pods. */

@@ -1,6 +1,6 @@
-import { certificateTrust, type TrustQuestion } from "@quartermaster/runtime/certificates";
+import { certificateTrust, readCertificate, type TrustQuestion } from "@quartermaster/runtime/certificates";
 
-import type { EngineTarget } from "../engine/engine-client.ts";
+import type { EngineTarget, EngineTls } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { FakeNode } from "./fake-pod.ts";
 
@@ -11,8 +11,7 @@ export function fakeHandshake(node: FakeNode, { tls, login }: EngineTarget, nowM
     throw refusal(name, "unreachable", "one side speaks TLS and the other does not");
   if (tls !== undefined && node.served !== undefined) {
     const { certificatePem, caPem } = node.served;
-    const server = { bundlePem: tls.caPem, nowMs, usage: "server", host: tls.serverName } as const;
-    if (!isTrusted(certificatePem, server))
+    if (!isServerTrusted(certificatePem, tls, nowMs))
       throw refusal(name, "untrusted", "its certificate is not one that we trust");
     const client = { bundlePem: caPem, nowMs, usage: "client" } as const;
     if (tls.client !== undefined && !isTrusted(tls.client.certificatePem, client))
@@ -21,6 +20,14 @@ export function fakeHandshake(node: FakeNode, { tls, login }: EngineTarget, nowM
   const isKnown =
     accounts === undefined || (login !== undefined && accounts[login.username] === login.password);
   if (!isKnown) throw refusal(name, "forbidden", "HTTP 401");
+}
+
+function isServerTrusted(certificatePem: string, tls: EngineTls, nowMs: number): boolean {
+  const question = { bundlePem: tls.caPem, nowMs, usage: "server" } as const;
+  const names = [tls.serverName, tls.otherName ?? tls.serverName];
+  if (names.some((host) => isTrusted(certificatePem, { ...question, host }))) return true;
+  const isMounted = tls.mountedLeaves?.includes(readCertificate(certificatePem)?.fingerprint ?? "") === true;
+  return isMounted && isTrusted(certificatePem, question);
 }
 
 const remembered = new Map<string, boolean>();

@@ -126,6 +126,8 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
     leaves: new Map([["admin", { ...ours, name: "logs-admin-cert", pair: undefined }]]),
     supplied: new Map(),
     foreignTrust: [],
+    foreignHttpTrust: [],
+    mountedLeaves: [],
     adminPassword: {
       ...ours,
       name: "logs-admin-password",

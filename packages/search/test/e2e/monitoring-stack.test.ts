@@ -40,6 +40,15 @@ const pool = (component: string, replicas: number, roles: readonly string[]): ob
   jvm: leanJvm,
 });
 
+/** Six by the figures of three nodes, three by its own limit; nothing is done. */
+const autoscaling = {
+  mode: "Recommend",
+  minReplicas: 2,
+  maxReplicas: 3,
+  metrics: [{ type: "Prometheus", query: "max(opensearch_cluster_nodes_number)", target: 1 }],
+  scaleUp: { stabilizationSeconds: 10 },
+};
+
 /** Nothing is said about the stack but that there is no Grafana, whose image cannot be had, and who gets alerts. */
 function declared(monitoring?: object, annotations: Readonly<Record<string, string>> = {}): object {
   return {
@@ -52,7 +61,10 @@ function declared(monitoring?: object, annotations: Readonly<Record<string, stri
         version: "2.19.4",
         ...(monitoring === undefined ? {} : { monitoring }),
       },
-      nodePools: [pool("managers", 1, ["cluster_manager"]), pool("data", 2, ["data", "ingest"])],
+      nodePools: [
+        pool("managers", 1, ["cluster_manager"]),
+        { ...pool("data", 2, ["data", "ingest"]), ...(monitoring === undefined ? {} : { autoscaling }) },
+      ],
     },
   };
 }
@@ -190,6 +202,23 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       expect(empty).toEqual(Object.keys(panelsWithoutData).toSorted());
       process.stdout.write(`${String(queries.length)} queries, ${String(empty.length)} without data\n`);
       expect(await load.end()).toMatchObject({ failed: [], lost: [] });
+    },
+    6 * minute,
+  );
+
+  test(
+    "[search/SC-90] the operator asks the Prometheus in its pod for a pool's query, and recommends what follows from the answer",
+    async () => {
+      const { status } = await real.until(
+        (found) => found.status?.autoscaling?.pools?.[0]?.recommendation === 3,
+      );
+      expect(status?.autoscaling?.pools?.[0]).toMatchObject({
+        mode: "Recommend",
+        current: 2,
+        metrics: [{ type: "Prometheus", target: 1, recommendation: 6 }],
+      });
+      const active = status?.conditions?.find(({ type }) => type === "AutoscalingActive");
+      expect(active).toMatchObject({ status: "True", reason: "SamplesKnown" });
     },
     6 * minute,
   );

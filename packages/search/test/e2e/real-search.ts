@@ -32,6 +32,8 @@ import {
   startLocalCluster,
 } from "@quartermaster/testkit";
 
+import { askPrometheus } from "../../src/autoscaling/ask-prometheus.ts";
+import type { EngineDial } from "../../src/engine/open-connection.ts";
 import { restEngine } from "../../src/engine/rest-engine.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController } from "../../src/search-controller.ts";
@@ -124,9 +126,11 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
   const operator: Access = { ...cluster.admin, token: cluster.admin.token ?? "" };
   const operate = async (access: Access): Promise<void> => {
     const own = life.use(connectTo(access));
+    const dial: EngineDial = async ({ host, port }) => await reach.dial({ host, port });
     const controller = searchController({
       kind,
-      connect: restEngine({ system, dial: async ({ host, port }) => await reach.dial({ host, port }) }),
+      connect: restEngine({ system, dial }),
+      ask: askPrometheus({ system, dial }),
       system,
       concurrency: 2,
       log: silentLog,

@@ -146,11 +146,12 @@ describe("mode Auto", () => {
 
   test("a removal that the disks of the others could not bear is taken back before anything is excluded", async () => {
     await using bench = await setUp();
-    await bench.apply(logs(3, quick));
+    await bench.apply(logs(3));
     await bench.until("logs", isReady);
     const engine = bench.engines.engine("logs");
     engine.createIndex("logs-data-0", { ...orders, replicas: 0 });
     engine.load = { cpuPercent: 5, diskTotalBytes: 1000, diskFreeBytes: 100 };
+    await bench.apply(logs(3, quick));
     const refused = await bench.until(
       "logs",
       (found) => isAt(3)(found) && rowOf(found).limitedBy?.includes("ScaleDownRefused") === true,

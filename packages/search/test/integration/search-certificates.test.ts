@@ -163,4 +163,47 @@ describe("certificates of others", () => {
     );
     expect(await podUids(bench)).toEqual(uids);
   });
+
+  test("a running cluster changes to the author's certificates under another name, and back: nodes restart one by one, and every one is reached all the way", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    await client.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "theirs", namespace },
+      stringData: await issued(await TestAuthority.create()),
+    });
+    const generated = aCluster("logs", { pools });
+    const supplied = aCluster("logs", {
+      general: { operatorClusterURL: "opensearch.example.com" },
+      pools,
+      spec: {
+        security: {
+          tls: { http: { generate: false, secret: { name: "theirs" } }, transport: { generate: true } },
+        },
+      },
+    });
+    const shown = (): ReadonlySet<string | undefined> =>
+      new Set(names.map((name) => bench.engines.engine("logs").node(name).served?.certificatePem));
+    await bench.apply(generated);
+    const { status } = await bench.until("logs", isReady);
+    const seen = [shown()];
+    for (const declared of [supplied, generated]) {
+      const uids = await podUids(bench);
+      await bench.apply(declared);
+      const found = await bench.until("logs", isReady);
+      expect(found.status?.clusterUuid).toBe(status?.clusterUuid);
+      expect(new Set([...uids, ...(await podUids(bench))]).size).toBe(6);
+      seen.push(shown());
+    }
+    const [first, second, third] = seen;
+    expect(second?.isDisjointFrom(first ?? new Set())).toBe(true);
+    expect(third?.isDisjointFrom(second ?? new Set())).toBe(true);
+    // Whose certificates nobody serves any more is trusted no more.
+    await eventually(async () => {
+      const { data } = await client.get(secrets, { namespace, name: "logs-http-cert" });
+      const trusted = Buffer.from(data?.["ca.crt"] ?? "", "base64").toString();
+      return trusted.split("BEGIN CERTIFICATE").length === 2 || undefined;
+    });
+  });
 });

@@ -32,7 +32,7 @@ async function isDoneAs(bench: SearchBench, nodes: number): Promise<boolean> {
 
 describe("the operator is killed at every write", () => {
   test.for(crashes)(
-    "of a roll: %s write %i of each life; each pod goes once, nothing is left in the engine",
+    "[search/SC-107] of a roll: %s write %i of each life; each pod goes once, nothing is left in the engine",
     { timeout: limitMs },
     async (crash) => {
       await using bench = await setUpSearch();
@@ -53,7 +53,7 @@ describe("the operator is killed at every write", () => {
   );
 
   test.for(crashes)(
-    "of a scale-down: %s write %i of each life; one node goes, no shard is lost, nothing is left in the engine",
+    "[search/SC-107] of a scale-down: %s write %i of each life; one node goes, no shard is lost, nothing is left in the engine",
     { timeout: limitMs },
     async (crash) => {
       await using bench = await setUpSearch();

@@ -32,6 +32,8 @@ export function aMaterial(changes: Partial<Material> = {}): Material {
     ),
     supplied: new Map(),
     foreignTrust: [],
+    foreignHttpTrust: [],
+    mountedLeaves: [],
     adminPassword: {
       ...secret("logs-admin-password"),
       login: { username: "admin", password: "secret" },
@@ -121,6 +123,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     status: {},
     heldVersion: undefined,
     heldTls: undefined,
+    mounted: { transport: [], http: [] },
     isSuperseded: false,
     takenNames: [],
     material: aMaterial(),

@@ -2,7 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { runningTls, withRunningTls } from "../../src/certificates/running-tls.ts";
+import { mountedCertificates, runningTls, withRunningTls } from "../../src/certificates/running-tls.ts";
 import { engineTarget } from "../../src/engine-target.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
@@ -61,16 +61,37 @@ describe("TLS of nodes that run", () => {
     expect(withRunningTls(base, none).cluster.security.isEnabled).toBe(false);
   });
 
-  test("certificates of the author's, just declared: nodes that still serve ours are trusted, too", () => {
-    const { http } = base.security;
-    const own = {
-      ...base,
-      security: { ...base.security, http: { ...http, isGenerated: false, secret: "own" } },
-    };
-    const target = engineTarget(own, aMaterial({ foreignTrust: ["theirs"] }), [aPod("logs-nodes-0")]);
-    expect(target?.tls?.caPem.split("\n")).toEqual(["theirs", "certificate"]);
-    expect(engineTarget(base, aMaterial({ foreignTrust: ["theirs"] }), [aPod("a")])?.tls?.caPem).toBe(
-      "certificate",
-    );
+  test("who vouches for certificates of the author's is trusted besides our own authority, which other nodes still serve", () => {
+    const trustOf = (foreignHttpTrust: readonly string[]): readonly string[] | undefined =>
+      engineTarget(base, aMaterial({ foreignHttpTrust, foreignTrust: ["other"] }), [
+        aPod("logs-nodes-0"),
+      ])?.tls?.caPem.split("\n");
+    expect(trustOf(["theirs"])).toEqual(["theirs", "certificate"]);
+    expect(trustOf([])).toEqual(["certificate"]);
+  });
+});
+
+describe("whose certificates nodes have mounted", () => {
+  const own = aSearchCluster({
+    security: {
+      ...base.security,
+      http: { ...base.security.http, isGenerated: false, secret: "theirs" },
+    },
+  });
+  const ownerReferences = [{ uid: "set", controller: true }];
+  const ours = { ...set(base), metadata: { uid: "set" } } as unknown as Live<StatefulSet>;
+
+  test.for([
+    { name: "ours", pods: [pod(base, { ownerReferences })], http: ["logs-http-cert"] },
+    { name: "the author's", pods: [pod(own, { ownerReferences })], http: ["theirs"] },
+    {
+      name: "both, in the middle of a roll",
+      pods: [base, own, own].map((each) => pod(each, { ownerReferences })),
+      http: ["logs-http-cert", "theirs"],
+    },
+    { name: "none without TLS for clients", pods: [pod(plain, { ownerReferences })], http: [] },
+    { name: "a pod that somebody made with our labels does not count", pods: [pod(own)], http: [] },
+  ])("$name", ({ pods, http }) => {
+    expect(mountedCertificates({ pods, sets: [ours] }).http).toEqual(http);
   });
 });

@@ -1,0 +1,40 @@
+import { readCertificate } from "@quartermaster/runtime/certificates";
+
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { Material, Seen } from "../seen.ts";
+import { clusterNames } from "../workload/cluster-names.ts";
+import type { UserSecrets } from "./user-secrets.ts";
+
+/**
+ * Who vouches for certificates of the author's: for those that are declared, and for those that nodes serve until they are restarted,
+ * declared or not. The latter are known by themselves, too: the name that was verified in them may be declared no more.
+ */
+export function foreignCertificates(
+  { cluster, mounted }: Pick<Seen, "cluster" | "mounted">,
+  user: UserSecrets,
+): Pick<Material, "foreignTrust" | "foreignHttpTrust" | "mountedLeaves"> {
+  const { transportCertificate, httpCertificate } = clusterNames(cluster);
+  const isForeign = (name: string): boolean => name !== transportCertificate && name !== httpCertificate;
+  const trustOf = (layer: "transport" | "http"): readonly string[] => {
+    const names = [...suppliedName(cluster.security[layer], user), ...mounted[layer].filter(isForeign)];
+    return [...new Set(names)].flatMap((name) => user.optional(name, "ca.crt") ?? []);
+  };
+  const [transport, http] = [trustOf("transport"), trustOf("http")];
+  return {
+    foreignTrust: [...new Set([...transport, ...http])],
+    foreignHttpTrust: http,
+    mountedLeaves: mounted.http
+      .filter(isForeign)
+      .flatMap((name) => readCertificate(user.optional(name, "tls.crt") ?? "")?.fingerprint ?? []),
+  };
+}
+
+/** The author's leaf has to be there before pods start. */
+function suppliedName(
+  { isEnabled, isGenerated, secret }: SearchCluster["security"]["http"],
+  user: UserSecrets,
+): readonly string[] {
+  if (!isEnabled || isGenerated || secret === undefined) return [];
+  user.read(secret, ["tls.crt", "tls.key"]);
+  return [secret];
+}
