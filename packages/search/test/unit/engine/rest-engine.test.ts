@@ -163,6 +163,31 @@ describe("trust", () => {
     expect({ code: error.code, asked: engine.asked }).toEqual({ code: "untrusted", asked: [] });
   });
 
+  test("a certificate for another name is trusted where that name will do, or where it is one that nodes have mounted; never without its authority", async () => {
+    await using engine = await startHostileEngine({ dnsNames: ["search.example.com"] });
+    engine.answer = json(greenHealth);
+    const { fingerprint } = await withClient(
+      engine.target,
+      async (client) => await client.servedCertificate("os-a-0"),
+    );
+    const { caPem } = await TestAuthority.create();
+    const ask = async (change: Parameters<typeof withTls>[1]): Promise<string> =>
+      await withClient(withTls(engine, change), async (client) => {
+        try {
+          return (await client.health()).status ?? "";
+        } catch (error) {
+          return error instanceof EngineError ? error.code : String(error);
+        }
+      });
+    const outcomes = [
+      await ask({ otherName: "search.example.com" }),
+      await ask({ mountedLeaves: [fingerprint] }),
+      await ask({ otherName: "other.example.com", mountedLeaves: ["00"] }),
+      await ask({ otherName: "search.example.com", mountedLeaves: [fingerprint], caPem }),
+    ];
+    expect(outcomes).toEqual(["green", "green", "untrusted", "untrusted"]);
+  });
+
   test("without an authority nothing is trusted, not even what the machine trusts", async () => {
     await using engine = await startHostileEngine();
     const target = withTls(engine, { caPem: "" });
