@@ -91,7 +91,7 @@ function withPolicy(
   { exporterImage, snapshotHosts = [], operatorNamespace }: OperatorPolicy,
 ): SearchCluster {
   const stacked = withAsker(withStack(cluster, ctx, exporterImage), operatorNamespace);
-  return { ...stacked, repositoryUrls: urlPatterns(snapshotHosts) };
+  return { ...stacked, operatorNamespace, repositoryUrls: urlPatterns(snapshotHosts) };
 }
 
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {

@@ -1,4 +1,4 @@
-import { digestOf, type JsonObject } from "@quartermaster/runtime";
+import { digestOf } from "@quartermaster/runtime";
 import {
   type ConfigMap,
   configMaps,
@@ -12,6 +12,7 @@ import {
 import type { MonitoringWish, StackPart, StackWish } from "../model/monitoring-wish.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
+import { operatorPods } from "../workload/operator-pods.ts";
 import { alertRules } from "./alert-rules.ts";
 import { grafanaFiles } from "./grafana-files.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
@@ -101,14 +102,6 @@ function stackPolicy(cluster: SearchCluster, { stack }: MonitoringWish, part: St
         { ...(part === "grafana" ? {} : { from }), ports: [{ protocol: "TCP", port: stackPorts[part] }] },
       ],
     },
-  };
-}
-
-/** By namespace and label: a label alone is anybody's to set. */
-function operatorPods(namespace: string): JsonObject {
-  return {
-    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
-    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
   };
 }
 

@@ -300,6 +300,23 @@ describe("the exporter", () => {
     );
     expect(JSON.stringify(networkPolicy(aSearchCluster(closed)))).not.toContain("monitoring");
   });
+
+  test("so does the operator, which the author need not name", () => {
+    const from = [{ namespaceSelector: {} }];
+    const closed = { networkPolicy: { isEnabled: true, from }, operatorNamespace: "operators" };
+    expect(networkPolicy(aSearchCluster(closed)).spec?.ingress?.[1]).toMatchObject({
+      from: [
+        from[0],
+        { podSelector: {} },
+        {
+          namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "operators" } },
+          podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
+        },
+      ],
+    });
+    const open = { ...closed, networkPolicy: { isEnabled: true, from: [] } };
+    expect(networkPolicy(aSearchCluster(open)).spec?.ingress?.[1]).not.toHaveProperty("from");
+  });
 });
 
 test("its user has one role, with nothing but reads of figures", () => {
