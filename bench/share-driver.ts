@@ -26,7 +26,7 @@ type Contestant = keyof typeof contestants;
 
 const names: readonly Contestant[] = ["projected", "share", "nothing"];
 
-/** How long kubelet takes to mount a volume of the share driver, held against its own projected volume (AC-H14). */
+/** How long kubelet takes to mount a volume of the share driver, held against its own projected volume and a driver that does nothing (AC-H14). */
 export async function benchShareDriver({ isQuick }: BenchOptions): Promise<Section> {
   const podCount = isQuick ? 10 : 50;
   const rounds = isQuick ? 1 : 3;
@@ -80,7 +80,6 @@ function rowsOf(found: Readonly<Record<Contestant, readonly Measured[]>>): reado
     {
       what: "mount p95, ours / kubelet's own",
       measured: times(p95Of("share") / p95Of("projected")),
-      bar: "≤ 2 ×",
     },
     {
       what: "mount p95, a driver that does nothing / kubelet's own",
@@ -89,6 +88,7 @@ function rowsOf(found: Readonly<Record<Contestant, readonly Measured[]>>): reado
     {
       what: "mount p95, ours / a driver that does nothing",
       measured: times(p95Of("share") / p95Of("nothing")),
+      bar: "≤ 2 ×",
     },
     { what: "load of the machine at the end", measured: (loadavg()[0] ?? Number.NaN).toFixed(1) },
   ];
