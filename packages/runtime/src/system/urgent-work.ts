@@ -3,6 +3,9 @@ import type { System } from "./system.ts";
 /** Longer, and a cache would fall behind for as long as reviews never pause. With slices of 3 ms, a list still gets an eighth of the time. */
 const longestWaitMs = 20;
 
+/** Whoever got an answer needs a moment to ask the next question, longer than a turn of the event loop takes. */
+const quietMs = 2;
+
 /** What turns and waits are made of. */
 export interface UrgentWorkOptions extends Pick<System, "monotonicMs" | "setTimer"> {
   /** Resolves after everything that is due now has had its turn. */
@@ -11,7 +14,7 @@ export interface UrgentWorkOptions extends Pick<System, "monotonicMs" | "setTime
 
 /**
  * Work on this thread that somebody outside waits for, such as an API server for a review. Long work that yields goes on after a turn of the
- * event loop without any, but never waits much longer than 20 ms.
+ * event loop without any; once there was some, after 2 ms without any. It never waits much longer than 20 ms.
  */
 export class UrgentWork {
   readonly #options: UrgentWorkOptions;
@@ -38,16 +41,25 @@ export class UrgentWork {
     };
   }
 
-  /** Resolves after a turn in which no urgent work was running or began, or when it has had 20 ms. */
+  /** Resolves when there is none, or when it has had 20 ms. */
   async goesFirst(): Promise<void> {
     const { monotonicMs, turn } = this.#options;
     const endMs = monotonicMs() + longestWaitMs;
-    let seen: number;
-    do {
+    let seen = this.#begun;
+    await turn();
+    while ((seen !== this.#begun || this.#running > 0) && monotonicMs() < endMs) {
       seen = this.#begun;
-      await turn();
       if (this.#running > 0) await this.#untilDone(endMs - monotonicMs());
-    } while (seen !== this.#begun && monotonicMs() < endMs);
+      await this.#pause();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#options.setTimer(quietMs, () => {
+      resolve(undefined);
+    });
+    await promise;
   }
 
   /** Resolves when none is running any more, or after `limitMs`. */

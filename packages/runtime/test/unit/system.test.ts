@@ -33,68 +33,66 @@ describe("the real system", () => {
 });
 
 describe("urgent work", () => {
-  /** `began` says what begins in each turn of the event loop; a turn takes a millisecond. */
-  const begun = (began: (turn: number, work: UrgentWork) => void) => {
+  /** Somebody yields, and a turn of the event loop takes a millisecond. `atMs` says when it goes on. */
+  const begun = () => {
     const system = new VirtualSystem();
-    const seen = { turns: 0, isOver: false };
     const work = new UrgentWork({
       monotonicMs: () => system.monotonicMs(),
       setTimer: (delayMs, callback) => system.setTimer(delayMs, callback),
       turn: async () => {
         await system.sleep(1);
-        seen.turns += 1;
-        began(seen.turns, work);
       },
     });
-    void work.goesFirst().then(() => (seen.isOver = true));
-    return { system, seen };
+    const seen: { atMs?: number } = {};
+    void work.goesFirst().then(() => (seen.atMs = system.monotonicMs()));
+    const review = (atMs: number, forMs = 0): void => {
+      system.setTimer(atMs, () => {
+        const running = work.begin();
+        if (forMs === 0) running[Symbol.dispose]();
+        else system.setTimer(forMs, () => running[Symbol.dispose]());
+      });
+    };
+    return { system, work, seen, review };
   };
 
-  test("where there is none, one turn is enough", async () => {
-    const { system, seen } = begun(() => undefined);
-    await system.advance(1);
-    expect(seen).toEqual({ turns: 1, isOver: true });
+  test.for([
+    { name: "none: after one turn", reviews: [], goesOnAt: 1 },
+    { name: "one in the turn: after 2 ms without any", reviews: [[0.5]], goesOnAt: 3 },
+    { name: "others soon after it: likewise", reviews: [[0.5], [2], [4]], goesOnAt: 7 },
+    { name: "one that comes too late does not count", reviews: [[0.5], [4]], goesOnAt: 3 },
+    { name: "one that lasts: after its end", reviews: [[0.5, 6]], goesOnAt: 8.5 },
+    {
+      name: "two that last: after the end of both",
+      reviews: [
+        [0.5, 6],
+        [0.5, 9],
+      ],
+      goesOnAt: 11.5,
+    },
+    { name: "one that does not end: after 20 ms", reviews: [[0.5, 1_000]], goesOnAt: 22 },
+    {
+      name: "they never stop: after 20 ms",
+      reviews: Array.from({ length: 40 }, (_, at) => [at + 0.5]),
+      goesOnAt: 21,
+    },
+  ])("$name", async ({ reviews, goesOnAt }) => {
+    const { system, seen, review } = begun();
+    for (const [atMs = 0, forMs] of reviews) review(atMs, forMs);
+    await system.advance(60);
+    expect(seen.atMs).toBe(goesOnAt);
   });
 
-  test("that begins and ends within a turn is given another turn, until none comes", async () => {
-    const { system, seen } = begun((turn, work) => {
-      if (turn <= 3) work.begin()[Symbol.dispose]();
-    });
-    await system.advance(3);
-    expect(seen).toEqual({ turns: 3, isOver: false });
-    await system.advance(1);
-    expect(seen).toEqual({ turns: 4, isOver: true });
-  });
-
-  test("that lasts is waited for, all of it", async () => {
-    const running: Disposable[] = [];
-    const { system, seen } = begun((turn, work) => {
-      if (turn === 1) running.push(work.begin(), work.begin());
-    });
-    await system.advance(5);
-    running[0]?.[Symbol.dispose]();
-    running[0]?.[Symbol.dispose](); // it ends once
-    await system.advance(5);
-    expect(seen).toEqual({ turns: 1, isOver: false });
-    running[1]?.[Symbol.dispose]();
-    await system.advance(1);
-    expect(seen).toEqual({ turns: 2, isOver: true });
+  test("ends once, however often it is ended", async () => {
+    const { system, work, seen } = begun();
+    const [one, other] = [work.begin(), work.begin()];
+    one[Symbol.dispose]();
+    one[Symbol.dispose]();
+    await system.advance(10);
+    expect(seen.atMs).toBeUndefined();
+    other[Symbol.dispose]();
+    await system.advance(10);
+    expect(seen.atMs).toBe(12);
     expect(system.pendingTimers).toBe(0);
-  });
-
-  test("that does not end, or comes again and again, holds nobody up for more than 20 ms", async () => {
-    const endless = begun((turn, work) => {
-      if (turn === 1) work.begin();
-    });
-    await endless.system.advance(20);
-    expect(endless.seen).toEqual({ turns: 1, isOver: true });
-    const steady = begun((_turn, work) => {
-      work.begin()[Symbol.dispose]();
-    });
-    await steady.system.advance(19);
-    expect(steady.seen.isOver).toBe(false);
-    await steady.system.advance(1);
-    expect(steady.seen).toEqual({ turns: 20, isOver: true });
   });
 });
 

@@ -7,7 +7,7 @@ export interface SearchSample {
   readonly file: string;
   readonly namespace: string;
   readonly name: string;
-  /** As `kubectl get` names its kind. */
+  /** As `kubectl get` names its kind; with its group where another has a kind of the same name. */
   readonly resource: string;
   readonly engine: "opensearch" | "elasticsearch";
   readonly version: string;
@@ -21,7 +21,7 @@ export const searchSamples: ReadonlyMap<string, SearchSample> = new Map<string, 
       file: join(repository, "config/samples/opensearch.yaml"),
       namespace: "search",
       name: "logs",
-      resource: "opensearchcluster",
+      resource: "opensearchclusters.opensearch.org",
       engine: "opensearch",
       version: "2.19.4",
     },
