@@ -42,7 +42,7 @@ describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not pres
     { title: "[install-plan/17] kube-prometheus", name: "kube-prometheus" },
   ])(
     "$title is installed, repaired, handed over to a changed copy and deleted; nothing is lost, nothing is left",
-    { timeout: 4 * minuteMs },
+    { timeout: 8 * minuteMs },
     async ({ name }) => {
       const documents = readYaml(readFileSync(join(folder, `${name}.yaml`), "utf8")).documents.map(
         ({ value, index }) => ({ value, source: `document ${index + 1}` }),
