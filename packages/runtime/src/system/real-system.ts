@@ -10,6 +10,7 @@ const longestDelayMs = 2 ** 31 - 1;
 const urgentWork = new UrgentWork({
   monotonicMs: () => performance.now(),
   setTimer,
+  sleep,
   turn: async () => {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
@@ -24,9 +25,7 @@ export function realSystem(): System {
     wallMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     setTimer,
-    sleep: async (delayMs, signal) => {
-      await sleepWith(setTimer, delayMs, signal);
-    },
+    sleep,
     yieldToOthers: async () => {
       await urgentWork.goesFirst();
     },
@@ -57,6 +56,10 @@ export async function sleepWith(
     armed.cancel();
     signal?.removeEventListener("abort", giveUp);
   }
+}
+
+async function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+  await sleepWith(setTimer, delayMs, signal);
 }
 
 function setTimer(delayMs: number, callback: () => void): Timer {

@@ -3,11 +3,11 @@ import type { System } from "./system.ts";
 /** Longer, and a cache would fall behind for as long as reviews never pause. With slices of 3 ms, a list still gets an eighth of the time. */
 const longestWaitMs = 20;
 
-/** Whoever got an answer needs a moment to ask the next question, longer than a turn of the event loop takes. */
+/** A caller that got its answer needs longer than a turn of the event loop to send the next review. */
 const quietMs = 2;
 
 /** What turns and waits are made of. */
-export interface UrgentWorkOptions extends Pick<System, "monotonicMs" | "setTimer"> {
+export interface UrgentWorkOptions extends Pick<System, "monotonicMs" | "setTimer" | "sleep"> {
   /** Resolves after everything that is due now has had its turn. */
   readonly turn: () => Promise<void>;
 }
@@ -43,23 +43,15 @@ export class UrgentWork {
 
   /** Resolves when there is none, or when it has had 20 ms. */
   async goesFirst(): Promise<void> {
-    const { monotonicMs, turn } = this.#options;
+    const { monotonicMs, turn, sleep } = this.#options;
     const endMs = monotonicMs() + longestWaitMs;
     let seen = this.#begun;
     await turn();
     while ((seen !== this.#begun || this.#running > 0) && monotonicMs() < endMs) {
       seen = this.#begun;
       if (this.#running > 0) await this.#untilDone(endMs - monotonicMs());
-      await this.#pause();
+      await sleep(quietMs);
     }
-  }
-
-  async #pause(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#options.setTimer(quietMs, () => {
-      resolve(undefined);
-    });
-    await promise;
   }
 
   /** Resolves when none is running any more, or after `limitMs`. */

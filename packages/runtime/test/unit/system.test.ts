@@ -39,6 +39,9 @@ describe("urgent work", () => {
     const work = new UrgentWork({
       monotonicMs: () => system.monotonicMs(),
       setTimer: (delayMs, callback) => system.setTimer(delayMs, callback),
+      sleep: async (delayMs) => {
+        await system.sleep(delayMs);
+      },
       turn: async () => {
         await system.sleep(1);
       },
