@@ -102,8 +102,7 @@ export function installPlanController({
       const id = claimedPlanId(object);
       return id === undefined ? [] : plans.listBy(byPlanId, id).map(({ metadata }) => metadata);
     },
-    reads: [storageClasses],
-    follows: [resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
+    reads: [storageClasses, resourceManifest.kind, { kind: serviceAccounts, isMetadataOnly: true }],
     watches: planWatches(state),
   });
 }

@@ -125,7 +125,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     watches: watchedBy(isOlderGroup),
     followLimit,
     retry: { longestMs: 5 * 60_000 },
-    ...(isElasticsearch(kind) ? { follows: licensingKinds } : {}),
+    ...(isElasticsearch(kind) ? { reads: licensingKinds } : {}),
     recipe: {
       finalizer,
       conditionTypes,

@@ -46,13 +46,11 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly owns?: readonly Source[];
   /** Kinds whose changes are mapped to our objects. */
   readonly watches?: readonly MappedSource[];
-  /** Kinds of which many objects are followed: one watch serves them all (default: one for each object; see `Context.follow`). */
-  readonly follows?: readonly Source[];
   /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
   readonly followLimit?: number;
   /** Whom a change of an object behind `Context.track` brings back, found among ours; called with the old and the new state. */
   readonly tracks?: (object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[];
-  /** Kinds that are only read from their stores. */
+  /** Kinds that reconciles read, from their stores or by `Context.follow`: one watch serves all objects of such a kind. */
   readonly reads?: readonly Source[];
   /** Which events of our own kind matter (default: changes of the declaration). */
   readonly predicate?: Predicate<Obj>;

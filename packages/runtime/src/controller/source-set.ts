@@ -41,16 +41,15 @@ export class SourceSet<Obj extends KubeObject> {
     this.#kind = kind;
     this.#definition = definition;
     this.#pool = pool;
-    const { labelSelector, fieldSelector, owns = [], watches = [], follows = [], reads = [] } = definition;
+    const { labelSelector, fieldSelector, owns = [], watches = [], reads = [] } = definition;
     this.own = this.#acquire({
       kind,
       ...(labelSelector === undefined ? {} : { labelSelector }),
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
     });
     const owned = owns.map((source) => withManagedFields(source));
-    for (const source of [...owned, ...watches.map((watch) => watch.source), ...follows, ...reads])
-      this.#acquire(source);
-    this.followed = this.#followWith(follows.map((source) => nameOfKind(kindOf(source))));
+    for (const source of [...owned, ...watches.map((watch) => watch.source), ...reads]) this.#acquire(source);
+    this.followed = this.#followWith(reads);
   }
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
@@ -74,7 +73,7 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
   wire({ enqueue, reenqueuer, onGone }: SourceWiring<Obj>): void {
-    const { owns = [], watches = [], follows = [], predicate } = this.#definition;
+    const { owns = [], watches = [], reads = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
     this.own.addHandler((event) => {
@@ -93,7 +92,7 @@ export class SourceSet<Obj extends KubeObject> {
           }
       });
     }
-    for (const source of follows) {
+    for (const source of reads) {
       const kind = kindOf(source);
       this.#handleOf(source).addHandler((event) => {
         const target = keyOf(objectOf(event).metadata);
@@ -102,13 +101,14 @@ export class SourceSet<Obj extends KubeObject> {
     }
   }
 
-  /** Kinds in `follows` have one watch for all their objects; an object of any other kind gets its own. */
-  #followWith(wholeKinds: readonly string[]): FollowedWatches {
+  /** Kinds in `reads` have one watch for all their objects; an object of any other kind gets its own. */
+  #followWith(reads: readonly Source[]): FollowedWatches {
     const { tracks, followLimit = 256 } = this.#definition;
+    const stores = new Map(reads.map((source) => [nameOfKind(kindOf(source)), this.#handleOf(source).store]));
     return new FollowedWatches({
       pool: this.#pool,
       limit: followLimit,
-      storeOf: (kind) => (wholeKinds.includes(nameOfKind(kind)) ? this.storeOf(kind) : undefined),
+      storeOf: (kind) => stores.get(nameOfKind(kind)),
       wake: (key, event) => {
         this.#enqueue?.(key, event === undefined ? "normal" : priorityOf(event));
       },

@@ -85,14 +85,14 @@ export interface Context {
   /** Aborts at the deadline of the reconcile, when leadership is lost and when the manager stops. */
   readonly signal: AbortSignal;
   readonly events: ReconcileEvents;
-  /** The store of a kind that the controller named in `owns`, `watches`, `follows` or `reads`. */
+  /** The store of a kind that the controller named in `owns`, `watches` or `reads`. */
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
    * One object by its name, e.g. a Secret that the spec refers to; each change of it brings the object of this reconcile back. Undefined
    * while there is none; its creation counts as a change. Holds until a later reconcile no longer asks for it.
    *
    * The first call opens a watch of this one object, which all who follow it share; permissions can be limited to it by
-   * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `follows` it reads
+   * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `reads` it reads
    * the store. Without a namespace, that of the object of this reconcile counts.
    */
   follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
@@ -112,7 +112,7 @@ export interface Context {
   memory<T>(slot: MemorySlot<T>): T;
 }
 
-/** How much of a followed object is kept in memory (default: all of it). Of a kind in `follows`, its source says so. */
+/** How much of a followed object is kept in memory (default: all of it). Of a kind in `reads`, its source says so. */
 export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 
 /** A share in a watch that a reconcile asked for. */

@@ -28,7 +28,7 @@ describe("what brings a controller back", () => {
       recipe,
       namespace,
       watches: [byLabel],
-      follows: [secrets],
+      reads: [secrets],
     });
     await bench.manage([controller]);
     const count = async (want: number): Promise<void> => {

@@ -32,7 +32,7 @@ export function clusterBundleController({
     concurrency,
     ...selection,
     owns: [...shareSources, roleSource],
-    follows: [...shareSources, roleSource],
+    reads: [...shareSources, roleSource],
     watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
     followLimit,
     recipe: {
