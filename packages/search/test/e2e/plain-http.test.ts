@@ -15,13 +15,23 @@ const declared = {
   kind: "OpenSearchCluster",
   metadata: { name, namespace },
   spec: {
-    general: { serviceName: name, version: "2.19.4" },
+    general: {
+      serviceName: name,
+      version: "2.19.4",
+      additionalConfig: { "plugins.security.audit.type": "internal_opensearch" },
+    },
     nodePools: [
       { component: "nodes", replicas: 1, diskSize: "1Gi", roles: ["cluster_manager", "data"], jvm: leanJvm },
     ],
     security: { tls: { http: { enabled: false } } },
   },
 };
+
+interface AuditRow {
+  readonly health: string;
+  readonly rep: string;
+  readonly "docs.count": string;
+}
 
 describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on a real node", () => {
   let real: RealSearch;
@@ -59,6 +69,28 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
       expect((await real.ask("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
     },
     8 * minute,
+  );
+
+  test(
+    "[search/SC-26] the only data node writes its audit log into an index, and the cluster stays green",
+    async () => {
+      const login = await real.login(`${name}-admin-password`);
+      const rows = async (): Promise<readonly AuditRow[]> => {
+        // Refused, and so written down.
+        await real.ask("/", { login: "admin:admin" });
+        const path = "/_cat/indices/security-auditlog-*?format=json&h=index,health,rep,docs.count";
+        return JSON.parse((await real.ask(path, { login })).body) as readonly AuditRow[];
+      };
+      const [row] = await eventually(async (see) => {
+        const found = see(await rows());
+        return found.some((each) => Number(each["docs.count"]) > 0) ? found : undefined;
+      });
+      // The plugin asks for one replica, which has no place here.
+      expect(row).toMatchObject({ health: "green", rep: "0" });
+      const { status } = await real.until((each) => isReady(each));
+      expect(status?.health).toBe("green");
+    },
+    3 * minute,
   );
 
   test(
