@@ -3,18 +3,14 @@ import { join } from "node:path";
 
 import { realSystem } from "@quartermaster/runtime";
 import { joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
-import { installKinds, planPath, readObject } from "../support/cluster.ts";
+import { planPath, readObject } from "../support/cluster.ts";
 import { type } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
 const shared = join(import.meta.dirname, "../../../../../shared/fixtures");
 const bundles = join(realSystem().env["QM_FIXTURES"] ?? shared, "bundles");
-
-beforeAll(async () => {
-  await installKinds(cluster);
-});
 
 afterAll(() => cluster[Symbol.dispose]());
 

@@ -14,7 +14,7 @@ import {
 } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
+import { planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
 
@@ -25,7 +25,6 @@ let namespace: TestNamespace;
 let folder: string;
 
 beforeAll(async () => {
-  await installKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-approve");
   folder = await mkdtemp(join(tmpdir(), "qm-cli-"));
   await makeIdentity(cluster.api, cluster.admin, {

@@ -6,7 +6,7 @@ import { type InstallPlan, planAnnotations } from "@quartermaster/api";
 import { joinSharedCluster, makeIdentity, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { installBundleKinds, installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
+import { planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
 
@@ -16,8 +16,6 @@ let namespace: TestNamespace;
 let folder: string;
 
 beforeAll(async () => {
-  await installKinds(cluster);
-  await installBundleKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-guide");
   const all = [{ apiGroups: ["", "apps"], resources: ["*"], verbs: ["*"] }];
   await makeIdentity(cluster.api, cluster.admin, {

@@ -1,7 +1,6 @@
 import { joinSharedCluster, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installBundleKinds } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
@@ -9,7 +8,6 @@ const group = "subscription.openshift.io";
 let namespace: TestNamespace;
 
 beforeAll(async () => {
-  await installBundleKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-bundles");
   const bundle = {
     apiVersion: `${group}/v1alpha1`,

@@ -1,30 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { kinds } from "@quartermaster/api";
-import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 
-import { installKinds } from "../support/cluster.ts";
 import { type } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
 const env = { KUBECONFIG: cluster.kubeconfigPath };
 const dayMs = 86_400_000;
 const nowMs = Date.now();
-
-beforeAll(async () => {
-  await installKinds(cluster);
-  for (const { kind } of kinds.filter((each) => each.kind.group === "elasticsearch.k8s.elastic.co")) {
-    const file = new URL(`../../../../config/crd/${kind.group}_${kind.plural}.yaml`, import.meta.url);
-    const place = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${kind.plural}.${kind.group}`;
-    await cluster.api.apply(place, parse(await readFile(file, "utf8")));
-    const path = `/apis/${kind.group}/${kind.version}/${kind.plural}`;
-    await eventually(async () => (await cluster.api.send({ path })).status === 200);
-  }
-});
 
 afterAll(() => cluster[Symbol.dispose]());
 

@@ -12,7 +12,7 @@ import {
 } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installKinds, planPath, readObject, writeStatus } from "../support/cluster.ts";
+import { planPath, readObject, writeStatus } from "../support/cluster.ts";
 import { type, type PersonOptions, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
 
@@ -20,7 +20,6 @@ const cluster = joinSharedCluster();
 let namespace: TestNamespace;
 
 beforeAll(async () => {
-  await installKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-plans");
   const rules = [{ apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["*"] }];
   await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, name: "installer", rules });

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { openPage } from "../support/browser.ts";
-import { installSearchKinds, writeStatus } from "../support/cluster.ts";
+import { writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
@@ -84,7 +84,6 @@ async function servePrometheus(
 }
 
 beforeAll(async () => {
-  await installSearchKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-dashboards");
   await cluster.api.apply(`/apis/opensearch.org/v1/namespaces/${namespace.name}/opensearchclusters/logs`, {
     apiVersion: "opensearch.org/v1",

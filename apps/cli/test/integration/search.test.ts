@@ -5,7 +5,7 @@ import { joinSharedCluster, makeNamespace, type TestNamespace } from "@quarterma
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-import { installSearchKinds, writeStatus } from "../support/cluster.ts";
+import { writeStatus } from "../support/cluster.ts";
 import { type, type Said } from "../support/person.ts";
 
 const cluster = joinSharedCluster();
@@ -22,7 +22,6 @@ function declared(changes: object = {}): object {
 }
 
 beforeAll(async () => {
-  await installSearchKinds(cluster);
   namespace = await makeNamespace(cluster.api, "cli-search");
   path = `/apis/opensearch.org/v1/namespaces/${namespace.name}/opensearchclusters/logs`;
   await cluster.api.apply(path, declared());

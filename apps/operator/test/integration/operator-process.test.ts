@@ -5,12 +5,11 @@ import { eventually, joinSharedCluster, makeIdentity, makeNamespace } from "@qua
 import { expect, test } from "vitest";
 
 import { samplesIn } from "../support/metrics-page.ts";
-import { Operator, plans, serveKinds } from "../support/operator.ts";
+import { Operator, plans } from "../support/operator.ts";
 
 test("an operator on a host installs a plan, shows it in its metrics and ends in peace", async () => {
   using cluster = joinSharedCluster();
   const { api } = cluster;
-  await serveKinds(api);
   await using namespace = await makeNamespace(api, "operator");
   await makeIdentity(api, cluster.admin, {
     namespace: namespace.name,

@@ -8,7 +8,7 @@ import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/tes
 import { expect, test } from "vitest";
 
 import { samplesIn } from "../support/metrics-page.ts";
-import { Operator, plans, serveKinds } from "../support/operator.ts";
+import { Operator, plans } from "../support/operator.ts";
 
 /** Clears a terminal, and would be a line of its own in a log that is not JSON. */
 const forged = '\u001b[2J\n{"level":"error","message":"forged"}\r\n\u0007';
@@ -25,7 +25,6 @@ function aPlan(metadata: object, manifest: object): object {
 test("[security/85] what tenants write cannot forge a line of the log", async () => {
   using cluster = joinSharedCluster();
   const { api } = cluster;
-  await serveKinds(api);
   await using namespace = await makeNamespace(api, "operator");
   const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
   const quiet = ["--metrics-port", "0", "--metrics-host", "127.0.0.1", "--log-level", "debug"];
@@ -72,7 +71,6 @@ function messageOf(line: string): unknown {
 test("[security/86] plans of tenants add no series to the metrics", async () => {
   using cluster = joinSharedCluster();
   const { api } = cluster;
-  await serveKinds(api);
   await using namespace = await makeNamespace(api, "operator");
   const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
   await using operator = new Operator([...place, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { bundle, clusterBundle } from "@quartermaster/api";
 import { subscriptionDomain } from "@quartermaster/subscription";
 import {
   eventually,
@@ -21,12 +20,6 @@ const group = "/apis/subscription.openshift.io/v1alpha1";
 test("[subscription-injection/AC-F13] of two replicas one writes, and the other takes over within 20 s of a crash", async () => {
   using cluster = joinSharedCluster();
   const { api } = cluster;
-  for (const resource of [bundle, clusterBundle]) {
-    const { kind } = resource;
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${kind.plural}.${kind.group}`;
-    await api.apply(path, resource.definition());
-    await eventually(async () => (await api.send({ path: `${group}/${kind.plural}` })).status === 200);
-  }
   await using namespace = await makeNamespace(api, "replicas");
   await using folder = await temporary();
   const accounts = await Promise.all(

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 
-import { installPlan, resourceManifest } from "@quartermaster/api";
-import { eventually, type joinSharedCluster } from "@quartermaster/testkit";
+import { eventually } from "@quartermaster/testkit";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 
@@ -36,17 +35,5 @@ export class Operator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;
-  }
-}
-
-type Api = ReturnType<typeof joinSharedCluster>["api"];
-
-/** Makes the API server know our kinds. */
-export async function serveKinds(api: Api): Promise<void> {
-  for (const resource of [installPlan, resourceManifest]) {
-    const { plural, group } = resource.kind;
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;
-    await api.apply(path, resource.definition());
-    await eventually(async () => (await api.send({ path: `${plans}/${plural}` })).status === 200);
   }
 }

@@ -8,13 +8,11 @@ import {
 } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installShares, ShareScene } from "./share-scene.ts";
+import { ShareScene } from "./share-scene.ts";
 
 const cluster = joinSharedCluster();
 afterAll(() => cluster[Symbol.dispose]());
-beforeAll(async () => {
-  await installShares(cluster);
-});
+beforeAll(async () => {});
 
 const watchOfSecret: RequestMatch = ({ verb, resource }) => verb === "watch" && resource === "secrets";
 

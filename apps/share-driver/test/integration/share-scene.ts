@@ -13,12 +13,6 @@ import { DriverProcess } from "./driver-process.ts";
 const group = "rbac.authorization.k8s.io";
 const shares = `/apis/${share.kind.group}/${share.kind.version}/shares`;
 
-/** Makes the API server know Shares. */
-export async function installShares(cluster: SharedCluster): Promise<void> {
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shares.${share.kind.group}`;
-  await cluster.api.apply(path, share.definition());
-}
-
 interface SceneParts {
   readonly cluster: SharedCluster;
   readonly namespace: string;

@@ -1,24 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
-import { eventually, joinSharedCluster, makeNamespace } from "@quartermaster/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
-
-import { bundle, clusterBundle } from "../../src/index.ts";
+import { joinSharedCluster, makeNamespace, eventually } from "@quartermaster/testkit";
+import { afterAll, describe, expect, test } from "vitest";
 
 const cluster = joinSharedCluster();
 afterAll(() => cluster[Symbol.dispose]());
-
-const repository = join(import.meta.dirname, "../../../..");
-
-beforeAll(async () => {
-  for (const { kind } of [bundle, clusterBundle]) {
-    const file = join(repository, `config/crd/${kind.group}_${kind.plural}.yaml`);
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${kind.plural}.${kind.group}`;
-    await cluster.api.apply(path, parse(readFileSync(file, "utf8")));
-  }
-});
 
 interface Answer {
   readonly status: number;
@@ -28,14 +12,10 @@ interface Answer {
 
 /** A dry run validates and defaults like a real one and leaves nothing behind. */
 async function dryRun(version: string, place: string, object: object): Promise<Answer> {
-  return await eventually(async (see) => {
-    const path = `/apis/subscription.openshift.io/${version}/${place}?fieldValidation=Strict&dryRun=All`;
-    const { status, body } = see(await cluster.api.send({ method: "POST", path, body: object }));
-    // The first requests after a CRD is established may still find nobody at home.
-    if (status === 404) return undefined;
-    const answer = JSON.parse(body) as Answer["object"] & { readonly message?: string };
-    return { status, message: answer.message ?? "", object: answer };
-  });
+  const path = `/apis/subscription.openshift.io/${version}/${place}?fieldValidation=Strict&dryRun=All`;
+  const { status, body } = await cluster.api.send({ method: "POST", path, body: object });
+  const answer = JSON.parse(body) as Answer["object"] & { readonly message?: string };
+  return { status, message: answer.message ?? "", object: answer };
 }
 
 const aClusterBundle = (name: string, spec: object): object => ({

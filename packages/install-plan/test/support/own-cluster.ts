@@ -1,9 +1,9 @@
-import { createManager, Discovery, realSystem } from "@quartermaster/runtime";
-import { type LocalCluster, connect, type Connection } from "@quartermaster/testkit";
+import { installPlan, resourceManifest } from "@quartermaster/api";
+import { createManager, Discovery, realSystem, type Kind } from "@quartermaster/runtime";
+import { type LocalCluster, connect, type Connection, serveKinds } from "@quartermaster/testkit";
 
 import { installPlanControllers } from "../../src/index.ts";
 import { clusterRoleBindings, serviceAccounts } from "./kinds.ts";
-import { serveOurKinds } from "./our-kinds.ts";
 
 /** The account that plans name, in the namespace `default`. */
 const installer = { namespace: "default", name: "installer" };
@@ -14,7 +14,7 @@ export async function operateAlone(cluster: LocalCluster): Promise<Connection> {
   const { server, caPem, token = "" } = cluster.admin;
   const link = stack.use(connect({ server, caPem, token }));
   const { client, transport } = link;
-  await serveOurKinds(client);
+  await serveKinds(client, [installPlan.kind, resourceManifest.kind] as readonly Kind[]);
   await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: installer });
   const system = realSystem();
   const controllers = installPlanControllers({ system, discovery: new Discovery(transport, system) });

@@ -28,7 +28,7 @@ import { installPlanControllers } from "../../src/index.ts";
 import { contradictionsIn } from "../../src/phase-table.ts";
 import { configMaps, events, type PlanEvent } from "./kinds.ts";
 import { goAnnotation } from "./manifests.ts";
-import { operatorRules, serveOurKinds } from "./our-kinds.ts";
+import { operatorRules } from "./operator-rules.ts";
 
 export { configMaps, type PlanEvent } from "./kinds.ts";
 
@@ -107,7 +107,6 @@ export async function setUpWorkbench({
   const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
-  await serveOurKinds(admin.client);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "plans"));
   const account = "installer";
   await makeIdentity(cluster.api, cluster.admin, { namespace, name: account, rules, clusterRules });

@@ -1,4 +1,4 @@
-import { type ElasticsearchCluster, elasticsearchCluster, kinds } from "@quartermaster/api";
+import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
 import {
   type ClusterLicense,
   clusterLicense,
@@ -22,7 +22,6 @@ import {
 } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 import {
-  serveKinds,
   connect,
   type AuditMark,
   type AuditEntry,
@@ -105,10 +104,6 @@ export async function setUpBench({
   const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
-  await serveKinds(
-    client,
-    kinds.flatMap(({ kind }) => (kind.group === LICENSING_GROUP ? [kind] : [])),
-  );
   const { name: pool } = stack.use(await makeNamespace(cluster.api, "licenses"));
   const { name: team } = stack.use(await makeNamespace(cluster.api, "team"));
   const domain = licensingDomain({ ...licensingSettings, licenseNamespace: pool });

@@ -1,5 +1,4 @@
 import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
-import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import {
   type Client,
   createManager,
@@ -10,7 +9,6 @@ import {
   silentLog,
 } from "@quartermaster/runtime";
 import {
-  serveKinds,
   connect,
   type Access,
   type AuditEntry,
@@ -81,7 +79,6 @@ export async function setUpSearch({
   const cluster = stack.use(joinSharedCluster());
   const admin = stack.use(connect(cluster.admin));
   const { client } = admin;
-  await serveKinds(client, [...kinds, clusterLicense.kind, licenseAssociation.kind] as readonly Kind[]);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "search"));
   const rules = [
     ...searchPermissions,

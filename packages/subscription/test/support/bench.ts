@@ -1,4 +1,4 @@
-import { bundle, type Bundle, clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
+import { bundle, type Bundle, clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import {
   classify,
   type Client,
@@ -11,7 +11,6 @@ import {
 } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 import {
-  serveKinds,
   connect,
   type AuditEntry,
   type AuditMark,
@@ -65,7 +64,6 @@ export async function setUpBench({
   const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
-  await serveKinds(client, [bundle.kind, clusterBundle.kind, share.kind] as readonly Kind[]);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "bundles"));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
   const operator = await makeIdentity(cluster.api, cluster.admin, {

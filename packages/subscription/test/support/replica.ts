@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { bundle, clusterBundle } from "@quartermaster/api";
 import { type Log, run, type WebhookOptions } from "@quartermaster/runtime";
 import {
   eventually,
@@ -118,7 +117,6 @@ export async function startInjection(
 ): Promise<InjectionBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
-  for (const resource of [bundle, clusterBundle]) await serve(cluster, resource);
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "inject"));
   // The authority's Secret is the operator's own: in a namespace of its own.
   const { name: operatorNamespace } = stack.use(await makeNamespace(cluster.api, "injector"));
@@ -262,13 +260,6 @@ async function patchStatus(cluster: SharedCluster, name: string, status: object)
     contentType: "application/merge-patch+json",
   });
   return { status: answer.status, object: JSON.parse(answer.body) as AnsweredObject };
-}
-
-async function serve(cluster: SharedCluster, resource: typeof bundle | typeof clusterBundle): Promise<void> {
-  const { plural } = resource.kind;
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.subscription.openshift.io`;
-  await cluster.api.apply(path, resource.definition());
-  await eventually(async () => (await cluster.api.send({ path: `${group}/${plural}` })).status === 200);
 }
 
 function kubeconfigOf({ server, caPem, token }: { server: string; caPem: string; token: string }): string {
