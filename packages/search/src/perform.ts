@@ -37,6 +37,8 @@ import type { Subject } from "./subject.ts";
 /** What writing needs besides the action. */
 export interface PerformParts {
   readonly nowMs: () => number;
+  /** Work of one hash of a password. */
+  readonly hashRounds: number;
   readonly attempts: LicenseAttempts;
   readonly windows: SampleWindows;
   /** Reads the cluster's own object, live; undefined when it is gone. */
@@ -125,6 +127,7 @@ function subjectOf(ctx: Context, parts: PerformParts): Subject {
       parts.lookAgain(cluster.uid);
     },
     nowMs: parts.nowMs,
+    hashRounds: parts.hashRounds,
     findCluster: async () => await parts.findCluster(cluster, ctx),
   };
 }

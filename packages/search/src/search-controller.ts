@@ -70,6 +70,8 @@ export interface SearchControllerOptions {
   readonly states?: ClusterStates;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
+  /** Work of one hash of a password, a power of two (default: 12, as the engine's own tool). */
+  readonly hashRounds?: number;
 }
 
 /** Only what bears our mark is kept in memory. */
@@ -201,7 +203,9 @@ function performParts({
   windows,
   nowMs,
   onEvent,
+  hashRounds = 12,
 }: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent"> & {
+  readonly hashRounds?: number;
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
 }): PerformParts {
@@ -209,6 +213,7 @@ function performParts({
     attempts,
     windows,
     nowMs,
+    hashRounds,
     ...(onEvent === undefined ? {} : { onEvent }),
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),
     lookAgain: (uid) => {

@@ -16,6 +16,8 @@ export interface Subject {
   /** Asks for a sample of the engine soon, because something was changed there. */
   readonly lookAgain: () => void;
   readonly nowMs: () => number;
+  /** Work of one hash of a password. */
+  readonly hashRounds: number;
   /** Reads the cluster's own object, live; undefined when it is gone. */
   readonly findCluster: () => Promise<Live<ClusterObject> | undefined>;
 }

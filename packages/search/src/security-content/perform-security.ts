@@ -29,9 +29,6 @@ export function isSecurityAction(action: SearchAction): action is SecurityAction
   return securityActions.some((each) => each === action.do);
 }
 
-/** Work of one hash; what the engine's own tool uses. */
-const rounds = 12;
-
 /** One write. What was applied is recorded after it: a crash between repeats it, which changes nothing. */
 export async function performSecurity(action: SecurityAction, subject: Subject): Promise<void> {
   switch (action.do) {
@@ -128,7 +125,7 @@ async function hashPassword(
   subject: Subject,
 ): Promise<void> {
   if ((await currentRecord(subject)).hashes[username]?.from === from) return;
-  const made = { from, hash: await hash(password, rounds) };
+  const made = { from, hash: await hash(password, subject.hashRounds) };
   await record(subject, (before) => ({ ...before, hashes: { ...before.hashes, [username]: made } }));
 }
 

@@ -49,6 +49,15 @@ describe("users and roles", () => {
     expect(record).not.toContain("roles/all_access");
   });
 
+  test("a password is hashed with as much work as the engine's own tool would", async () => {
+    await using bench = await setUpSearch({ hashRounds: 12 });
+    await bench.apply(aCluster("logs", { pools }));
+    await bench.until("logs", isReady);
+    const ref = { namespace: bench.namespace, name: "logs-security-applied" };
+    const { data } = await bench.client.get(secrets, ref);
+    expect(Buffer.from(data?.["applied"] ?? "", "base64").toString()).toMatch(/"hash":"\$2[ab]\$12\$/);
+  });
+
   test("[search/SC-26] one data node with its audit log in an index gets green; what the author sets later stays", async () => {
     await using bench = await setUpSearch();
     const audited = { additionalConfig: { "plugins.security.audit.type": "internal_opensearch" } };
