@@ -44,6 +44,8 @@ export function desiredKubeletConfig({
     volumePluginDir: `${paths.kubeletRoot}/volume-plugins`,
     nodeLeaseDurationSeconds: NODE_LEASE_SECONDS,
     nodeStatusUpdateFrequency: "5s",
+    // A changed Secret reaches the files of a running pod with the next look at it: a minute by default, too long to wait for at a desk.
+    syncFrequency: "10s",
     ...CGROUPS,
     ...WHOLE_MACHINE,
     cgroupRoot: `/${paths.cgroup}`,
