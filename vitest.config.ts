@@ -2,6 +2,8 @@ import { join } from "node:path";
 
 import { defineConfig } from "vitest/config";
 
+import { LongestFirst } from "./tools/test-run/longest-first.ts";
+
 const minuteMs = 60_000;
 
 // Node keeps what it compiled, so that the process of each test file, and each operator that a test starts, need not compile it again.
@@ -14,6 +16,7 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 /** Test levels are folders: the npm scripts run one project each and write `.reports/<level>.json`. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -36,9 +39,11 @@ export default defineConfig({
           name: "integration",
           include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
           pool: "forks",
+          // A process takes one file after the other: to start one and to import a domain takes a second of CPU time.
+          isolate: false,
           experimental,
-          // One more than cores, although the control plane needs them too: most tests wait most of the time.
-          maxWorkers: 3,
+          // Twice the cores, although the control plane needs them too: most tests wait most of the time.
+          maxWorkers: 4,
           testTimeout: 2 * minuteMs,
           hookTimeout: 2 * minuteMs,
           // One control plane for the whole run, torn down at its end.

@@ -41,11 +41,11 @@ function packageOf(rule: PackageRule): string {
   return posix.basename(rule.folder);
 }
 
-/** Files beside package.json configure tools; they belong to no package and import none. */
+/** Files beside package.json configure tools; they belong to no package, and import none but our own tools. */
 function findRootFileBreach({ specifier }: Import): string | undefined {
   const isOurs = specifier.startsWith(scope) || specifier.startsWith(".");
-  return isOurs
-    ? `a file at the root of the repository imports nothing of ours, but this is "${specifier}"`
+  return isOurs && !specifier.startsWith("./tools/")
+    ? `a file at the root of the repository imports nothing of ours but tools, and this is "${specifier}"`
     : undefined;
 }
 
