@@ -25,7 +25,7 @@ interface DeclaredCluster extends KubeObject {
 
 /**
  * The sample of `make up WITH=elasticsearch`, in a namespace of this test and monitored: an account that is added later reaches the
- * pod with kubelet's next look at its volumes only, a minute later.
+ * pod with kubelet's next look at its volumes only.
  */
 async function declared(): Promise<DeclaredCluster> {
   const documents = parseAllDocuments(await readFile(sample, "utf8")).map(
