@@ -198,7 +198,8 @@ export class ShareDriverCluster implements AsyncDisposable {
   /** Pods of the app namespace, which all have volumes of ours, and those volumes. */
   async volumesInUse(): Promise<{ readonly pods: number; readonly volumes: number }> {
     const format = "-o=jsonpath={range .items[*]}{.spec.volumes[*].csi.driver}{'\\n'}{end}";
-    const lines = (await this.kubectl("-n", APP, "get", "pods", format)).trimEnd().split("\n");
+    const text = await this.kubectl("-n", APP, "get", "pods", format);
+    const lines = text.split("\n").filter((line) => line !== "");
     return { pods: lines.length, volumes: lines.flatMap((line) => line.split(" ")).length };
   }
 
