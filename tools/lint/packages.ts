@@ -26,7 +26,7 @@ export const packages: readonly PackageRule[] = [
   { folder: "packages/local-cluster", mayImport: [], entries: ["engines"] },
   {
     folder: "packages/testkit",
-    mayImport: ["local-cluster", ...foundation],
+    mayImport: ["local-cluster", ...foundation, "tools"],
     entries: ["real-nodes", "shared-cluster"],
   },
   { folder: "apps/operator", mayImport: [...domains, ...foundation] },

@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { inject } from "vitest";
+
 import type { Access } from "./connect.ts";
 
 /** An operator in a process of its own, that can really be killed. */
@@ -21,8 +23,6 @@ export interface OperatorProcess extends AsyncDisposable {
   ended(): Promise<void>;
 }
 
-const main = new URL("../../../apps/operator/src/main.ts", import.meta.url).pathname;
-
 /** Starts the operator program against an API server, or a proxy in front of one. */
 export async function startOperator(access: Access, flags: readonly string[]): Promise<OperatorProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
@@ -33,7 +33,7 @@ export async function startOperator(access: Access, flags: readonly string[]): P
     [
       "--max-semi-space-size=4",
       "--max-old-space-size=256",
-      main,
+      inject("operatorProgram"),
       "--kubeconfig",
       kubeconfigPath,
       "--metrics-port",

@@ -1,5 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { kinds } from "@quartermaster/api";
 import { startLocalCluster } from "@quartermaster/local-cluster";
+import { bundleProgram } from "@quartermaster/tools/bundle";
 import type { TestProject } from "vitest/node";
 
 import { connect, serveKinds } from "../connect.ts";
@@ -8,6 +13,8 @@ import type { SharedClusterFacts } from "./shared-cluster.ts";
 declare module "vitest" {
   interface ProvidedContext {
     sharedCluster: SharedClusterFacts;
+    /** The operator in one file, as its image has it: a test that kills it at every write starts it many times. */
+    operatorProgram: string;
   }
 }
 
@@ -31,5 +38,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     kubeconfigPath: cluster.kubeconfigPath,
     auditLogPath: cluster.auditLogPath ?? "",
   });
-  return async () => await cluster.stop();
+  const folder = await mkdtemp(join(tmpdir(), "qm-programs-"));
+  const operatorProgram = join(folder, "operator.mjs");
+  await bundleProgram({ entryPoint: operatorSource, outfile: operatorProgram });
+  project.provide("operatorProgram", operatorProgram);
+  return async () => {
+    await rm(folder, { recursive: true, force: true });
+    await cluster.stop();
+  };
 }
+
+const operatorSource = new URL("../../../../apps/operator/src/main.ts", import.meta.url).pathname;
