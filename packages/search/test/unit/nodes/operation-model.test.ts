@@ -33,7 +33,7 @@ function explore(first: Model, depth: number, most: number): Exploration {
     const bad = reached.find(({ broken }) => broken.length > 0);
     if (bad !== undefined) return { states: seen.size, visits, broken: [...bad.broken, ...pathTo(bad)] };
     level = reached.filter(({ model }) => isNew(JSON.stringify(model), seen));
-    visits.push(...level);
+    for (const visit of level) visits.push(visit);
   }
   return { states: seen.size, visits, broken: [] };
 }
