@@ -46,7 +46,7 @@ image: $(installed) ## write the operator's image as an OCI layout; ARGS="--outp
 mutants: $(installed) ## change the code line by line and show which test notices; ARGS="--only=queue" runs some, ARGS=--integration more
 	@npm run --silent mutants -- $(ARGS)
 
-campaign: $(installed) ## run the long tests at full length and show a table; ARGS="--only=crowd" runs one of them
+campaign: $(installed) ## run the long tests at full length and show a table; ARGS="--only=crowd,watches" runs some of them
 	@npm run --silent campaign -- $(ARGS)
 
 clean: ## remove what builds and tests wrote; caches and node_modules stay

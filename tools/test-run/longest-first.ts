@@ -3,9 +3,8 @@ import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Test files that take longest on two cores, measured: those of the integration level above 30 s, those of the end-to-end level above
- * a minute. A long file that starts last keeps one worker busy while the others have nothing to do. The order within a list does not
- * matter much; a file that is missing here only costs time.
+ * Files of the integration level that take more than 30 s on two cores, measured, longest first. A long file that starts last keeps one
+ * worker busy while the others have nothing to do. A file that is missing here only costs time.
  */
 export const longFiles: readonly string[] = [
   "search-autoscaling",

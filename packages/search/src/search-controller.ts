@@ -70,7 +70,7 @@ export interface SearchControllerOptions {
   readonly states?: ClusterStates;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
-  /** Work of one hash of a password, a power of two (default: 12, as the engine's own tool). */
+  /** Work of one hash of a password, as an exponent of two (default: 12, as the engine's own tool). */
   readonly hashRounds?: number;
 }
 
