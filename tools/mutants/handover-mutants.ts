@@ -140,7 +140,7 @@ export const handoverMutants: readonly Mutant[] = [
         name: "a replaced plan goes on writing",
         find: "const { successor } = seen.replacement;\n  if (successor === undefined) return undefined;",
         replace:
-          "const { successor } = seen.replacement;\n  if (successor === undefined || hasStarted(seen.plan)) return undefined;",
+          "const { successor } = seen.replacement;\n  if (successor === undefined || seen.plan.status?.startedAt !== undefined) return undefined;",
       },
     ],
   ),
