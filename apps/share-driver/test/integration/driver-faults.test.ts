@@ -6,13 +6,12 @@ import {
   serverError,
   splitEvery,
 } from "@quartermaster/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { ShareScene } from "./share-scene.ts";
 
 const cluster = joinSharedCluster();
 afterAll(() => cluster[Symbol.dispose]());
-beforeAll(async () => {});
 
 const watchOfSecret: RequestMatch = ({ verb, resource }) => verb === "watch" && resource === "secrets";
 

@@ -2,13 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { eventually, joinSharedCluster } from "@quartermaster/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { ShareScene } from "./share-scene.ts";
 
 const cluster = joinSharedCluster();
 afterAll(() => cluster[Symbol.dispose]());
-beforeAll(async () => {});
 
 describe("the volumes of a node", () => {
   test("[subscription-injection/AC-H11] are made and refreshed with get and watch on one Secret", async () => {

@@ -50,7 +50,7 @@ describe("users and roles", () => {
   });
 
   test("a password is hashed with as much work as the engine's own tool would", async () => {
-    await using bench = await setUpSearch({ hashRounds: 12 });
+    await using bench = await setUpSearch({ hashesAsShipped: true });
     await bench.apply(aCluster("logs", { pools }));
     await bench.until("logs", isReady);
     const ref = { namespace: bench.namespace, name: "logs-security-applied" };
