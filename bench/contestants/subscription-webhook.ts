@@ -18,7 +18,8 @@ import { readSettings } from "./settings.ts";
 const { kubeconfigPath, namespace, count, folder } = readSettings();
 const ignore = (): void => undefined;
 const log: Log = {
-  debug: ignore,
+  isDebug: false,
+      debug: ignore,
   info: (_message, fields = {}) => {
     if ("webhookPort" in fields) say("ready", { port: fields["webhookPort"] });
   },

@@ -128,9 +128,10 @@ export const planRuleMutants: readonly Mutant[] = [
         replace: "return isRepairWanted(view);",
       },
       {
-        name: "forgets plans without the account",
-        find: 'if (account.kind !== "present") return [];',
-        replace: "",
+        name: "forgets plans while something is amiss",
+        find: 'return answer(seen, now, { phase: "Degraded", message: why.message, outcome: outcomes[actor] });',
+        replace:
+          'return answer(seen, now, { phase: "Degraded", message: why.message, actions: forgotten(seen), outcome: outcomes[actor] });',
       },
     ],
   ),

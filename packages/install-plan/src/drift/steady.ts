@@ -163,8 +163,7 @@ function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
 const lateComersShown = 10;
 
 /** Those beyond the limit that may be deleted; the others stay, and that is reported. */
-function forgotten({ plan, account, takeover }: Seen): readonly PlanAction[] {
-  if (account.kind !== "present") return [];
+function forgotten({ plan, takeover }: Seen): readonly PlanAction[] {
   const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
   const warnings = kept.map(
     ({ metadata: { name } }) =>

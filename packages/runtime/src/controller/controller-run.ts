@@ -2,7 +2,7 @@ import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type ObjectRef } from "../object/kube-object.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { ReconcileDeadlineError } from "../reconcile/with-deadline.ts";
+import { ReconcileDeadlineError } from "../reconcile/deadlines.ts";
 import { unreachable } from "../unreachable.ts";
 import type { RecipeDefinition } from "./controller-definition.ts";
 import { type ControllerHost, queueObserverFor, type ReconcileRecord } from "./controller-host.ts";
@@ -98,6 +98,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   /** Gives the informers back. */
   async stop(): Promise<void> {
     this.#reenqueuer[Symbol.dispose]();
+    this.#reconciler[Symbol.dispose]();
     this.#queue.close();
     await this.#sources.release();
   }

@@ -25,21 +25,18 @@ export interface FollowedWatchesOptions {
   readonly onTracked: (event: InformerEvent) => void;
 }
 
-/** What one reconcile follows. Counts at once; what it no longer names is dropped by `end`. */
-export interface Following {
-  /** See `Context.follow`. */
-  follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
-  /** See `Context.track`. */
-  track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
-  /** The reconcile ended without an error; after one, everything that it followed before stays. */
-  end(): void;
-}
-
 /** A followed object is not known yet. The reconcile is repeated, without being counted as a failure, when it is. */
 export class NotYetKnownError extends ApiError {
   constructor(what: string) {
     super(`watch ${what}: not answered yet`, { class: "transient", mayHaveActed: false });
   }
+}
+
+/** One object that a reconcile wants to have. */
+interface FollowRequest<O extends KubeObject = KubeObject> {
+  readonly kind: Kind<O>;
+  readonly ref: ObjectRef;
+  readonly view?: FollowView | undefined;
 }
 
 interface Watch {
@@ -69,24 +66,28 @@ export class FollowedWatches {
 
   /** A reconcile of the object begins. */
   begin(follower: ObjectKey): Following {
-    const fresh = this.#followers.begin(follower);
-    return {
-      follow: <O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view: FollowView = {}) => {
-        const store = this.#options.storeOf(kind);
-        if (store !== undefined) fresh.follow(objectId(kind, keyOf(ref)));
-        const found = store === undefined ? this.#single(fresh, { kind, ref, view }) : store.get(ref);
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind vouches for the objects' type
-        return found as Live<O> | undefined;
-      },
-      track: <O extends KubeObject>(request: InformerRequest<O>): Tracked<O> => {
-        const { handle } = this.#watch(fresh, request, false);
-        // A reconcile names a kind because it takes it for served: discovery may know before the next event about it.
-        handle.retryNow();
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
-        return handle as unknown as InformerHandle<O>;
-      },
-      end: fresh.end,
-    };
+    return this.#followers.begin(follower);
+  }
+
+  /** See `Context.follow`. */
+  follow<O extends KubeObject>(
+    following: Following,
+    { kind, ref, view = {} }: FollowRequest<O>,
+  ): Live<O> | undefined {
+    const store = this.#options.storeOf(kind);
+    if (store !== undefined) following.follow(objectId(kind, keyOf(ref)));
+    const found = store === undefined ? this.#single(following, { kind, ref, view }) : store.get(ref);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind vouches for the objects' type
+    return found as Live<O> | undefined;
+  }
+
+  /** See `Context.track`. */
+  track<O extends KubeObject>(following: Following, request: InformerRequest<O>): Tracked<O> {
+    const { handle } = this.#watch(following, request, false);
+    // A reconcile names a kind because it takes it for served: discovery may know before the next event about it.
+    handle.retryNow();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
+    return handle as unknown as InformerHandle<O>;
   }
 
   /** Those who follow an object of a kind that has one watch for all its objects. */
@@ -108,14 +109,11 @@ export class FollowedWatches {
   }
 
   /** Throws while nothing is known of the object: absent and not seen yet must not look alike. */
-  #single(
-    fresh: Fresh,
-    { kind, ref, view }: { readonly kind: Kind; readonly ref: ObjectRef; readonly view: FollowView },
-  ): KubeObject | undefined {
+  #single(following: Following, { kind, ref, view }: FollowRequest): KubeObject | undefined {
     const { name, namespace } = ref;
     const scope = kind.scope === "Cluster" || namespace === undefined ? {} : { namespace };
     const request = { kind, fieldSelector: `metadata.name=${name}`, ...scope, ...view };
-    const { handle } = this.#watch(fresh, request, true);
+    const { handle } = this.#watch(following, request, true);
     const what = `${nameOfKind(kind)} ${keyOf(ref)}`;
     if (handle.isForbidden) {
       handle.retryNow();
@@ -125,14 +123,14 @@ export class FollowedWatches {
     return handle.store.get(kind.scope === "Cluster" ? { name } : ref);
   }
 
-  #watch(fresh: Fresh, request: InformerRequest, isSingle: boolean): Watch {
+  #watch(following: Following, request: InformerRequest, isSingle: boolean): Watch {
     const id = informerId(request);
     let watch = this.#watches.get(id);
     if (watch === undefined) {
-      if (isSingle) this.#assertRoom(fresh.follower);
+      if (isSingle) this.#assertRoom(following.follower);
       watch = this.#open(id, request, isSingle);
     }
-    fresh.follow(id);
+    following.follow(id);
     return watch;
   }
 
@@ -187,10 +185,28 @@ export class FollowedWatches {
   }
 }
 
-interface Fresh {
+/** What one reconcile follows. Most follow nothing: for those nothing is made. */
+export class Following {
   readonly follower: ObjectKey;
-  readonly follow: (target: string) => void;
-  readonly end: () => void;
+  readonly #followers: Followers;
+  #targets: Set<string> | undefined;
+
+  constructor(follower: ObjectKey, followers: Followers) {
+    this.follower = follower;
+    this.#followers = followers;
+  }
+
+  /** Counts at once. */
+  follow(target: string): void {
+    this.#targets ??= new Set();
+    this.#targets.add(target);
+    this.#followers.add(this.follower, target);
+  }
+
+  /** The reconcile ended without an error: what it no longer named is dropped. After an error everything stays. */
+  end(): void {
+    this.#followers.replace(this.follower, this.#targets);
+  }
 }
 
 /** Who follows what. A reference counts at once and holds until a later reconcile ends without it. */
@@ -210,25 +226,22 @@ export class Followers {
   }
 
   /** A reconcile begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
-  begin(follower: ObjectKey): Fresh {
-    // Most reconciles follow nothing: for those nothing is made.
-    let fresh: Set<string> | undefined;
-    return {
-      follower,
-      follow: (target) => {
-        fresh ??= new Set();
-        fresh.add(target);
-        add(this.#followers, target, follower);
-        add(this.#targets, follower, target);
-      },
-      end: () => {
-        const before = this.#targets.get(follower);
-        if (before === undefined) return;
-        for (const target of before) if (fresh?.has(target) !== true) this.#drop(target, follower);
-        if (fresh === undefined) this.#targets.delete(follower);
-        else this.#targets.set(follower, fresh);
-      },
-    };
+  begin(follower: ObjectKey): Following {
+    return new Following(follower, this);
+  }
+
+  add(follower: ObjectKey, target: string): void {
+    add(this.#followers, target, follower);
+    add(this.#targets, follower, target);
+  }
+
+  /** From now on the follower follows these and no others. */
+  replace(follower: ObjectKey, targets: Set<string> | undefined): void {
+    const before = this.#targets.get(follower);
+    if (before === undefined) return;
+    for (const target of before) if (targets?.has(target) !== true) this.#drop(target, follower);
+    if (targets === undefined) this.#targets.delete(follower);
+    else this.#targets.set(follower, targets);
   }
 
   /** The follower is gone. */

@@ -1,26 +1,19 @@
-import { type AppliedObjects, applyOwned } from "../apply/apply-owned.ts";
-import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import { keyOf, type KubeObject, type Live, type ObjectKey } from "../object/kube-object.ts";
-import { defineMemory, Memories } from "../reconcile/define-memory.ts";
+import { Deadlines, ReconcileDeadlineError, scopeOf } from "../reconcile/deadlines.ts";
+import { Memories } from "../reconcile/define-memory.ts";
 import { judgeFailure } from "../reconcile/judge-failure.ts";
-import type { Log } from "../reconcile/log.ts";
+import { LazyLog, type Log } from "../reconcile/log.ts";
 import type { CleanUpEnd, Outcome } from "../reconcile/outcome.ts";
-import type { Context, Recipe, ReconcileEvents } from "../reconcile/recipe.ts";
-import { type ReconcileEnd, runRecipe } from "../reconcile/run-recipe.ts";
+import { type ReconcileEnd, RecipeRunner } from "../reconcile/recipe-runner.ts";
+import type { Recipe, ReconcileEvents } from "../reconcile/recipe.ts";
 import { StatusWriter } from "../reconcile/status-writer.ts";
-import {
-  fenceClient,
-  ReconcileDeadlineError,
-  type Scope,
-  scopeOf,
-  withDeadline,
-} from "../reconcile/with-deadline.ts";
 import type { ReadStore } from "../store/object-store.ts";
 import { unreachable } from "../unreachable.ts";
 import type { ControllerHost } from "./controller-host.ts";
-import { type FollowedWatches, type Following, NotYetKnownError } from "./followed-watches.ts";
+import { type FollowedWatches, NotYetKnownError } from "./followed-watches.ts";
+import { clientWithin, type ContextSettings, ReconcileContext } from "./reconcile-context.ts";
 
 /** What the queue is to do with the key now. */
 export type Next =
@@ -46,14 +39,29 @@ export interface ReconcilerSettings<Obj extends KubeObject, Seen, Action> {
 }
 
 /** Runs single reconciles: recipe, deadline, status, log. Never throws. */
-export class Reconciler<Obj extends KubeObject, Seen, Action> {
+export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposable {
   readonly #settings: ReconcilerSettings<Obj, Seen, Action>;
   readonly #statuses: StatusWriter<Obj>;
   readonly #memories = new Memories();
+  readonly #contexts: ContextSettings;
+  readonly #deadlines: Deadlines;
+  readonly #runner: RecipeRunner<Obj, Seen, Action>;
 
   constructor(settings: ReconcilerSettings<Obj, Seen, Action>) {
     this.#settings = settings;
-    this.#statuses = new StatusWriter(settings.kind, settings.name);
+    const { name, kind, recipe, host, deadlineMs, objects, storeOf, followed } = settings;
+    const { system } = host;
+    this.#statuses = new StatusWriter(kind, name);
+    this.#contexts = { name, kind, host, storeOf, followed, memories: this.#memories };
+    this.#deadlines = new Deadlines({ system, limitMs: deadlineMs });
+    const isLatest = ({ metadata }: Live<Obj>): boolean =>
+      objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
+    this.#runner = new RecipeRunner(recipe, { kind, system, isLatest });
+  }
+
+  /** No reconcile is begun any more. */
+  [Symbol.dispose](): void {
+    this.#deadlines[Symbol.dispose]();
   }
 
   /** One reconcile over the object under the key. `term` aborts when we may no longer act. */
@@ -65,8 +73,9 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     }
     const log = this.#log(object);
     try {
-      const end = await this.#runRecipe(object, log, term);
-      return await this.#conclude(object, end, { log, term });
+      const end = await this.#runRecipe(key, object, { log, term });
+      if (isTold(end)) await this.#writeStatus(object, end, { log, term });
+      return nextAfter(end);
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
       // The answer brings the object back; the delay is for a server that gives none.
@@ -86,44 +95,17 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     this.#settings.followed.forget(key);
   }
 
-  async #runRecipe(object: Live<Obj>, log: Log, term: AbortSignal): Promise<ReconcileEnd> {
-    const { recipe, kind, host, deadlineMs, followed, objects } = this.#settings;
-    const { system } = host;
-    const isLatest = ({ metadata }: Live<Obj>): boolean =>
-      objects.get(metadata)?.metadata.resourceVersion === metadata.resourceVersion;
-    const following = followed.begin(keyOf(object.metadata));
-    const end = await withDeadline(
-      async (scope) => {
-        const ctx = this.#context(object, { log, scope, following });
-        return await runRecipe(recipe, object, { kind, ctx, system, isLatest });
-      },
-      { system, limitMs: deadlineMs, outer: term },
-    );
-    following.end();
-    return end;
-  }
-
-  /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-  async #conclude(
-    object: Live<Obj>,
-    { stage, failure, ...end }: ReconcileEnd,
-    parts: StatusParts,
-  ): Promise<Next> {
-    const { outcome } = end;
-    switch (stage) {
-      case "needsFinalizer":
-        return { kind: "requeue" };
-      case "finalized":
-        return { kind: "done" };
-      case "deleting":
-        if (outcome.kind !== "settled") await this.#writeStatus(object, end, parts);
-        return nextAfter(outcome);
-      case "active":
-        await this.#writeStatus(object, end, parts);
-        if (failure === undefined) return nextAfter(outcome);
-        return { kind: "backOff", atLeastMs: judgeFailure(failure).atLeastMs, error: failure };
-      default:
-        return unreachable(stage);
+  async #runRecipe(key: ObjectKey, object: Live<Obj>, { log, term }: StatusParts): Promise<ReconcileEnd> {
+    const scope = this.#deadlines.begin(term);
+    // Not `using`: on this path it costs more than all the rest of the function.
+    try {
+      const following = this.#settings.followed.begin(key);
+      const ctx = new ReconcileContext(this.#contexts, { object, log, scope, following });
+      const end = await scope.orBrokenOff(this.#runner.run(object, ctx));
+      following.end();
+      return end;
+    } finally {
+      scope.end();
     }
   }
 
@@ -157,7 +139,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     const now = new Date(host.system.wallMs());
     const { conditionTypes: ownTypes = [] } = recipe;
     const wish = { outcome, content, updates, ownTypes, now };
-    const isWritten = await this.#statuses.write(this.#client(scopeOf(term)), object, wish);
+    const isWritten = await this.#statuses.write(clientWithin(host, scopeOf(term)), object, wish);
     if (isWritten) recipe.statusWritten?.(object, end, { log, events: this.#eventsOf(object) });
   }
 
@@ -170,67 +152,17 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> {
     };
   }
 
-  #client(scope: Scope): Client {
-    const { client, pool } = this.#settings.host;
-    return fenceClient(client, {
-      scope,
-      onWritten: (kind, object) => {
-        pool.noteWrite(kind, object);
-      },
-    });
-  }
-
-  #context(object: Live<Obj>, parts: ReconcileParts): Context {
-    const { kind, storeOf } = this.#settings;
-    // What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it.
-    let client: Client | undefined;
-    const fenced = (): Client => {
-      client ??= this.#client(parts.scope);
-      return client;
-    };
-    return {
-      get client() {
-        return fenced();
-      },
-      log: parts.log,
-      get signal() {
-        return parts.scope.signal;
-      },
-      events: this.#eventsOf(object),
-      store: storeOf,
-      memory: (slot) => this.#memories.of(object, slot),
-      apply: async (target, desired) => {
-        const { namespace = object.metadata.namespace, name } = desired.metadata;
-        const ref = target.scope === "Cluster" || namespace === undefined ? { name } : { name, namespace };
-        return await applyOwned(target, desired, {
-          client: fenced(),
-          fieldManager: this.#settings.name,
-          owner: object,
-          isOwnerClusterWide: kind.scope === "Cluster",
-          live: storeOf(target).get(ref),
-          applied: this.#memories.of(object, appliedObjects),
-        });
-      },
-      track: (request) => parts.following.track(request),
-      follow: (target, ref, view) => {
-        const { namespace } = object.metadata;
-        const isHere = target.scope === "Namespaced" && namespace !== undefined;
-        return parts.following.follow(target, isHere ? { namespace, ...ref } : ref, view);
-      },
-    };
-  }
-
   #log({ metadata: { generation, name, namespace } }: Live<Obj>): Log {
     const { host, kind, name: controller } = this.#settings;
-    const reconcileId = host.system.uuid();
-    return host.log.with({ controller, kind: kind.kind, namespace, name, generation, reconcileId });
+    return new LazyLog(host.log, () => {
+      const reconcileId = host.system.uuid();
+      return { controller, kind: kind.kind, namespace, name, generation, reconcileId };
+    });
   }
 }
 
 /** A watch that is not answered by then is asked for again by the next reconcile. */
 const unansweredMs = 30_000;
-
-const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 interface StatusParts {
   readonly log: Log;
@@ -238,13 +170,28 @@ interface StatusParts {
   readonly term: AbortSignal;
 }
 
-interface ReconcileParts {
-  readonly log: Log;
-  readonly scope: Scope;
-  readonly following: Following;
+/** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
+function isTold({ stage, outcome }: ReconcileEnd): boolean {
+  return stage === "active" || (stage === "deleting" && outcome.kind !== "settled");
 }
 
-function nextAfter(outcome: Outcome): Next {
+function nextAfter({ stage, outcome, failure }: ReconcileEnd): Next {
+  switch (stage) {
+    case "needsFinalizer":
+      return { kind: "requeue" };
+    case "finalized":
+      return { kind: "done" };
+    case "deleting":
+      return nextAfterOutcome(outcome);
+    case "active":
+      if (failure === undefined) return nextAfterOutcome(outcome);
+      return { kind: "backOff", atLeastMs: judgeFailure(failure).atLeastMs, error: failure };
+    default:
+      return unreachable(stage);
+  }
+}
+
+function nextAfterOutcome(outcome: Outcome): Next {
   switch (outcome.kind) {
     case "settled": {
       const { recheckAfterMs } = outcome;

@@ -1,3 +1,4 @@
+import { AbortListener } from "../system/abort-listener.ts";
 import type { System, Timer } from "../system/system.ts";
 import { type AddOptions, KeyQueue, type Priority } from "./key-queue.ts";
 
@@ -18,6 +19,12 @@ export interface RetryLimits {
   readonly longestMs?: number;
 }
 
+/** Somebody who waits for a key. */
+interface Taker {
+  readonly signal: AbortSignal;
+  readonly resolve: (key: string | undefined) => void;
+}
+
 /** What a queue is made of. */
 export interface WorkQueueOptions {
   readonly system: System;
@@ -33,7 +40,10 @@ export class WorkQueue {
   readonly #retry: Required<RetryLimits>;
   readonly #failures = new Map<string, number>();
   readonly #startedMs = new Map<string, number>();
-  readonly #takers: ((key: string) => void)[] = [];
+  #takers: Taker[] = [];
+  readonly #endings = new AbortListener((signal) => {
+    this.#sendAway(signal);
+  });
   #timer: { readonly timer: Timer; readonly dueMs: number } | undefined;
 
   constructor({ system, observer = {}, retry = {} }: WorkQueueOptions) {
@@ -62,21 +72,11 @@ export class WorkQueue {
     if (signal.aborted) return undefined;
     const key = this.#takers.length === 0 ? this.#takeNow() : undefined;
     if (key !== undefined) return key;
-    const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    const giveUp = (): void => {
-      const at = this.#takers.indexOf(resolve);
-      // Not in line any more: a key was handed over just now.
-      if (at !== -1) this.#takers.splice(at, 1);
-      resolve(undefined);
-    };
-    this.#takers.push(resolve);
-    signal.addEventListener("abort", giveUp, { once: true });
-    this.#serve();
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener("abort", giveUp);
-    }
+    this.#endings.listenTo(signal);
+    return await new Promise((resolve) => {
+      this.#takers.push({ signal, resolve });
+      this.#serve();
+    });
   }
 
   /** The work on the key is over. */
@@ -132,10 +132,17 @@ export class WorkQueue {
     while (this.#takers.length > 0) {
       const key = this.#takeNow();
       if (key === undefined) break;
-      this.#takers.shift()?.(key);
+      this.#takers.shift()?.resolve(key);
     }
     if (this.#takers.length > 0) this.#arm();
     else this.#observer.queueDepth?.(this.#keys.depths);
+  }
+
+  /** Those to whom a key was handed over just now are not in line any more, and keep it. */
+  #sendAway(signal: AbortSignal): void {
+    const leaving = this.#takers.filter((taker) => taker.signal === signal);
+    this.#takers = this.#takers.filter((taker) => taker.signal !== signal);
+    for (const { resolve } of leaving) resolve(undefined);
   }
 
   #arm(): void {

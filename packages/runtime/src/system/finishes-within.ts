@@ -8,7 +8,7 @@ export interface TimeLimit {
 
 /**
  * What the work gives, or what `late` gives once the limit is over: a value, an error that it throws, or a promise. The work itself
- * goes on. For calls with a signal of their own see `withDeadline` and the transport's `Deadline`.
+ * goes on. For reconciles see `Deadlines`, for calls the transport's `Deadline`.
  */
 export async function raceLimit<T, L>(
   work: Promise<T>,

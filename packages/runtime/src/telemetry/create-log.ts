@@ -32,9 +32,11 @@ export function createLog({ level = "info", destination }: CreateLogOptions = {}
 }
 
 function logOn(logger: Logger): Log {
+  const isDebug = logger.isLevelEnabled("debug");
   return {
+    isDebug,
     debug: (message, fields = {}) => {
-      if (logger.isLevelEnabled("debug")) logger.debug(plainFacts(fields), message);
+      if (isDebug) logger.debug(plainFacts(fields), message);
     },
     info: (message, fields = {}) => {
       logger.info(plainFacts(fields), message);

@@ -178,18 +178,19 @@ export class FrameSplitter {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  /** The whole frames that this chunk completes, oldest first. Throws a RangeError when one is beyond all measure. */
-  split(chunk: Uint8Array): readonly string[] {
+  /**
+   * The whole frames that this chunk completes, oldest first; they have to be read to the end. One at a time: all of a chunk together
+   * would outlive the young generation, and be copied twice before they are dropped. Throws a RangeError when one is beyond all measure.
+   */
+  *split(chunk: Uint8Array): Generator<string, void> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const frames: string[] = [];
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
       const frame = this.#pendingBytes === 0 ? bytes.toString("utf8", start, end) : this.#join(bytes, end);
-      if (frame !== "") frames.push(frame);
       start = end + 1;
+      if (frame !== "") yield frame;
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start));
-    return frames;
   }
 
   /** Chunks are joined once, when the frame is whole: joining at each chunk would be quadratic. */

@@ -39,7 +39,7 @@ class Replica implements AsyncDisposable {
     const note = (_message: string, fields: object = {}): void => {
       this.#fields.push({ ...fields });
     };
-    const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+    const log: Log = { isDebug: true, debug: note, info: note, warn: note, error: note, with: () => log };
     this.ended = run({ ...options, port: 0, host: "127.0.0.1", log, signal: this.#stopping.signal });
   }
 

@@ -146,6 +146,7 @@ describe("a webhook server among strangers", () => {
     const canary = hatchCanary();
     const failures: string[] = [];
     const log: Log = {
+      isDebug: false,
       debug: () => undefined,
       info: () => undefined,
       warn: () => undefined,

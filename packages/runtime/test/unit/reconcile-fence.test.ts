@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { CallOptions, Client } from "../../src/client/client.ts";
 import { guardWrites } from "../../src/leader/guard-writes.ts";
-import { fenceClient, withDeadline } from "../../src/reconcile/with-deadline.ts";
+import { Deadlines, fenceClient, ReconcileDeadlineError } from "../../src/reconcile/deadlines.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
@@ -22,18 +22,73 @@ describe("a client that ends with its reconcile", () => {
   test("sends nothing afterwards, even for code that ignores its signal", async () => {
     const { client, calls } = notingServer();
     const outer = new AbortController().signal;
-    const kept = await withDeadline(
-      async (scope) => {
-        const fenced = fenceClient(client, { scope });
-        await fenced.create(configMaps, object);
-        return fenced;
-      },
-      { system: new VirtualSystem(), limitMs: 1_000, outer },
-    );
+    const scope = new Deadlines({ system: new VirtualSystem(), limitMs: 1_000 }).begin(outer);
+    const kept = fenceClient(client, { scope });
+    await scope.orBrokenOff(kept.create(configMaps, object));
+    scope.end();
     await expect(kept.create(configMaps, object)).rejects.toThrow("the reconcile is over");
     await expect(kept.get(configMaps, object.metadata)).rejects.toThrow("the reconcile is over");
     expect(calls).toHaveLength(1);
     expect(calls[0]?.signal?.aborted).toBe(true);
+  });
+});
+
+describe("the time limit of a controller's reconciles", () => {
+  const never = async (): Promise<never> => await new Promise(() => undefined);
+
+  test("each has the whole of it, whenever it began; what is over is left in peace", async () => {
+    const system = new VirtualSystem();
+    using deadlines = new Deadlines({ system, limitMs: 1_000 });
+    const { signal: term } = new AbortController();
+    const quick = deadlines.begin(term);
+    const first = deadlines.begin(term);
+    const ended: string[] = [];
+    first.orBrokenOff(never()).catch(() => ended.push("first"));
+    await system.advance(600);
+    expect(await quick.orBrokenOff(Promise.resolve("done"))).toBe("done");
+    quick.end();
+    const second = deadlines.begin(term);
+    const failure = second.orBrokenOff(never()).catch((error: unknown) => {
+      ended.push("second");
+      return error;
+    });
+    await system.advance(400);
+    expect(ended).toEqual(["first"]);
+    await system.advance(599);
+    expect(ended).toEqual(["first"]);
+    await system.advance(1);
+    expect(ended).toEqual(["first", "second"]);
+    expect(await failure).toBeInstanceOf(ReconcileDeadlineError);
+    expect(second.signal.aborted).toBe(true);
+  });
+
+  test("the end of a term breaks off its reconciles, and no others", async () => {
+    using deadlines = new Deadlines({ system: new VirtualSystem(), limitMs: 1_000 });
+    const [before, now] = [new AbortController(), new AbortController()];
+    const old = deadlines.begin(before.signal);
+    const current = deadlines.begin(now.signal);
+    const failure = old.orBrokenOff(never()).catch((error: unknown) => error);
+    before.abort("the lease is lost");
+    expect(await failure).toBe("the lease is lost");
+    expect(() => {
+      old.throwIfOver();
+    }).toThrow("the lease is lost");
+    expect(() => deadlines.begin(before.signal)).toThrow("the lease is lost");
+    current.throwIfOver();
+    expect(current.signal.aborted).toBe(false);
+  });
+
+  test("one timer for all, none while nothing has run for a while, none after the end", async () => {
+    const system = new VirtualSystem();
+    using deadlines = new Deadlines({ system, limitMs: 1_000 });
+    const { signal: term } = new AbortController();
+    for (let count = 0; count < 100; count += 1) deadlines.begin(term).end();
+    expect(system.pendingTimers).toBe(1);
+    await system.advance(1_000);
+    expect(system.pendingTimers).toBe(0);
+    deadlines.begin(term).end();
+    deadlines[Symbol.dispose]();
+    expect(system.pendingTimers).toBe(0);
   });
 });
 

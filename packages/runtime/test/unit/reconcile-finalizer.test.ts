@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 
 import { ApiError } from "../../src/errors.ts";
 import type { Live } from "../../src/object/kube-object.ts";
+import { silentLog } from "../../src/reconcile/log.ts";
 import { held, type Outcome, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
-import type { Recipe } from "../../src/reconcile/recipe.ts";
-import { runRecipe, type RunnerOptions } from "../../src/reconcile/run-recipe.ts";
+import { RecipeRunner } from "../../src/reconcile/recipe-runner.ts";
+import type { Context, Recipe } from "../../src/reconcile/recipe.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const finalizer = "things.example.com/clean-up";
@@ -54,9 +55,9 @@ async function run(
       return await Promise.resolve(object);
     },
   };
-  const ctx = { client, signal: new AbortController().signal, log: { debug: () => undefined } };
+  const ctx = { client, signal: new AbortController().signal, log: silentLog } as unknown as Context;
   const system = { wallMs: () => 0, monotonicMs: () => 0 };
-  const options = { kind: configMaps, ctx, system, isLatest: () => true };
+  const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => true });
   const ended = (failure?: unknown): Ran => ({
     patches,
     didCleanUp: done.has("cleanUp"),
@@ -64,7 +65,7 @@ async function run(
     ...(failure === undefined ? {} : { failure }),
   });
   try {
-    await runRecipe(recipe, object, options as unknown as RunnerOptions<ConfigMap>);
+    await runner.run(object, ctx);
     return ended();
   } catch (failure) {
     return ended(failure);

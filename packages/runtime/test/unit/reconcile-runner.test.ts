@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 
 import { asLive } from "../../src/object/kube-object.ts";
+import { silentLog } from "../../src/reconcile/log.ts";
 import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
-import type { Recipe } from "../../src/reconcile/recipe.ts";
-import { type ReconcileEnd, type RunnerOptions, runRecipe } from "../../src/reconcile/run-recipe.ts";
+import { type ReconcileEnd, RecipeRunner } from "../../src/reconcile/recipe-runner.ts";
+import type { Context, Recipe } from "../../src/reconcile/recipe.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };
@@ -31,16 +32,11 @@ async function perform(verdict: Verdict<number>, failing?: number): Promise<Work
     },
     cleanUp: async () => await Promise.resolve(settled()),
   };
-  const ctx = { signal: new AbortController().signal, log: { debug: () => undefined } };
+  const ctx = { signal: new AbortController().signal, log: silentLog } as unknown as Context;
   const system = { wallMs: () => nowMs, monotonicMs: () => nowMs };
-  const options = {
-    kind: configMaps,
-    ctx,
-    system,
-    isLatest: () => true,
-  } as unknown as RunnerOptions<ConfigMap>;
+  const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => true });
   try {
-    await runRecipe(recipe, asLive(object), options);
+    await runner.run(asLive(object), ctx);
     return { told };
   } catch (failure) {
     return { told, failure };
@@ -109,10 +105,10 @@ async function count({
     },
     cleanUp: async () => await Promise.resolve(settled()),
   };
-  const ctx = { signal: new AbortController().signal, log: { debug: () => undefined } };
+  const ctx = { signal: new AbortController().signal, log: silentLog } as unknown as Context;
   const system = { wallMs: () => nowMs, monotonicMs: () => nowMs };
-  const options = { kind: configMaps, ctx, system, isLatest: () => isLatest };
-  const end = await runRecipe(recipe, asLive(object), options as unknown as RunnerOptions<Counter>);
+  const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => isLatest });
+  const end = await runner.run(asLive(object), ctx);
   return { end, performed };
 }
 

@@ -31,7 +31,7 @@ test("a connection that cannot be accepted does not end the process", async () =
   const say = (message: string): void => {
     lines.push(message);
   };
-  const log = { debug: say, info: say, warn: say, error: say, with: () => log };
+  const log = { isDebug: true, debug: say, info: say, warn: say, error: say, with: () => log };
   const { certificates } = await makeServing();
   const place = { system, log, port: 0, host: "127.0.0.1" };
   await using webhooks = new WebhookServer({ ...place, certificates, routes: [] });

@@ -2,6 +2,7 @@ import { hatchCanary } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { ApiError } from "../../src/errors.ts";
+import { LazyLog, type LogFields } from "../../src/reconcile/log.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { createLog } from "../../src/telemetry/create-log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -42,6 +43,30 @@ describe("a log line", () => {
     let text = "";
     createLog({ destination: { write: (line) => (text += line) } }).debug("quiet");
     expect(text).toBe("");
+  });
+
+  test("of a lazy log bears its fields, which are made once, and not for lines below the level", () => {
+    let made = 0;
+    const fields = (): LogFields => {
+      made += 1;
+      return { reconcileId: `id-${made}` };
+    };
+    let text = "";
+    const base = createLog({ destination: { write: (line) => (text += line) } });
+    const quiet = new LazyLog(base, fields);
+    quiet.debug("quiet");
+    expect([made, quiet.isDebug]).toEqual([0, false]);
+    quiet.warn("first", { code: 1 });
+    quiet.with({ lane: "nodes" }).error("second");
+    const written = text.trimEnd().split("\n");
+    expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { level: "warn", message: "first", code: 1, reconcileId: "id-1" },
+      { level: "error", message: "second", lane: "nodes", reconcileId: "id-1" },
+    ]);
+    const loud = lines((log) => {
+      new LazyLog(log, fields).debug("told", { rule: "only" });
+    });
+    expect(JSON.parse(loud)).toMatchObject({ message: "told", rule: "only", reconcileId: "id-2" });
   });
 
   test("shows an error as class, code, message and frames", () => {

@@ -10,6 +10,7 @@ import { type NodeFacts, nodeNamed } from "./node-facts.ts";
 import { awaitsStep, finishes, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { mayDisrupt } from "./outside-window.ts";
 import { quorumWithout } from "./quorum-without.ts";
+import { removeNodes } from "./remove-nodes.ts";
 import { isUnknown, restartRefusals } from "./restart-refusals.ts";
 
 /** For so long allocation stays frozen while a pod does not come back; then its copies are rebuilt elsewhere. */
@@ -34,7 +35,9 @@ interface Subject {
 
 function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneAnswer {
   const { seen, world, node } = subject;
-  if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);
+  const isGoing = !node.isWanted && removeNodes.answer(seen, now) !== undefined;
+  if (!node.isOutdated || !node.hasPlace || isGoing || !mayDisrupt(seen, now))
+    return withdraws(seen, operation);
   const refusals = restartRefusals(node, world, operation);
   if (isUnknown(refusals)) return awaitsStep(operation, operation.step);
   if (refusals.length > 0) return withdraws(seen, operation);
@@ -109,12 +112,22 @@ interface Gone {
 }
 
 function afterRestart(operation: Operation, { seen, world, node }: Gone, now: Date): LaneAnswer {
-  const isBack = node === undefined || !node.isWanted || node.isUp;
+  const isBack = node === undefined || node.isUp || isGivenUp(operation, node, now);
   const untilBack = awaitBack(operation, { seen, isBack }, now);
   if (untilBack !== undefined) return untilBack;
   if (unsettledBecause(world) !== undefined && !world.skipped.has("settled"))
     return awaitsStep(operation, "Await");
   return restarted(operation);
+}
+
+/** A node that nobody asks for any more, and that does not come back, keeps nobody waiting: it may be the reason why it is to go. */
+function isGivenUp(
+  { awaitingSince = "" }: Operation,
+  { isWanted, hasPlace }: NodeFacts,
+  now: Date,
+): boolean {
+  const isLate = now.getTime() - Date.parse(awaitingSince) >= backPatienceMs;
+  return !hasPlace || (!isWanted && isLate);
 }
 
 /** After the pod is gone: until its successor is up, and what was changed for it is undone. Undefined when both are so. */

@@ -8,7 +8,7 @@ export type RestartNode = Pick<
   | "pool"
   | "ordinal"
   | "isOutdated"
-  | "isWanted"
+  | "hasPlace"
   | "isUp"
   | "isElected"
   | "isManager"
@@ -25,7 +25,7 @@ export function upNode({
 }): RestartNode {
   return {
     ...node,
-    isWanted: true,
+    hasPlace: true,
     isUp: true,
     pod: { isTerminating: false },
     isManager: isManagerPool({ roles }),
@@ -36,15 +36,21 @@ export function upNode({
 
 /**
  * Outdated pods in the order in which they restart: those that do not run anyway, then nodes without data, data nodes from the coldest
- * tier to the hottest, managers, and the elected one last. The highest ordinal first.
+ * tier to the hottest, managers, and the elected one last. The highest ordinal first. A node that the spec no longer asks for is among
+ * them: while its removal is refused it serves like any other.
  */
 export function restartOrder<Node extends RestartNode>(nodes: readonly Node[]): readonly Node[] {
   return nodes
-    .filter(({ isOutdated, isWanted, pod }) => isOutdated && isWanted && pod?.isTerminating === false)
+    .filter((node) => isRestartDue(node))
     .toSorted(
       (one, other) =>
         rank(one) - rank(other) || one.pool.localeCompare(other.pool) || other.ordinal - one.ordinal,
     );
+}
+
+/** Whether the pod has to go for the declared configuration. One without a place in its StatefulSet would not come back. */
+export function isRestartDue({ isOutdated, hasPlace, pod }: RestartNode): boolean {
+  return isOutdated && hasPlace && pod?.isTerminating === false;
 }
 
 const tiers = ["data_frozen", "data_cold", "data_warm"];

@@ -152,7 +152,7 @@ function allocationOpen(_node: NodeFacts, { engine }: DisruptionWorld): Refusal 
 /** Each restart of the elected manager is an election; the last one is enough. */
 function electedLast(node: NodeFacts, { nodes }: DisruptionWorld): Refusal | undefined {
   if (!node.isElected) return undefined;
-  const others = nodes.filter((other) => other.name !== node.name && other.isOutdated && other.isWanted);
+  const others = nodes.filter((other) => other.name !== node.name && other.isOutdated && other.hasPlace);
   if (others.length === 0) return undefined;
   return { check: "electedLast", message: `${node.name} is the elected manager and restarts last` };
 }

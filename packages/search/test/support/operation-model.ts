@@ -95,10 +95,8 @@ export function firstModel(nodes: number, left: number): Model {
 
 /** Whether nothing is left to do, and nothing of ours is left in the engine. */
 export function isAtRest({ spec, live, engine, operation }: Model): boolean {
-  const wanted = new Set(Array.from({ length: spec.nodes }, (_, ordinal) => nodeName(ordinal)));
-  // A node that the spec no longer asks for is not restarted, also while its removal is refused.
-  const isCurrent = Object.entries(live.pods).every(
-    ([name, { config, state }]) => state === "up" && (config === spec.config || !wanted.has(name)),
+  const isCurrent = Object.values(live.pods).every(
+    ({ config, state }) => state === "up" && config === spec.config,
   );
   // Fewer nodes than copies: that removal is refused for good, at whatever size the pool is.
   const isSized = live.places === spec.nodes || spec.nodes < copiesWanted;

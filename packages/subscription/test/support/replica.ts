@@ -136,7 +136,7 @@ export async function startInjection(
   const note = (_message: string, fields: object = {}): void => {
     noted.push({ ...fields });
   };
-  const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+  const log: Log = { isDebug: true, debug: note, info: note, warn: note, error: note, with: () => log };
   const ended = run({
     name: "quartermaster",
     domains: [subscriptionDomain({ settings: readSubscriptionSettings(settings), operatorNamespace })],

@@ -1,0 +1,145 @@
+import type { Kind } from "../object/kind.ts";
+import { asLive, type KubeObject, type Live } from "../object/kube-object.ts";
+import type { System } from "../system/system.ts";
+import { unreachable } from "../unreachable.ts";
+import { addFinalizer, lifecycle, removeFinalizer, type Stage } from "./lifecycle.ts";
+import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.ts";
+import { type LanesEnd, performLanes } from "./perform-lanes.ts";
+import { type Context, type Decided, decideBy, type Recipe } from "./recipe.ts";
+
+/** What the runner needs besides the recipe. */
+export interface RunnerOptions<Obj extends KubeObject> {
+  readonly kind: Kind<Obj>;
+  readonly system: Pick<System, "wallMs" | "monotonicMs">;
+  /** Whether nobody has changed the object since. */
+  readonly isLatest: (object: Live<Obj>) => boolean;
+}
+
+/** How a reconcile went that did not throw. */
+export interface ReconcileEnd extends LanesEnd {
+  /** Where the object was when the reconcile began. */
+  readonly stage: Stage;
+}
+
+/** Interim steps follow each other for so long without a word. */
+const silentMs = 3_000;
+
+/** Runs a recipe on one object after the other, as its stage of life asks for. */
+export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
+  readonly #recipe: Recipe<Obj, Seen, Action>;
+  readonly #options: RunnerOptions<Obj>;
+  readonly #byRules: Decide<Obj, Action>;
+
+  constructor(recipe: Recipe<Obj, Seen, Action>, options: RunnerOptions<Obj>) {
+    this.#recipe = recipe;
+    this.#options = options;
+    this.#byRules = decideBy(recipe);
+  }
+
+  async run(object: Live<Obj>, ctx: Context): Promise<ReconcileEnd> {
+    const { finalizer = "" } = this.#recipe;
+    const { kind } = this.#options;
+    const stage = lifecycle(object, this.#recipe.finalizer);
+    switch (stage) {
+      case "needsFinalizer":
+        // Before the first child: a child that was made for an object without finalizer could outlive it.
+        await addFinalizer(ctx.client, kind, { object, finalizer });
+        return { stage, outcome: settled() };
+      case "deleting": {
+        const end = await this.#cleanUp(object, ctx);
+        if (end.outcome.kind === "settled") await removeFinalizer(ctx.client, kind, { object, finalizer });
+        return { stage, ...end };
+      }
+      case "finalized":
+        return { stage, outcome: settled() };
+      case "active":
+        return { stage, ...(await this.#decideAndPerform(object, ctx, this.#byRules)) };
+      default:
+        return unreachable(stage);
+    }
+  }
+
+  async #cleanUp(object: Live<Obj>, ctx: Context): Promise<LanesEnd> {
+    const { deletion } = this.#recipe;
+    if (deletion !== undefined) {
+      return await this.#decideAndPerform(object, ctx, deletion.decide.bind(deletion));
+    }
+    return endOf((await this.#recipe.cleanUp?.(object, ctx)) ?? settled());
+  }
+
+  async #decideAndPerform(object: Live<Obj>, ctx: Context, decide: Decide<Obj, Action>): Promise<LanesEnd> {
+    const { system, isLatest } = this.#options;
+    const silentUntilMs = system.monotonicMs() + silentMs;
+    let untold: CleanUpEnd | undefined;
+    for (;;) {
+      const current = untold === undefined ? object : withStatus(object, untold);
+      const { rule, verdict } = await decide(current, ctx, this.#now);
+      const { isInterim = false, lanes } = verdict;
+      if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
+      if (ctx.log.isDebug) ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
+      if (verdict.actions.length > 0) await this.#performAll(verdict, ctx);
+      if (lanes !== undefined) {
+        const perform = async (actions: readonly Action[]): Promise<void> => {
+          await this.#performAll({ actions }, ctx);
+        };
+        return await performLanes(endWith(verdict), lanes, { log: ctx.log, perform });
+      }
+      const end = endWith(verdict);
+      // Somebody's edit, or the object's end, is worth a reconcile of its own.
+      if (!isInterim || !isLatest(object)) return end;
+      untold = end;
+    }
+  }
+
+  readonly #now = (): Date => new Date(this.#options.system.wallMs());
+
+  /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
+  async #performAll(
+    { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Performable<Action>,
+    ctx: Context,
+  ): Promise<void> {
+    const { system } = this.#options;
+    const endMs = system.monotonicMs() + beginWithinMs;
+    const waitingActions = actions.values();
+    const failures: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      for (const action of waitingActions) {
+        if (failures.length > 0 || system.monotonicMs() > endMs) return;
+        try {
+          ctx.signal.throwIfAborted();
+          await this.#recipe.perform(action, ctx);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(inFlight, actions.length) }, worker));
+    if (failures.length > 0) throw failures[0];
+  }
+}
+
+type Decide<Obj extends KubeObject, Action> = (
+  obj: Live<Obj>,
+  ctx: Context,
+  now: () => Date,
+) => Promise<Decided<Action>>;
+
+type Performable<Action> = Pick<Verdict<Action>, "actions" | "inFlight" | "beginWithinMs">;
+
+function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd {
+  if (status === undefined && conditions === undefined) return { outcome };
+  return {
+    outcome,
+    ...(status === undefined ? {} : { status }),
+    ...(conditions === undefined ? {} : { conditions }),
+  };
+}
+
+/** The object as it will be once that is reported. Conditions are the runtime's: no recipe decides upon them. */
+function withStatus<Obj extends KubeObject>(object: Live<Obj>, { status }: CleanUpEnd): Live<Obj> {
+  return status === undefined ? object : asLive<Obj>({ ...object, status });
+}
+
+function endOf(end: Outcome | CleanUpEnd): CleanUpEnd {
+  return "outcome" in end ? end : { outcome: end };
+}
