@@ -19,7 +19,7 @@ const { kubeconfigPath, namespace, count, folder } = readSettings();
 const ignore = (): void => undefined;
 const log: Log = {
   isDebug: false,
-      debug: ignore,
+  debug: ignore,
   info: (_message, fields = {}) => {
     if ("webhookPort" in fields) say("ready", { port: fields["webhookPort"] });
   },

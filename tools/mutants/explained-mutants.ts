@@ -47,8 +47,8 @@ export const explainedMutants: readonly Mutant[] = mutantsOf(
     },
     {
       name: "a restart goes on although the window has closed",
-      find: "if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
-      replace: "if (!node.isOutdated || !node.isWanted) return withdraws(seen, operation);",
+      find: "if (!node.isOutdated || !node.hasPlace || isGoing || !mayDisrupt(seen, now))",
+      replace: "if (!node.isOutdated || !node.hasPlace || isGoing)",
     },
     {
       name: "a window that cannot be read is open",

@@ -13,6 +13,7 @@ import { planRuleMutants } from "./plan-rule-mutants.ts";
 import { reconcileMutants } from "./reconcile-mutants.ts";
 import { runtimeMutants } from "./runtime-mutants.ts";
 import { searchMutants } from "./search-mutants.ts";
+import { surplusNodeMutants } from "./surplus-node-mutants.ts";
 
 /** Every mutant, in the order in which they are run. */
 export const mutants: readonly Mutant[] = [
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...planReportMutants,
   ...searchMutants,
   ...operationMutants,
+  ...surplusNodeMutants,
   ...explainedMutants,
   ...heldMutants,
   ...licenceMutants,

@@ -130,8 +130,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "a pod that is not outdated any more is restarted all the same",
-      find: "if (!node.isOutdated || !node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
-      replace: "if (!node.isWanted || !mayDisrupt(seen, now)) return withdraws(seen, operation);",
+      find: "if (!node.isOutdated || !node.hasPlace || isGoing || !mayDisrupt(seen, now))",
+      replace: "if (!node.hasPlace || isGoing || !mayDisrupt(seen, now))",
     },
     {
       name: "a refused restart goes on",
@@ -145,8 +145,9 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "the next node is taken while this one is away",
-      find: "const isBack = node === undefined || !node.isWanted || node.isUp;",
-      replace: "const isBack = node === undefined || !node.isWanted || node.isUp || !node.isElected;",
+      find: "const isBack = node === undefined || node.isUp || isGivenUp(operation, node, now);",
+      replace:
+        "const isBack = node === undefined || node.isUp || isGivenUp(operation, node, now) || !node.isElected;",
     },
     {
       name: "allocation stays frozen however long a pod is away",

@@ -100,7 +100,10 @@ export class ReconcileContext implements Context, ReconcileEvents {
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
 /** A client that ends with the scope, and whose writes the stores answer with until the watch brings them. */
-export function clientWithin({ client, pool }: Pick<ControllerHost, "client" | "pool">, scope: Scope): Client {
+export function clientWithin(
+  { client, pool }: Pick<ControllerHost, "client" | "pool">,
+  scope: Scope,
+): Client {
   return fenceClient(client, {
     scope,
     onWritten: (kind, object) => {

@@ -74,9 +74,9 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
     for (;;) {
       const current = untold === undefined ? object : withStatus(object, untold);
       const { rule, verdict } = await decide(current, ctx, this.#now);
-      const { isInterim = false, lanes } = verdict;
-      if (untold !== undefined && isInterim && system.monotonicMs() > silentUntilMs) return untold;
-      if (ctx.log.isDebug) ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
+      const { isInterim, lanes } = verdict;
+      if (untold !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs) return untold;
+      ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
       if (verdict.actions.length > 0) await this.#performAll(verdict, ctx);
       if (lanes !== undefined) {
         const perform = async (actions: readonly Action[]): Promise<void> => {
@@ -86,7 +86,7 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
       }
       const end = endWith(verdict);
       // Somebody's edit, or the object's end, is worth a reconcile of its own.
-      if (!isInterim || !isLatest(object)) return end;
+      if (isInterim !== true || !isLatest(object)) return end;
       untold = end;
     }
   }

@@ -182,7 +182,7 @@ export class FrameSplitter {
    * The whole frames that this chunk completes, oldest first; they have to be read to the end. One at a time: all of a chunk together
    * would outlive the young generation, and be copied twice before they are dropped. Throws a RangeError when one is beyond all measure.
    */
-  *split(chunk: Uint8Array): Generator<string, void> {
+  *frames(chunk: Uint8Array): Generator<string, void> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {

@@ -148,7 +148,7 @@ export class Reflector {
     for await (const chunk of body) {
       guard.touch();
       this.#heardMs = system.monotonicMs();
-      for (const frame of splitter.split(chunk)) {
+      for (const frame of splitter.frames(chunk)) {
         this.#take(frame);
         if (budget.isSpent()) await budget.renew();
       }

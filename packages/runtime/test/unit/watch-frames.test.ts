@@ -10,7 +10,7 @@ function split(bytes: Uint8Array, cuts: readonly number[]): readonly string[] {
   const splitter = new FrameSplitter();
   const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
   return places.flatMap((from, at) => [
-    ...splitter.split(bytes.subarray(from, places[at + 1] ?? bytes.length)),
+    ...splitter.frames(bytes.subarray(from, places[at + 1] ?? bytes.length)),
   ]);
 }
 
@@ -35,8 +35,8 @@ describe("FrameSplitter", () => {
     const splitter = new FrameSplitter();
     const chunk = Buffer.alloc(1_024, "x");
     const startMs = performance.now();
-    for (let at = 0; at < 8_192; at += 1) expect([...splitter.split(chunk)]).toEqual([]);
-    expect([...splitter.split(Buffer.from("\n"))][0]).toHaveLength(8_192 * 1_024);
+    for (let at = 0; at < 8_192; at += 1) expect([...splitter.frames(chunk)]).toEqual([]);
+    expect([...splitter.frames(Buffer.from("\n"))][0]).toHaveLength(8_192 * 1_024);
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
@@ -44,7 +44,7 @@ describe("FrameSplitter", () => {
     const splitter = new FrameSplitter();
     const chunk = Buffer.alloc(4 * 1_024 * 1_024, "x");
     expect(() => {
-      for (let at = 0; at < 10; at += 1) splitter.split(chunk).next();
+      for (let at = 0; at < 10; at += 1) splitter.frames(chunk).next();
     }).toThrow(RangeError);
   });
 });

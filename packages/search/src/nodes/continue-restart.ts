@@ -121,11 +121,7 @@ function afterRestart(operation: Operation, { seen, world, node }: Gone, now: Da
 }
 
 /** A node that nobody asks for any more, and that does not come back, keeps nobody waiting: it may be the reason why it is to go. */
-function isGivenUp(
-  { awaitingSince = "" }: Operation,
-  { isWanted, hasPlace }: NodeFacts,
-  now: Date,
-): boolean {
+function isGivenUp({ awaitingSince = "" }: Operation, { isWanted, hasPlace }: NodeFacts, now: Date): boolean {
   const isLate = now.getTime() - Date.parse(awaitingSince) >= backPatienceMs;
   return !hasPlace || (!isWanted && isLate);
 }

@@ -49,7 +49,7 @@ export function restartOrder<Node extends RestartNode>(nodes: readonly Node[]): 
 }
 
 /** Whether the pod has to go for the declared configuration. One without a place in its StatefulSet would not come back. */
-export function isRestartDue({ isOutdated, hasPlace, pod }: RestartNode): boolean {
+function isRestartDue({ isOutdated, hasPlace, pod }: RestartNode): boolean {
   return isOutdated && hasPlace && pod?.isTerminating === false;
 }
 

@@ -205,6 +205,21 @@ describe("a removal step by step", () => {
       { step: "Drain" },
     ],
     [
+      "[search/SC-69] the same where an author skips the check that all is settled",
+      continued(
+        {
+          cluster: {
+            ...managersAndData(3, 2),
+            requests: { ...managersAndData(3, 2).requests, skipChecks: ["settled"] },
+          },
+          down: ["logs-data-2"],
+          shards: shardOn("orders", ["logs-data-0", "?"]),
+        },
+        drained,
+      ),
+      { step: "Drain" },
+    ],
+    [
       "[search/SC-69] it was lost on the way, and every copy is complete elsewhere",
       continued({ down: ["logs-data-2"], shards: withReplicas(2) }, drained),
       { step: "Shrink" },
