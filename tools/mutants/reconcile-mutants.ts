@@ -118,8 +118,8 @@ export const reconcileMutants: readonly Mutant[] = [
     },
     {
       name: "an edit waits until an interim step ends",
-      find: "if (!isInterim || !isLatest(object)) return end;",
-      replace: "if (!isInterim) return end;",
+      find: "if (isInterim !== true || !isLatest(object)) return end;",
+      replace: "if (isInterim !== true) return end;",
     },
     {
       name: "actions go on after a failure",

@@ -170,6 +170,25 @@ export const runtimeMutants: readonly Mutant[] = [
       find: "timeoutMs: Math.min(options.timeoutMs ?? defaultTimeoutMs, budgetMs)",
       replace: "timeoutMs: options.timeoutMs ?? defaultTimeoutMs",
     },
-    { name: "the scope stays open after the deadline", find: "scope.end(reconcileIsOver);", replace: "" },
+    {
+      name: "the scope stays open after the reconcile",
+      find: "this.breakOff(reconcileIsOver);",
+      replace: "",
+    },
+    {
+      name: "a reconcile that began later has no end",
+      find: "this.#arm(reconcile.dueMs - nowMs);",
+      replace: "",
+    },
+    {
+      name: "a reconcile that is within its time is broken off",
+      find: "if (reconcile.dueMs > nowMs) {",
+      replace: "if (reconcile.dueMs > nowMs + this.#limitMs) {",
+    },
+    {
+      name: "the end of a term breaks off reconciles of the next",
+      find: "if (reconcile.term === term) reconcile.breakOff(term.reason);",
+      replace: "if (term.aborted) reconcile.breakOff(term.reason);",
+    },
   ]),
 ];
