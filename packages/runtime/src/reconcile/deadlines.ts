@@ -46,7 +46,7 @@ export class Deadlines implements Disposable {
     this.#limitMs = limitMs;
   }
 
-  /** Begins a reconcile, which ends after the limit or with its term. `end` it when it is over. */
+  /** Begins a reconcile, which ends after the limit or with its term. Dispose of it when it is over. */
   begin(term: AbortSignal): RunningReconcile {
     term.throwIfAborted();
     this.#terms.listenTo(term);
@@ -89,7 +89,7 @@ interface ReconcileTime {
 }
 
 /** The scope of one reconcile. Its signal is made for the first who asks: making and aborting one takes 8 µs. */
-export class RunningReconcile implements Scope {
+export class RunningReconcile implements Scope, Disposable {
   readonly term: AbortSignal;
   readonly dueMs: number;
   readonly #running: Set<RunningReconcile>;
@@ -133,7 +133,7 @@ export class RunningReconcile implements Scope {
   }
 
   /** What ignores its signal is fenced off from now on. */
-  end(): void {
+  [Symbol.dispose](): void {
     this.breakOff(reconcileIsOver);
   }
 }

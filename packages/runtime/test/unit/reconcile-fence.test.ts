@@ -25,7 +25,7 @@ describe("a client that ends with its reconcile", () => {
     const scope = new Deadlines({ system: new VirtualSystem(), limitMs: 1_000 }).begin(outer);
     const kept = fenceClient(client, { scope });
     await scope.orBrokenOff(kept.create(configMaps, object));
-    scope.end();
+    scope[Symbol.dispose]();
     await expect(kept.create(configMaps, object)).rejects.toThrow("the reconcile is over");
     await expect(kept.get(configMaps, object.metadata)).rejects.toThrow("the reconcile is over");
     expect(calls).toHaveLength(1);
@@ -46,7 +46,7 @@ describe("the time limit of a controller's reconciles", () => {
     first.orBrokenOff(never()).catch(() => ended.push("first"));
     await system.advance(600);
     expect(await quick.orBrokenOff(Promise.resolve("done"))).toBe("done");
-    quick.end();
+    quick[Symbol.dispose]();
     const second = deadlines.begin(term);
     const failure = second.orBrokenOff(never()).catch((error: unknown) => {
       ended.push("second");
@@ -82,11 +82,11 @@ describe("the time limit of a controller's reconciles", () => {
     const system = new VirtualSystem();
     using deadlines = new Deadlines({ system, limitMs: 1_000 });
     const { signal: term } = new AbortController();
-    for (let count = 0; count < 100; count += 1) deadlines.begin(term).end();
+    for (let count = 0; count < 100; count += 1) deadlines.begin(term)[Symbol.dispose]();
     expect(system.pendingTimers).toBe(1);
     await system.advance(1_000);
     expect(system.pendingTimers).toBe(0);
-    deadlines.begin(term).end();
+    deadlines.begin(term)[Symbol.dispose]();
     deadlines[Symbol.dispose]();
     expect(system.pendingTimers).toBe(0);
   });
