@@ -27,8 +27,8 @@ export const integrationMutants: readonly Mutant[] = [
     [
       {
         name: "a clean-up that waits is not reported",
-        find: 'if (outcome.kind !== "settled") await this.#writeStatus(object, end, parts);',
-        replace: "",
+        find: 'return stage === "active" || (stage === "deleting" && outcome.kind !== "settled");',
+        replace: 'return stage === "active" || (stage === "deleting" && outcome.kind === "stalled");',
       },
     ],
   ),
