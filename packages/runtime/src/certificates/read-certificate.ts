@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, hash, X509Certificate } from "node:crypto";
 
 import * as pkijs from "pkijs";
 
@@ -32,22 +32,26 @@ export interface CertificateFacts extends CertificateExtensions {
 export function readCertificate(certificatePem: string): CertificateFacts | undefined {
   const [pem] = certificatesIn(certificatePem);
   if (pem === undefined) return undefined;
-  const known = recent.get(pem);
+  const known = recentFacts.get(pem);
   if (known !== undefined) return known;
   const facts = factsIn(pem);
-  if (facts !== undefined && pem.length <= rememberedChars) remember(pem, facts);
+  if (facts !== undefined && pem.length <= rememberedChars) remember(recentFacts, pem, facts);
   return facts;
 }
 
-/** A reconcile asks the same certificates several times, and decoding one takes milliseconds. Texts are public; no key is among them. */
-const recent = new Map<string, CertificateFacts>();
 const [rememberedCount, rememberedChars] = [512, 16_384];
 
-/** The oldest makes room: what somebody else's certificates push out is only decoded again. */
-function remember(pem: string, facts: CertificateFacts): void {
+/** A reconcile asks the same certificates several times, and decoding one takes milliseconds. Texts are public; no key is among them. */
+const recentFacts = new Map<string, CertificateFacts>();
+
+/** By the digest of certificate and key: keys are not kept. */
+const recentPairs = new Map<string, boolean>();
+
+/** The oldest makes room: what somebody else's certificates push out is only worked out again. */
+function remember<V>(recent: Map<string, V>, key: string, value: V): void {
   const [oldest] = recent.keys();
   if (recent.size >= rememberedCount && oldest !== undefined) recent.delete(oldest);
-  recent.set(pem, facts);
+  recent.set(key, value);
 }
 
 function factsIn(pem: string): CertificateFacts | undefined {
@@ -83,7 +87,16 @@ export function validityOf(certificatePem: string): Validity {
 }
 
 /** Whether the key belongs to the certificate; false for what cannot be read, as when a file is half written. */
-export function isPair({ certificatePem, keyPem }: CertifiedKey): boolean {
+export function isPair(pair: CertifiedKey): boolean {
+  const digest = hash("sha256", JSON.stringify([pair.certificatePem, pair.keyPem]));
+  const known = recentPairs.get(digest);
+  if (known !== undefined) return known;
+  const answer = checkPair(pair);
+  remember(recentPairs, digest, answer);
+  return answer;
+}
+
+function checkPair({ certificatePem, keyPem }: CertifiedKey): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem));
   } catch {
