@@ -5,7 +5,7 @@ import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import type { Operation } from "../../../src/nodes/operation.ts";
 import type { Seen } from "../../../src/seen.ts";
-import { aRoll, type RollChanges, shardOn } from "../../support/a-roll.ts";
+import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
 
 const now = new Date("2026-11-17T10:00:00Z");
 
@@ -71,6 +71,12 @@ describe("a node whose removal is refused serves on", () => {
     ["until it is back", { down: ["logs-data-2"] }, "2026-11-17T09:56:00Z", "logs-data-2"],
     ["and no longer", {}, "2026-11-17T09:56:00Z", undefined],
     ["five minutes at most", { down: ["logs-data-2"] }, "2026-11-17T09:55:00Z", undefined],
+    [
+      "without end if it is declared again",
+      { cluster: managersAndData(3, 3), down: ["logs-data-2"] },
+      "2026-11-17T09:00:00Z",
+      "logs-data-2",
+    ],
   ])("the roll waits for it %s", ([, changes, awaitingSince, want]) => {
     const after = newPod({ ...three, shards: copiesOn(2), ...changes });
     const { intent } = during(after, { step: "Await", awaitingSince });
