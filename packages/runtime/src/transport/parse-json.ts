@@ -6,7 +6,7 @@ import { exactNumber, isRawNumber } from "../object/raw-number.ts";
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return suspectNumber.test(text) ? parseExactly(text) : value;
+  return typeof value === "number" || suspectNumber.test(text) ? parseExactly(text) : value;
 }
 
 /** Writes JSON at any depth; `RawNumber`s digit for digit. */
@@ -21,10 +21,11 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * At least 16 digits, or an exponent of three: only such a number can change in a double. Looking for one costs a tenth of
- * the parsing, reading exactly several times as much, hence this order. A match inside a string does no harm.
+ * At least 16 digits, or an exponent of three: only such a number can change in a double. Looking for one costs a sixth of
+ * the parsing, reading exactly several times as much, hence this order. A match inside a string does no harm. A text that is nothing
+ * but a number is not looked for: a beginning that may be that of the text makes the pattern three times as slow.
  */
-const suspectNumber = /(?:^|[:,[])\s*-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|[\d.]+[eE][+-]?\d{3,})(?:[\s,}\]]|$)/;
+const suspectNumber = /[:,[]\s*-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})(?:[\s,}\]]|$)/;
 
 /**
  * Reads JSON text that is known to be well formed, at any depth, and keeps numbers that a double cannot hold as `RawNumber`.
