@@ -18,6 +18,7 @@ import { searchRules } from "../rules.ts";
 import { NOTHING_APPLIED } from "../security-content/security-seen.ts";
 import type { Material, Seen } from "../seen.ts";
 import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { poolStatefulSet } from "../workload/pool-stateful-set.ts";
 
 /** How large. */
 export interface LargeClusterSize {
@@ -47,9 +48,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
     podNames(cluster, pool).map((name) => ({ name, pool: pool.name, roles: pool.roles })),
   );
   const material = await materialOf(cluster);
-  const children = childrenOf(object, nodes, (pool) =>
-    poolInputsHash(cluster, cluster.pools.find(({ name }) => name === pool) ?? missing(pool), noInputs),
-  );
+  const children = childrenOf(object, cluster);
   const data = nodes.flatMap(({ name, pool }) => (pool === "data" ? [name] : []));
   const answer = JSON.stringify(routingTable(nodes, data, copies));
   const facts = engineOf(nodes, data, copies);
@@ -87,10 +86,6 @@ interface Node {
   readonly name: string;
   readonly pool: string;
   readonly roles: readonly string[];
-}
-
-function missing(pool: string): never {
-  throw new TypeError(`no pool ${pool}`);
 }
 
 function known<T>(value: T): Fact<T> {
@@ -152,40 +147,41 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
   return { ...material, leaves: new Map(leaves) };
 }
 
-function childrenOf(
-  { metadata }: Live<ClusterObject>,
-  nodes: readonly Node[],
-  hashOf: (pool: string) => string,
-): Children {
-  const pools = [...new Set(nodes.map(({ pool }) => pool))];
-  const hashes = new Map(pools.map((pool) => [pool, hashOf(pool)]));
-  const sets = pools.map((pool) => ({
-    metadata: {
-      name: `logs-${pool}`,
-      uid: `set-${pool}`,
-      labels: { [markLabels.pool]: pool },
-      ownerReferences: [{ uid: metadata.uid, controller: true }],
-    },
-    spec: { replicas: nodes.filter((node) => node.pool === pool).length, volumeClaimTemplates: [{}] },
-  }));
-  const pods = nodes.map(({ name, pool }) => ({
-    metadata: {
-      name,
-      uid: `uid-${name}`,
-      labels: { [markLabels.pool]: pool },
-      annotations: { [markAnnotations.inputsHash]: name === "logs-data-0" ? "older" : hashes.get(pool) },
-      ownerReferences: [{ uid: `set-${pool}`, controller: true }],
-    },
-    status: { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] },
-  }));
-  const claims = nodes.map(({ name, pool }) => ({
-    metadata: {
-      name: `data-${name}`,
-      uid: `pvc-${name}`,
-      labels: { [markLabels.pool]: pool },
-      annotations: { [markAnnotations.engineUuid]: "U", [markAnnotations.managers]: "3" },
-    },
-  }));
+/** StatefulSets as we make them, and their pods as Kubernetes does. */
+function childrenOf({ metadata }: Live<ClusterObject>, cluster: Seen["cluster"]): Children {
+  const pools = cluster.pools.map((pool) => {
+    const inputsHash = poolInputsHash(cluster, pool, noInputs);
+    const set = poolStatefulSet(cluster, pool, { inputsHash });
+    const labels = { [markLabels.pool]: pool.name };
+    const ownerReferences = [{ uid: metadata.uid, controller: true }];
+    const live = { ...set, metadata: { ...set.metadata, uid: `set-${pool.name}`, labels, ownerReferences } };
+    return { pool: pool.name, set: live, names: podNames(cluster, pool) };
+  });
+  const sets = pools.map(({ set }) => set);
+  const pods = pools.flatMap(({ set, names }) =>
+    names.map((name) => ({
+      metadata: {
+        ...set.spec.template.metadata,
+        name,
+        uid: `uid-${name}`,
+        labels: set.metadata.labels,
+        ...(name === "logs-data-0" ? { annotations: { [markAnnotations.inputsHash]: "older" } } : {}),
+        ownerReferences: [{ uid: set.metadata.uid, controller: true }],
+      },
+      spec: set.spec.template.spec,
+      status: { phase: "Running", podIP: "10.0.0.1", conditions: [{ type: "Ready", status: "True" }] },
+    })),
+  );
+  const claims = pools.flatMap(({ pool, names }) =>
+    names.map((name) => ({
+      metadata: {
+        name: `data-${name}`,
+        uid: `pvc-${name}`,
+        labels: { [markLabels.pool]: pool },
+        annotations: { [markAnnotations.engineUuid]: "U", [markAnnotations.managers]: "3" },
+      },
+    })),
+  );
   // oxlint-disable typescript/no-unsafe-type-assertion -- as much of each object as a look reads
   return {
     sets: sets as unknown as readonly Live<StatefulSet>[],
