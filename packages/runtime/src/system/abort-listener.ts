@@ -1,6 +1,6 @@
 /**
- * Hears of the end of signals that are given to it again and again. Adding a listener and taking it off for each short wait costs more
- * than most waits; here each signal has one for its whole life.
+ * Hears of the end of signals that are given to it again and again. Nothing is added and taken off for
+ * each short wait: each signal has one listener for its whole life.
  */
 export class AbortListener {
   readonly #known = new WeakSet<AbortSignal>();
