@@ -13,12 +13,13 @@ test.each(lists)("the ids of $name are there and unique", ({ ids }) => {
 
 const sizes = [
   { name: "faults", want: 110 },
+  { name: "first-use", want: 20 },
   { name: "install-plan", want: 130 },
   { name: "licensing", want: 103 },
   { name: "local-cluster", want: 25 },
   { name: "runtime", want: 33 },
   { name: "search", want: 121 },
-  { name: "security", want: 102 },
+  { name: "security", want: 128 },
   { name: "subscription-injection", want: 148 },
 ];
 
