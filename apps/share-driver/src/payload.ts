@@ -15,10 +15,10 @@ export function kindOf({ kind }: Pick<BackingRef, "kind">): Kind {
 /** The files of one volume by name. */
 export type Payload = ReadonlyMap<string, Buffer>;
 
-/** What one Share contributes. */
-export interface SharedObject {
+/** Files that one Share contributes. */
+export interface SharedFiles {
   readonly share: string;
-  readonly object: KubeObject;
+  readonly files: readonly (readonly [name: string, bytes: Buffer])[];
 }
 
 /** Two of these fit into the file system of a volume: the old content is there until the new one is complete. */
@@ -27,11 +27,11 @@ export const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 export const MAX_KEYS = 4096;
 
 /** The files of all shares in one directory. Throws a Refusal when two shares have the same key, or when it is too much. */
-export function payloadOf(objects: readonly SharedObject[]): Payload {
+export function payloadOf(contributions: readonly SharedFiles[]): Payload {
   const files = new Map<string, Buffer>();
   const owners = new Map<string, string>();
-  for (const { share, object } of objects)
-    for (const [key, bytes] of filesOf(object)) {
+  for (const { share, files: own } of contributions)
+    for (const [key, bytes] of own) {
       assertFileName(share, key);
       const other = owners.get(key);
       if (other !== undefined)
@@ -52,8 +52,13 @@ function assertFileName(share: string, key: string): void {
   throw new Refusal("InvalidRequest", `a key of Share "${share}" is not a file name`);
 }
 
+/** Bytes of all files together. */
+export function sizeOf(files: Payload): number {
+  return [...files.values()].reduce((sum, { length }) => sum + length, 0);
+}
+
 function assertSize(files: Payload): void {
-  const sizeBytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+  const sizeBytes = sizeOf(files);
   if (files.size <= MAX_KEYS && sizeBytes <= MAX_PAYLOAD_BYTES) return;
   const limits = `${MAX_KEYS} keys and ${MAX_PAYLOAD_BYTES / 1024 / 1024} MiB`;
   throw new Refusal(
@@ -62,8 +67,8 @@ function assertSize(files: Payload): void {
   );
 }
 
-/** `binaryData` and a Secret's `data` are base64, a ConfigMap's `data` is text. Sorted, so that messages are the same each time. */
-function filesOf(object: KubeObject): readonly (readonly [string, Buffer])[] {
+/** The files of an object. `binaryData` and a Secret's `data` are base64, a ConfigMap's `data` is text. Sorted, so that messages are the same each time. */
+export function filesOf(object: KubeObject): SharedFiles["files"] {
   const { data = {}, binaryData = {} } = object as Secret & ConfigMap;
   const isText = object.kind === "ConfigMap";
   return [

@@ -17,12 +17,20 @@ const record = z.object({
     uid: z.string(),
     serviceAccount: z.string(),
   }),
-  sources: z.array(
-    z.object({
-      share: z.string(),
-      backing: z.object({ kind: z.enum(["Secret", "ConfigMap"]), namespace: z.string(), name: z.string() }),
-    }),
-  ),
+  /** Bytes of the content. */
+  sizeBytes: z.number(),
+  sources: z
+    .array(
+      z.object({
+        share: z.string(),
+        backing: z.object({ kind: z.enum(["Secret", "ConfigMap"]), namespace: z.string(), name: z.string() }),
+        /** resourceVersion of the content that the volume holds. */
+        version: z.string(),
+        /** Names of the files that come from this Share. */
+        keys: z.array(z.string()).readonly(),
+      }),
+    )
+    .readonly(),
 });
 
 /** What must survive a restart of the driver about one volume. References only, no value. */

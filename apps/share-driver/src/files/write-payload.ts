@@ -49,6 +49,14 @@ export function writePayload(folder: string, payload: Payload, { mode, version }
   return true;
 }
 
+/** The files that the volume holds now, without those of other names. */
+export function readPayload(folder: string, names: readonly string[]): Payload {
+  const files = names.map((name) => [name, join(folder, DATA, name)] as const);
+  return new Map(
+    files.flatMap(([name, path]) => (existsSync(path) ? [[name, readFileSync(path)] as const] : [])),
+  );
+}
+
 function writeFiles(folder: string, payload: Payload, mode: number): void {
   mkdirSync(folder);
   chmodSync(folder, 0o755); // whatever the umask is

@@ -1,15 +1,21 @@
-import { type BackingRef, type Payload, payloadOf } from "../payload.ts";
+import type { KubeObject } from "@quartermaster/runtime";
+
+import { type BackingRef, filesOf, type Payload, payloadOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import type { SeenShare } from "./observe-volume.ts";
 import type { VolumePod } from "./volume-request.ts";
 
-/** A Share of a volume with the object that it stood for when the volume was published. */
+/** A Share of a volume with the object that it named when the volume was published. */
 export interface VolumeSource {
   readonly share: string;
   readonly backing: BackingRef;
+  /** resourceVersion of the object whose content the volume holds. */
+  readonly version: string;
+  /** Names of the files that come from this Share. */
+  readonly keys: readonly string[];
 }
 
-/** What a volume is to contain, and what it follows from then on. */
+/** Content of a volume, and the objects that it follows from then on. */
 export interface PublishDecision {
   readonly sources: readonly VolumeSource[];
   readonly payload: Payload;
@@ -29,11 +35,22 @@ export function decidePublish(pod: VolumePod, shares: readonly SeenShare[]): Pub
     return { share: name, backing, object };
   });
   return {
-    sources: found.map(({ share, backing: { kind, namespace, name } }) => ({
-      share,
-      backing: { kind, namespace, name },
-    })),
-    payload: payloadOf(found),
+    sources: found.map(({ share, backing, object }) => sourceOf(share, backing, object)),
+    payload: payloadOf(found.map(({ share, object }) => ({ share, files: filesOf(object) }))),
+  };
+}
+
+/** The source of a volume that holds the content of this object. */
+export function sourceOf(
+  share: string,
+  { kind, namespace, name }: BackingRef,
+  object: KubeObject,
+): VolumeSource {
+  return {
+    share,
+    backing: { kind, namespace, name },
+    version: object.metadata.resourceVersion ?? "",
+    keys: filesOf(object).map(([key]) => key),
   };
 }
 

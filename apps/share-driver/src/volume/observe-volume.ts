@@ -12,12 +12,16 @@ import { Refusal } from "../refusal.ts";
 import type { SingleFlight } from "./single-flight.ts";
 import type { VolumePod, VolumeRequest } from "./volume-request.ts";
 
-/** What is known of one Share that a volume asks for. The object behind a Share that the pod may not use is not read. */
-export interface SeenShare {
+/** What a pod may have of one Share. */
+export interface ShareAccess {
   readonly name: string;
   readonly isPermitted: boolean;
-  /** Undefined when there is no such Share. */
+  /** Undefined when there is no such Share, or one that is being deleted. */
   readonly backing?: BackingRef;
+}
+
+/** A Share that a volume requests. The object behind a Share that the pod may not use is not read. */
+export interface SeenShare extends ShareAccess {
   /** Undefined when there is no such object. */
   readonly object?: KubeObject;
 }
@@ -35,10 +39,29 @@ export async function observeVolume(
   { pod, shares }: Pick<VolumeRequest, "pod" | "shares">,
   options: ObserveOptions,
 ): Promise<readonly SeenShare[]> {
-  return await Promise.all(shares.map(async (name) => await seeShare(name, pod, options)));
+  return await Promise.all(
+    shares.map(async (name) => {
+      const access = await observeAccess(name, pod, options);
+      const { backing } = access;
+      if (backing === undefined) return access;
+      const { client, signal, questions } = options;
+      const key = ["object", backing.kind, backing.namespace, backing.name];
+      const object = await answered(
+        name,
+        async () =>
+          await questions.run(key, async () => await client.find(kindOf(backing), backing, { signal })),
+      );
+      return { ...access, ...(object === undefined ? {} : { object }) };
+    }),
+  );
 }
 
-async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): Promise<SeenShare> {
+/** Reads whether the pod may use the Share, and what the Share names. Throws a Refusal when the API server gives no answer. */
+export async function observeAccess(
+  name: string,
+  pod: VolumePod,
+  options: ObserveOptions,
+): Promise<ShareAccess> {
   const { client, signal, questions } = options;
   const { namespace, serviceAccount } = pod;
   const ask = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
@@ -51,13 +74,8 @@ async function seeShare(name: string, pod: VolumePod, options: ObserveOptions): 
   const isPermitted = valueOf(permission);
   if (!isPermitted) return { name, isPermitted };
   const found = valueOf(read);
-  if (found === undefined) return { name, isPermitted };
-  const backing = found.spec.backingResource;
-  const object = await ask(
-    ["object", backing.kind, backing.namespace, backing.name],
-    async () => await client.find(kindOf(backing), backing, { signal }),
-  );
-  return { name, isPermitted, backing, ...(object === undefined ? {} : { object }) };
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return { name, isPermitted };
+  return { name, isPermitted, backing: found.spec.backingResource };
 }
 
 function valueOf<T>(settled: PromiseSettledResult<T>): T {

@@ -3,14 +3,17 @@ import { type Client, classify, type KubeObject } from "@quartermaster/runtime";
 import type { DriverMetrics } from "../driver-metrics.ts";
 import type { Tmpfs } from "../files/tmpfs.ts";
 import { type VolumeRecord, VolumeRecords } from "../files/volume-records.ts";
-import { writePayload } from "../files/write-payload.ts";
+import { readPayload, writePayload } from "../files/write-payload.ts";
 import { BackingWatches } from "../follow/backing-watches.ts";
 import type { WatchEnvironment } from "../follow/object-watch.ts";
-import { payloadOf, type SharedObject } from "../payload.ts";
+import { sizeOf } from "../payload.ts";
 import { Refusal, type RefusalReason } from "../refusal.ts";
 import { decidePublish, type PublishDecision } from "./decide-publish.ts";
+import { changedSources, decideRefresh, type NewestSource, type RefreshDecision } from "./decide-refresh.ts";
 import { KeyedLock } from "./keyed-lock.ts";
-import { observeVolume } from "./observe-volume.ts";
+import { assertNodeRoom, type VolumeUse } from "./node-room.ts";
+import { observeAccess, observeVolume } from "./observe-volume.ts";
+import { RefreshRetries } from "./refresh-retries.ts";
 import { SingleFlight } from "./single-flight.ts";
 import type { VolumeRequest } from "./volume-request.ts";
 
@@ -28,8 +31,8 @@ export interface VolumesOptions extends WatchEnvironment {
 /**
  * The volumes of this node. Each call reads facts, decides, and then acts. Calls for one volume come one after the other.
  *
- * A volume keeps following the objects that its Shares stood for when it was published. A Share that is deleted or points elsewhere,
- * or a permission that is lost, changes nothing for running pods; edited content reaches them.
+ * A volume keeps following the objects that its Shares named when it was published. When a Share is deleted or names another object, or when
+ * the permission is revoked, running pods keep the files they have and get no newer content (security/117).
  */
 export class Volumes {
   readonly #options: VolumesOptions;
@@ -37,6 +40,9 @@ export class Volumes {
   readonly #watches: BackingWatches;
   readonly #lock = new KeyedLock();
   readonly #questions = new SingleFlight();
+  readonly #retries: RefreshRetries;
+  /** Volumes that are published or being published, with what they hold. */
+  readonly #uses = new Map<string, VolumeUse>();
   readonly #volumes = new Map<string, VolumeRecord>();
 
   constructor(options: VolumesOptions) {
@@ -47,6 +53,9 @@ export class Volumes {
       onChange: (volumeId) => {
         void this.#refresh(volumeId);
       },
+    });
+    this.#retries = new RefreshRetries(options.system, (volumeId) => {
+      void this.#refresh(volumeId);
     });
   }
 
@@ -62,6 +71,7 @@ export class Volumes {
 
   /** Ends the watches. What is mounted stays. */
   stop(): void {
+    this.#retries.stop();
     this.#watches.stop();
   }
 
@@ -102,7 +112,9 @@ export class Volumes {
     await this.#lock.run(volumeId, async () => {
       await tmpfs.unmount(target);
       this.#watches.unfollow(volumeId);
+      this.#retries.forget(volumeId);
       this.#volumes.delete(volumeId);
+      this.#uses.delete(volumeId);
       this.#records.remove(volumeId);
     });
     metrics.unpublished();
@@ -134,13 +146,27 @@ export class Volumes {
     const decision = decidePublish(request.pod, seen);
     this.#watches.assertRoomFor(decision.sources.map(({ backing }) => backing));
     const { volumeId, target, mode, pod } = request;
-    const record = { volumeId, target, mode, pod, sources: [...decision.sources] };
-    await this.#perform(record, decision);
+    const sizeBytes = sizeOf(decision.payload);
+    const record = { volumeId, target, mode, pod, sizeBytes, sources: decision.sources };
+    this.#reserve(record);
+    try {
+      await this.#perform(record, decision);
+    } catch (error) {
+      this.#uses.delete(volumeId);
+      throw error;
+    }
     this.#adopt(
       { ...record, phase: "published" },
       seen.map(({ object }) => object),
     );
     log.info("published", factsOf(request));
+  }
+
+  /** Takes the room of a volume before anything is awaited: volumes are made beside each other. */
+  #reserve({ volumeId, pod, sizeBytes }: Omit<VolumeRecord, "phase">): void {
+    const others = [...this.#uses].filter(([id]) => id !== volumeId).map(([, use]) => use);
+    assertNodeRoom({ pod, sizeBytes }, others);
+    this.#uses.set(volumeId, { pod, sizeBytes });
   }
 
   /** The record comes before the mount: whenever we are cut off, there is something that says what to clean up. */
@@ -167,6 +193,7 @@ export class Volumes {
   /** A change that was seen after the caller's read and before this is made up for by a refresh, as is what happened before a restart. */
   #adopt(record: VolumeRecord, objects: readonly (KubeObject | undefined)[] = []): void {
     this.#volumes.set(record.volumeId, record);
+    this.#uses.set(record.volumeId, record);
     const isNewest = record.sources.map(({ backing }, index) => {
       const object = objects[index];
       this.#watches.follow(record.volumeId, backing, object);
@@ -176,30 +203,64 @@ export class Volumes {
     if (isNewest.includes(false)) void this.#refresh(record.volumeId);
   }
 
-  /** Brings the newest content to a volume. Whatever is wrong with it, the content that is there stays. */
+  /** Brings the newest content to a volume. Whatever is wrong with it, the content that is there stays, and it is tried again. */
   async #refresh(volumeId: string): Promise<void> {
     const { metrics, log } = this.#options;
     try {
-      const isChanged = await this.#lock.run(volumeId, () => this.#writeNewest(volumeId));
-      if (!isChanged) return;
+      const decision = await this.#lock.run(volumeId, async () => await this.#writeNewest(volumeId));
+      if (decision === undefined) return;
+      if (decision.denied.length === 0) this.#retries.forget(volumeId);
+      else this.#retries.schedule(volumeId);
       metrics.refreshed("Refreshed");
-      log.info("refreshed", { volumeId });
+      log.info("refreshed", { volumeId, denied: decision.denied });
     } catch (error) {
+      if (this.#volumes.has(volumeId)) this.#retries.schedule(volumeId);
       metrics.refreshed(reasonOf(error));
       log.warn("refresh refused", { volumeId, reason: reasonOf(error), err: error });
     }
   }
 
-  #writeNewest(volumeId: string): boolean {
+  async #writeNewest(volumeId: string): Promise<RefreshDecision | undefined> {
     const record = this.#volumes.get(volumeId);
-    if (record === undefined) return false;
-    const objects = record.sources.flatMap(({ share, backing }): readonly SharedObject[] => {
-      const object = this.#watches.newest(backing);
-      return object === undefined ? [] : [{ share, object }];
+    if (record === undefined || !this.#options.tmpfs.isMounted(record.target)) return undefined;
+    const newest = record.sources.flatMap((source): readonly NewestSource[] => {
+      const object = this.#watches.newest(source.backing);
+      return object === undefined ? [] : [{ source, object }];
     });
     // After a restart an object may not have been seen yet, or never again: what it contributed must not vanish.
-    if (objects.length < record.sources.length || !this.#options.tmpfs.isMounted(record.target)) return false;
-    return writePayload(record.target, payloadOf(objects), { mode: record.mode, version: this.#version() });
+    if (newest.length < record.sources.length) return undefined;
+    const changed = changedSources(newest);
+    if (changed.length === 0) return undefined;
+    // After the newest state was read: content that is newer than the review waits for the next one.
+    const access = await Promise.all(
+      changed.map(
+        async ({ share }) =>
+          await observeAccess(share, record.pod, { ...this.#options, questions: this.#questions }),
+      ),
+    );
+    const held = readPayload(
+      record.target,
+      record.sources.flatMap(({ keys }) => keys),
+    );
+    const decision = decideRefresh({ newest, access, held });
+    this.#writeRefreshed(record, decision);
+    return decision;
+  }
+
+  /** The record names the files of both contents before they change: whenever the driver is killed, it knows what a Share contributed. */
+  #writeRefreshed(former: VolumeRecord, { sources, payload }: RefreshDecision): void {
+    const record = { ...former, sources, sizeBytes: sizeOf(payload) };
+    this.#reserve(record);
+    this.#records.write({
+      ...former,
+      sources: former.sources.map((source, index) => ({
+        ...source,
+        keys: [...new Set([...source.keys, ...(sources[index]?.keys ?? [])])],
+      })),
+    });
+    writePayload(record.target, payload, { mode: record.mode, version: this.#version() });
+    this.#records.write(record);
+    this.#volumes.set(record.volumeId, record);
   }
 
   #version(): string {

@@ -93,19 +93,19 @@ export class DriverProcess implements AsyncDisposable {
   }
 
   /** Where the volume of a pod with this uid goes. */
-  target(uid: string): string {
-    return join(this.kubeletFolder, "pods", uid, "volumes", "kubernetes.io~csi", "etc", "mount");
+  target(uid: string, volume = "etc"): string {
+    return join(this.kubeletFolder, "pods", uid, "volumes", "kubernetes.io~csi", volume, "mount");
   }
 
-  /** Asks for a volume as kubelet does for a pod of the namespace. */
+  /** Requests a volume as kubelet does for a pod of the namespace. `volume` is the name of the volume in the pod (default: etc). */
   async publish(
     uid: string,
     namespace: string,
-    attributes: Readonly<Record<string, string>>,
+    { volume, ...attributes }: Readonly<Record<string, string>>,
   ): Promise<CallEnd> {
     return await this.#call("NodePublishVolume", {
-      volumeId: `csi-${uid}`,
-      targetPath: this.target(uid),
+      volumeId: `csi-${uid}${volume ?? ""}`,
+      targetPath: this.target(uid, volume),
       readonly: true,
       volumeContext: {
         "csi.storage.k8s.io/pod.name": "web",

@@ -68,7 +68,7 @@ export class ShareScene implements AsyncDisposable {
       },
     });
     await scene.write({ key: "first" });
-    await scene.#share();
+    await scene.share("content");
     await scene.permit();
     await driver.start();
     return scene;
@@ -94,9 +94,10 @@ export class ShareScene implements AsyncDisposable {
     });
   }
 
-  async #share(): Promise<void> {
+  /** Makes the Share name this Secret. */
+  async share(name: string): Promise<void> {
     const apiVersion = `${share.kind.group}/${share.kind.version}`;
-    const backingResource = { kind: "Secret", name: "content", namespace: this.namespace };
+    const backingResource = { kind: "Secret", name, namespace: this.namespace };
     const object = {
       apiVersion,
       kind: "Share",
@@ -136,9 +137,23 @@ export class ShareScene implements AsyncDisposable {
   }
 
   async forbid(): Promise<void> {
+    await this.revoke();
+    await this.removeShare();
+  }
+
+  /** Takes the permission to use the Share away. */
+  async revoke(): Promise<void> {
     const path = `/apis/${group}/v1/namespaces/${this.namespace}/rolebindings/use`;
     await this.#cluster.api.send({ method: "DELETE", path });
+  }
+
+  async removeShare(): Promise<void> {
     await this.#cluster.api.send({ method: "DELETE", path: `${shares}/${this.namespace}` });
+  }
+
+  /** Access reviews that the driver has requested. */
+  reviews(): number {
+    return this.proxy.trace.filter(({ resource }) => resource === "subjectaccessreviews").length;
   }
 
   /** Publishes the volume of a pod. Permissions that were just given take a moment. */
@@ -146,8 +161,8 @@ export class ShareScene implements AsyncDisposable {
     await eventually(async (see) => "answer" in see(await this.ask(uid)));
   }
 
-  async ask(uid: string): Promise<object> {
-    return await this.driver.publish(uid, this.namespace, { share: this.namespace });
+  async ask(uid: string, attributes: Readonly<Record<string, string>> = {}): Promise<object> {
+    return await this.driver.publish(uid, this.namespace, { share: this.namespace, ...attributes });
   }
 
   async untilRead(uid: string, value: string): Promise<void> {

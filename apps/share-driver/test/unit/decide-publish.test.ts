@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { MAX_KEYS, MAX_PAYLOAD_BYTES, payloadOf } from "../../src/payload.ts";
+import { filesOf, MAX_KEYS, MAX_PAYLOAD_BYTES, payloadOf } from "../../src/payload.ts";
 import { decidePublish } from "../../src/volume/decide-publish.ts";
 import type { SeenShare } from "../../src/volume/observe-volume.ts";
 
@@ -11,7 +11,7 @@ function secretWith(data: Readonly<Record<string, string>>): KubeObject {
   const object = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: "hidden", namespace: "source" },
+    metadata: { name: "hidden", namespace: "source", resourceVersion: "7" },
     data,
   };
   return object;
@@ -31,9 +31,10 @@ describe("what a volume contains", () => {
   test("is the files of all shares, and it follows the objects behind them", () => {
     const { payload, sources } = decidePublish(pod, [seen("a"), seen("b")]);
     expect([...payload].map(([key, bytes]) => `${key}=${bytes.toString()}`)).toEqual(["a.pem=x", "b.pem=x"]);
+    const backing = { kind: "Secret", namespace: "source", name: "hidden" };
     expect(sources).toEqual([
-      { share: "a", backing: { kind: "Secret", namespace: "source", name: "hidden" } },
-      { share: "b", backing: { kind: "Secret", namespace: "source", name: "hidden" } },
+      { share: "a", backing, version: "7", keys: ["a.pem"] },
+      { share: "b", backing, version: "7", keys: ["b.pem"] },
     ]);
   });
 
@@ -94,8 +95,8 @@ describe("the files of an object", () => {
       binaryData: { bytes: bytes.toString("base64") },
     };
     const files = payloadOf([
-      { share: "a", object: secretWith({ raw: bytes.toString("base64"), empty: "" }) },
-      { share: "b", object: map },
+      { share: "a", files: filesOf(secretWith({ raw: bytes.toString("base64"), empty: "" })) },
+      { share: "b", files: filesOf(map) },
     ]);
     expect(files.get("raw")).toEqual(bytes);
     expect(files.get("empty")).toEqual(Buffer.alloc(0));
@@ -107,18 +108,22 @@ describe("the files of an object", () => {
   test.each([{ key: ".." }, { key: "..data" }, { key: "." }, { key: "a/b" }, { key: "" }])(
     "are refused with the key $key, which is no file name",
     ({ key }) => {
-      expect(() => payloadOf([{ share: "a", object: secretWith({ [key]: "" }) }])).toThrow("not a file name");
+      expect(() => payloadOf([{ share: "a", files: filesOf(secretWith({ [key]: "" })) }])).toThrow(
+        "not a file name",
+      );
     },
   );
 
   test("have limits, at the limit and beyond", () => {
     const keys = (count: number): KubeObject =>
       secretWith(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""])));
-    expect(payloadOf([{ share: "a", object: keys(MAX_KEYS) }]).size).toBe(MAX_KEYS);
-    expect(() => payloadOf([{ share: "a", object: keys(MAX_KEYS + 1) }])).toThrow("the limits are");
+    expect(payloadOf([{ share: "a", files: filesOf(keys(MAX_KEYS)) }]).size).toBe(MAX_KEYS);
+    expect(() => payloadOf([{ share: "a", files: filesOf(keys(MAX_KEYS + 1)) }])).toThrow("the limits are");
     const large = (sizeBytes: number): KubeObject =>
       secretWith({ k: Buffer.alloc(sizeBytes).toString("base64") });
-    expect(payloadOf([{ share: "a", object: large(MAX_PAYLOAD_BYTES) }]).size).toBe(1);
-    expect(() => payloadOf([{ share: "a", object: large(MAX_PAYLOAD_BYTES + 1) }])).toThrow("the limits are");
+    expect(payloadOf([{ share: "a", files: filesOf(large(MAX_PAYLOAD_BYTES)) }]).size).toBe(1);
+    expect(() => payloadOf([{ share: "a", files: filesOf(large(MAX_PAYLOAD_BYTES + 1)) }])).toThrow(
+      "the limits are",
+    );
   });
 });
