@@ -22,7 +22,7 @@ import {
 import { type Namespace, namespaces, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import type { LicensingSettings } from "./licensing-settings.ts";
-import { type ClusterNeed, clusterNeed, sumNeeds } from "./pool/capacity.ts";
+import { type ClusterNeed, clusterNeed, type OtherNeeds, sumNeeds } from "./pool/capacity.ts";
 import type { LicensePool } from "./pool/license-pool.ts";
 import type { RankedPool } from "./pool/ranked-pool.ts";
 
@@ -145,8 +145,14 @@ function sinceOf({ association: { spec, metadata } }: Allocation): string {
 }
 
 /** What all clusters but one need of a licence. */
-export function needOfOthers(allocations: readonly Allocation[], clusterUid: string): ClusterNeed {
-  return sumNeeds(
-    allocations.filter(({ cluster }) => cluster.metadata.uid !== clusterUid).map(({ need }) => need),
-  );
+export function needOfOthers(
+  allocations: readonly Allocation[],
+  { metadata: { uid, namespace } }: Live<ElasticsearchCluster>,
+): OtherNeeds {
+  const others = allocations.filter(({ cluster }) => cluster.metadata.uid !== uid);
+  const near = others.filter(({ cluster }) => cluster.metadata.namespace === namespace);
+  return {
+    all: sumNeeds(others.map(({ need }) => need)),
+    inNamespace: sumNeeds(near.map(({ need }) => need)),
+  };
 }

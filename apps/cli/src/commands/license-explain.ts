@@ -1,5 +1,6 @@
-import { effectiveExpiryMs } from "@quartermaster/api/licensing";
-import { type ExplainedCluster, explainLicenses } from "@quartermaster/licensing";
+import { type ClusterLicense, effectiveExpiryMs, type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
+import type { Live } from "@quartermaster/runtime";
 
 import { licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
 import type { Command } from "../command.ts";
@@ -23,11 +24,26 @@ export const licenseExplainCommand: Command = {
     );
     if (explained === undefined)
       throw new CliError(`no ElasticsearchCluster ${name} in namespace ${namespace}`, exitCode.notFound);
-    const data = explanationOf(explained);
+    const note = unjudged(world, { namespace, licenseNamespace: settings.licenseNamespace });
+    const data = { ...explanationOf(explained), ...(note === undefined ? {} : { note }) };
     print(context.terminal, invocation.format, { data, text: textOf(data) });
-    return exitCode.ok;
+    return note === undefined ? exitCode.ok : exitCode.notReady;
   },
 };
+
+/** Says so where no license controller has judged what the decision depends on: then no license is applied. */
+function unjudged(
+  { enterprise, licenses }: LicenseWorld,
+  { namespace, licenseNamespace }: { readonly namespace: string; readonly licenseNamespace: string },
+): string | undefined {
+  const judgeable: readonly Live<EnterpriseLicense | ClusterLicense>[] = [
+    ...enterprise.filter(({ metadata }) => metadata.namespace === licenseNamespace),
+    ...licenses.filter(({ metadata }) => metadata.namespace === namespace),
+  ];
+  const found = judgeable.find(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
+  if (found === undefined) return undefined;
+  return `No license controller has judged ${found.kind} ${found.metadata.name}, so no license is applied: check that the operator runs, and that its flag --domains has licensing.`;
+}
 
 interface Explanation {
   readonly cluster: string;
@@ -36,6 +52,8 @@ interface Explanation {
   readonly current: string;
   readonly nextChange: string;
   readonly candidates: readonly Candidate[];
+  /** Why the decision has no effect. */
+  readonly note?: string;
 }
 
 interface Candidate {
@@ -69,7 +87,7 @@ function dateText(momentMs: number): string {
   return new Date(momentMs).toISOString().slice(0, 16).replace("T", " ");
 }
 
-function textOf({ cluster, decision, choice, current, nextChange, candidates }: Explanation): string {
+function textOf({ cluster, decision, choice, current, nextChange, candidates, note }: Explanation): string {
   const rows = candidates.map(({ verdict, type, expiry, uid, source }) => [
     verdict,
     type,
@@ -82,6 +100,7 @@ function textOf({ cluster, decision, choice, current, nextChange, candidates }: 
     `decision  ${decision}: ${choice}`,
     `current   ${current}`,
     `next      ${nextChange}`,
+    ...(note === undefined ? [] : [`note      ${note}`]),
     "",
     rows.length === 0 ? "no candidates" : table([["VERDICT", "TYPE", "EXPIRES", "UID", "SOURCE"], ...rows]),
   ].join("\n");

@@ -105,6 +105,21 @@ async function createCluster({ team }: Desk, name: string): Promise<void> {
       },
     },
   );
+  await writeStatus("elasticsearchclusters", { namespace: team, name }, { capacity: { presentNodes: 3 } });
+}
+
+/** Writes what a controller would report. */
+async function writeStatus(
+  plural: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  status: object,
+): Promise<void> {
+  await cluster.api.send({
+    method: "PATCH",
+    path: `/apis/elasticsearch.k8s.elastic.co/v1alpha1/namespaces/${namespace}/${plural}/${name}/status`,
+    body: { status },
+    contentType: "application/merge-patch+json",
+  } as never);
 }
 
 describe("qm license", () => {
@@ -128,13 +143,25 @@ describe("qm license", () => {
     expect(await type(["license", "import", file, "--cluster", "logs"])).toMatchObject({ code: 0 });
   });
 
-  test("[licensing/Q2][licensing/Q3][licensing/Q4] previews show renewals, deletions and dates; status and explain show the pool", async () => {
+  test("[first-use/12][licensing/Q2][licensing/Q3][licensing/Q4] previews show renewals, deletions and dates; status and explain show the pool", async () => {
     await using place = await desk();
     await importInto(place, await place.file(vendorFile("p1", 100)), "pool");
     await createCluster(place, "logs");
     const explained = await place.qm("explain", "logs");
     expect(explained.out).toMatch(/^decision {2}Selected: p1$/m);
+    expect(explained.out).toMatch(
+      /^note +No license controller has judged EnterpriseLicense pool, .*--domains has licensing/m,
+    );
     expect(explained.out).toMatch(/^Selected +platinum .* p1 +EnterpriseLicense/m);
+    expect(explained).toMatchObject({ code: 3 });
+    await writeStatus(
+      "enterpriselicenses",
+      { namespace: place.pool, name: "pool" },
+      { observedGeneration: 1 },
+    );
+    const judged = await place.qm("explain", "logs");
+    expect(judged).toMatchObject({ code: 0 });
+    expect(judged.out).not.toContain("note ");
     const renewal = await place.qm("preview", "add", await place.file(vendorFile("p2", 400)));
     expect(renewal.out).toMatch(new RegExp(`^${place.team}/logs +p1 +-> +p2 +Selected$`, "m"));
     const deletion = await place.qm("preview", "delete", "pool");

@@ -42,6 +42,12 @@ const capacityPolicy = z
       .min(0)
       .optional()
       .describe("A limit of your own below maxInstances or maxResourceUnits. Defaults to those."),
+    limitPerNamespace: int32()
+      .min(1)
+      .optional()
+      .describe(
+        "Nodes, or units of 64 GiB memory, that the clusters of one namespace may use. Only with mode Enforce. Defaults to no limit.",
+      ),
     overdraftPercent: int32()
       .min(0)
       .max(100)
@@ -86,7 +92,9 @@ const enterpriseLicenseSpec = cel(
           .describe("Requirements on its labels. At most 16."),
       })
       .optional()
-      .describe("Namespaces whose clusters may get a licence. Defaults to all."),
+      .describe(
+        "Namespaces whose clusters may get a license. Defaults to all, but must be set if capacityPolicy.mode is Enforce; {} means all.",
+      ),
     capacityPolicy,
   }),
   ...dateRules,
@@ -97,6 +105,17 @@ const enterpriseLicenseSpec = cel(
   {
     rule: "self.type == 'enterprise' || (has(self.eula) && self.eula.accepted)",
     message: "eula.accepted must be true for a trial",
+  },
+  {
+    rule: "!has(self.capacityPolicy) || self.capacityPolicy.mode != 'Enforce' || has(self.allowedNamespaces)",
+    message:
+      "allowedNamespaces is required with capacityPolicy.mode Enforce: any tenant could use the licenses up otherwise; {} allows all namespaces",
+    fieldPath: ".allowedNamespaces",
+  },
+  {
+    rule: "!has(self.capacityPolicy) || !has(self.capacityPolicy.limitPerNamespace) || self.capacityPolicy.mode == 'Enforce'",
+    message: "needs capacityPolicy.mode Enforce",
+    fieldPath: ".capacityPolicy.limitPerNamespace",
   },
   {
     rule: "!has(self.capacityPolicy) || !has(self.capacityPolicy.limit) || self.capacityPolicy.limit <= (has(self.maxInstances) ? self.maxInstances : self.maxResourceUnits)",

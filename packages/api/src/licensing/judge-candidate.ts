@@ -9,6 +9,7 @@ export type LicenseVerdict =
   | "ParentNotYetValid"
   | "WrongNamespace"
   | "NamespaceNotAllowed"
+  | "ClusterNotRunning"
   | "TypeMismatch"
   | "VersionUnsupported"
   | "TLSRequired"

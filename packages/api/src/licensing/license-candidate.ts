@@ -21,7 +21,7 @@ export interface LicenseCandidate {
   readonly parent?: { readonly startMs: number; readonly expiryMs: number };
   readonly fault?: LicenseFault;
   /** The licence may not be used where the cluster is. */
-  readonly scopeFault?: "WrongNamespace" | "NamespaceNotAllowed";
+  readonly scopeFault?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
   /** Version of the licence format, from the signature. */
   readonly formatVersion?: number;
   /** False if the cluster would exceed what the licence covers. Not asked of the licence that a cluster runs under. */

@@ -10,6 +10,8 @@ export interface LicenseParameters {
   readonly hysteresisMs: number;
   /** So long a licence that vanished is waited for. */
   readonly deletionGraceMs: number;
+  /** Maximum time that a cluster without a running node keeps its place in the pool. */
+  readonly reservationGraceMs: number;
   /** So many days before the expiry of a licence there is an event. */
   readonly warnDays: readonly number[];
   /** Bounds of any sleep. Node fires timers above 24.8 days at once. */
@@ -34,6 +36,7 @@ export const licenseParameters: LicenseParameters = {
   handoverLeadMs: dayMs,
   hysteresisMs: dayMs,
   deletionGraceMs: 15 * minuteMs,
+  reservationGraceMs: hourMs,
   warnDays: [30, 14, 7, 1],
   minSleepMs: minuteMs,
   maxSleepMs: 10 * hourMs,

@@ -2,7 +2,9 @@ import {
   dayMs,
   effectiveExpiryMs,
   type LicenseAssociation,
+  type LicenseCandidate,
   type LicenseParameters,
+  type LicenseVerdict,
 } from "@quartermaster/api/licensing";
 import { canonicalJson } from "@quartermaster/runtime";
 
@@ -11,24 +13,39 @@ import { timeText } from "../expiry/license-state.ts";
 
 type Explanation = NonNullable<NonNullable<LicenseAssociation["status"]>["explanation"]>;
 
-/** So many candidates are listed. */
+/** Number of candidates that are listed. */
 const most = 50;
 
+/**
+ * The candidates that a reader of the namespace may see. Licenses that are reserved for other namespaces are left out, also where another verdict comes
+ * first, e.g. that they expired (security/116).
+ */
+function visible({ selection, candidates }: Binding): readonly Explained[] {
+  return candidates.flatMap((candidate, at): readonly Explained[] =>
+    candidate.scopeFault === "NamespaceNotAllowed"
+      ? []
+      : [{ candidate, verdict: selection.verdicts[at] ?? "TieBreak" }],
+  );
+}
+
+interface Explained {
+  readonly candidate: LicenseCandidate;
+  readonly verdict: LicenseVerdict;
+}
+
 /** How the licence of a cluster was chosen; the time moves only when the rest does. */
-export function explanation(
-  { selection, candidates }: Binding,
-  { before, nowMs, parameters }: ExplanationParts,
-): Explanation {
-  const listed = candidates.slice(0, most).map((candidate, at) => ({
+export function explanation(binding: Binding, { before, nowMs, parameters }: ExplanationParts): Explanation {
+  const shown = visible(binding);
+  const listed = shown.slice(0, most).map(({ candidate, verdict }) => ({
     uid: candidate.uid,
     source: candidate.source,
     type: candidate.type,
     expiry: timeText(effectiveExpiryMs(candidate)),
-    verdict: selection.verdicts[at] ?? "TieBreak",
+    verdict,
   }));
-  const omitted = candidates.length - listed.length;
+  const omitted = shown.length - listed.length;
   const said = {
-    decision: selection.reason,
+    decision: binding.selection.reason,
     parameters: parameterTexts(parameters),
     candidates: listed,
     ...(omitted > 0 ? { omitted } : {}),

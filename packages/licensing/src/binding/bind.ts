@@ -13,7 +13,7 @@ import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 import { clusterNeed } from "../pool/capacity.ts";
 import type { PoolLicense } from "../pool/license-pool.ts";
 import type { Binding } from "./decide-binding.ts";
-import { ownAssociation, poolCopy, retiredSecrets } from "./pool-copy.ts";
+import { licenseCopy, type MadeSecret, ownAssociation, secretsOf, signatureSecret } from "./license-copy.ts";
 
 /** What is in the namespace of a cluster by our hand. */
 export interface BoundNow {
@@ -63,21 +63,31 @@ async function bindPool(
   parts: BindParts,
 ): Promise<void> {
   const { cluster, now, ctx, nowMs } = parts;
-  const copy = poolCopy(cluster, nested, now.copy);
-  if (copy === undefined) return;
-  const { name: secretName } = copy.secret.metadata;
-  const isThere = now.copy?.spec.signatureRef.name === secretName && !isSignatureMissing(cluster);
-  if (!isThere) await createSecret(copy.secret, ctx);
-  const isApplied = appliedUid(cluster) === nested.spec.uid;
-  const retired = isApplied && now.copy?.spec.uid === nested.spec.uid ? retiredSecrets(now.copy) : [];
-  for (const name of retired) await remove(secrets, { ...place(cluster), name }, ctx);
-  const { annotations: _, ...metadata } = copy.license.metadata;
-  await ctx.apply(clusterLicense.kind, retired.length > 0 ? { ...copy.license, metadata } : copy.license);
+  const secret = signatureSecret(cluster, nested);
+  if (secret === undefined) return;
+  const own = await keepSecret(secret, parts);
+  const isApplied = appliedUid(cluster) === nested.spec.uid && now.copy?.spec.uid === nested.spec.uid;
+  const others = madeSecrets(parts).filter(({ name }) => name !== own.name);
+  if (isApplied) await removeSecrets(others, parts);
+  await ctx.apply(clusterLicense.kind, licenseCopy(cluster, nested, [own, ...(isApplied ? [] : others)]));
   const license = { name: licenseNames(cluster.metadata.name).pool, uid: nested.spec.uid };
   await ctx.apply(
     licenseAssociation.kind,
     ownAssociation(cluster, license, { pool, before: now.association, nowMs }),
   );
+}
+
+/** Creates the Secret of a copy, unless the copy has it already. */
+async function keepSecret(secret: Secret, parts: BindParts): Promise<MadeSecret> {
+  const { name } = secret.metadata;
+  const { cluster, now, ctx } = parts;
+  const known = madeSecrets(parts).find((each) => each.name === name) ?? { name };
+  if (now.copy?.spec.signatureRef.name === name && !isSignatureMissing(cluster)) return known;
+  return { name, uid: (await createSecret(secret, ctx)) ?? known.uid };
+}
+
+function madeSecrets({ now: { copy }, cluster }: BindParts): readonly MadeSecret[] {
+  return copy === undefined ? [] : secretsOf(copy, cluster);
 }
 
 async function associate(
@@ -96,32 +106,41 @@ async function release(parts: BindParts): Promise<void> {
 }
 
 /** Its Secrets first: their names are known from the copy alone. */
-async function removeCopy({ cluster, now: { copy }, ctx }: BindParts): Promise<void> {
+async function removeCopy(parts: BindParts): Promise<void> {
+  const { copy } = parts.now;
   if (copy === undefined) return;
-  for (const name of [...retiredSecrets(copy), copy.spec.signatureRef.name])
-    await remove(secrets, { ...place(cluster), name }, ctx);
-  await removeExactly(clusterLicense.kind, copy, ctx);
+  await removeSecrets(madeSecrets(parts), parts);
+  await removeExactly(clusterLicense.kind, copy, parts.ctx);
 }
 
-/** Written blindly: nobody here may read Secrets of other namespaces. The name says what is in it, so that it need not be read. */
-async function createSecret(secret: Secret, { client, signal }: Context): Promise<void> {
+/**
+ * Written without reading: licensing may not read Secrets of other namespaces. The name says what is in it. Returns its uid, or undefined if it was there
+ * already.
+ */
+async function createSecret(secret: Secret, { client, signal }: Context): Promise<string | undefined> {
   try {
-    await client.create(secrets, secret, { signal, isMetadataEnough: true });
+    const { metadata } = await client.create(secrets, secret, { signal, isMetadataEnough: true });
+    return metadata.uid;
   } catch (error) {
     if (classify(error) !== "alreadyExists") throw error;
+    return undefined;
   }
 }
 
-async function remove(
-  kind: Kind,
-  ref: { readonly namespace?: string; readonly name: string },
-  ctx: Context,
+/** A Secret of the name with another uid is another client's, and stays. */
+async function removeSecrets(
+  made: readonly MadeSecret[],
+  { cluster: { metadata }, ctx: { client, signal } }: Pick<BindParts, "cluster" | "ctx">,
 ): Promise<void> {
-  try {
-    await ctx.client.delete(kind, ref, { signal: ctx.signal });
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-  }
+  const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
+  for (const { name, uid } of made)
+    try {
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+      await client.delete(secrets, { ...place, name }, { signal, ...preconditions });
+    } catch (error) {
+      const errorClass = classify(error);
+      if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
+    }
 }
 
 async function removeExactly<O extends KubeObject>(
@@ -134,10 +153,6 @@ async function removeExactly<O extends KubeObject>(
   } catch (error) {
     if (classify(error) !== "notFound") throw error;
   }
-}
-
-function place({ metadata: { namespace } }: Live): { readonly namespace?: string } {
-  return namespace === undefined ? {} : { namespace };
 }
 
 function appliedUid({ status }: ElasticsearchCluster): string | undefined {

@@ -35,6 +35,7 @@ import {
   poolLicenses,
   poolSecrets,
 } from "../licensing-stores.ts";
+import { silentSinceMs } from "../pool/capacity.ts";
 import { LicensePool, type PoolLicense, signatureSecrets } from "../pool/license-pool.ts";
 import { bind, type BoundNow } from "./bind.ts";
 import { type Binding, type BindingSeen, decideBinding } from "./decide-binding.ts";
@@ -111,7 +112,8 @@ const generationOnly = {
 };
 
 /** What of a cluster the choice depends on. */
-function facts({ metadata, status }: ElasticsearchCluster): unknown {
+function facts(cluster: ElasticsearchCluster): unknown {
+  const { metadata, status } = cluster;
   const { generation, labels, annotations, deletionTimestamp } = metadata;
   return [
     generation,
@@ -121,6 +123,7 @@ function facts({ metadata, status }: ElasticsearchCluster): unknown {
     status?.license,
     status?.engine,
     status?.capacity,
+    silentSinceMs(cluster),
   ];
 }
 
@@ -137,13 +140,14 @@ function waiting(
 
 /** Reads what the choice for a cluster depends on. */
 export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): BindingSeen {
-  const { namespace, name, uid } = cluster.metadata;
+  const { namespace, name } = cluster.metadata;
   const place = stores.namespaces.get({ name: namespace });
   return {
     cluster,
     pool: stores.pool,
-    needOfOthers: (license) => needOfOthers(allocationsOf(stores, license), uid),
+    needOfOthers: (license) => needOfOthers(allocationsOf(stores, license), cluster),
     isSourceGone: isSourceGone(cluster, stores),
+    hasPlace: ownSource(cluster, stores) !== undefined,
     namespaceLabels: place === undefined ? undefined : (place.metadata.labels ?? {}),
     licenses: licensesFor(stores, cluster),
     wishes: stores.associations
@@ -154,14 +158,30 @@ export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: Lice
 
 /** Whether the licence that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
 function isSourceGone(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
-  const { association } = boundNow(cluster, stores);
-  const { source, licenseRef } = association?.spec ?? {};
-  if (association === undefined || source === undefined || !isControlledBy(association, cluster))
-    return false;
+  const own = ownSource(cluster, stores);
+  if (own === undefined) return false;
+  const { source, licenseUid } = own;
   // The pool may have moved to another namespace by a setting: of the former one nothing is known.
   if (source.namespace !== stores.licenseNamespace) return false;
   const from = stores.pool.licenses.find(({ license }) => license.metadata.name === source.name);
-  return from === undefined || !from.nested.some(({ spec }) => spec.uid === licenseRef?.uid);
+  return from === undefined || !from.nested.some(({ spec }) => spec.uid === licenseUid);
+}
+
+/** Where the license of a cluster was copied from, by our own association. */
+function ownSource(
+  cluster: Live<ElasticsearchCluster>,
+  stores: LicensingStores,
+):
+  | {
+      readonly source: NonNullable<LicenseAssociation["spec"]["source"]>;
+      readonly licenseUid: string | undefined;
+    }
+  | undefined {
+  const { association } = boundNow(cluster, stores);
+  const { source, licenseRef } = association?.spec ?? {};
+  if (association === undefined || source === undefined || !isControlledBy(association, cluster))
+    return undefined;
+  return { source, licenseUid: licenseRef?.uid };
 }
 
 /** The EnterpriseLicense behind a binding, if it enforces its limits. */
@@ -225,6 +245,7 @@ function eventOf(
       reason: "PinConflict",
       note: "Several associations of the cluster are pinned: pins are ignored.",
     };
+  if (reason === "NoLicenseAvailable" && verdicts.includes("ClusterNotRunning")) return undefined;
   if (reason === "NoLicenseAvailable" && verdicts.includes("CapacityExceeded"))
     return {
       ...event,

@@ -15,7 +15,7 @@ import {
 } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 
-import type { ClusterNeed } from "../pool/capacity.ts";
+import { type OtherNeeds, runState, silentSinceMs } from "../pool/capacity.ts";
 import type { NestedLicense, PoolLicense } from "../pool/license-pool.ts";
 import type { RankedPool } from "../pool/ranked-pool.ts";
 import { type LicenseOffer, poolOffer } from "./pool-offer.ts";
@@ -25,7 +25,7 @@ export interface BindingSeen {
   readonly cluster: Live<ElasticsearchCluster>;
   readonly pool: RankedPool;
   /** What other clusters need of a licence of the pool; asked only of those that enforce their limits. */
-  readonly needOfOthers: (license: Live<EnterpriseLicense>) => ClusterNeed;
+  readonly needOfOthers: (license: Live<EnterpriseLicense>) => OtherNeeds;
   /** Undefined while the namespace is not known. */
   readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
   /** Licences of the namespace that the cluster may get. */
@@ -34,6 +34,8 @@ export interface BindingSeen {
   readonly wishes: readonly Live<LicenseAssociation>[];
   /** The EnterpriseLicense that its licence was copied from is gone, or no longer holds it. */
   readonly isSourceGone: boolean;
+  /** The cluster has a place in the pool. */
+  readonly hasPlace: boolean;
 }
 
 /** What the cluster gets. */
@@ -42,7 +44,7 @@ export type BindingTarget =
   | { readonly kind: "license"; readonly license: Live<ClusterLicense> }
   /** What is there stays. */
   | { readonly kind: "keep" }
-  /** The cluster runs under basic, or is to: nothing is held for it. */
+  /** The cluster runs under basic, or is to, or has stopped: nothing is held for it. */
   | { readonly kind: "release" };
 
 /** The choice, and what follows from it. */
@@ -54,14 +56,30 @@ export interface Binding {
 
 /** Chooses for one cluster. Pure: the controller, the report on its association and `qm license explain` all ask here. */
 export function decideBinding(seen: BindingSeen, nowMs: number, parameters: LicenseParameters): Binding {
-  const offer = withLicenses(poolOffer(seen), seen);
+  const state = runState(seen.cluster, nowMs, parameters);
+  const offer = withLicenses(poolOffer(seen, state), seen);
   const { candidates } = offer;
   const cluster = licensedCluster(seen.cluster);
   const selection = selectLicense({ nowMs, cluster, candidates, parameters });
   const { choice } = selection;
   const chosen = choice.kind === "use" ? offer.targetOf(choice.candidate) : undefined;
-  const isReleased = isLetGo(selection, cluster, seen);
-  return { selection, candidates, target: chosen ?? { kind: isReleased ? "release" : "keep" } };
+  const isReleased = isLetGo(selection, cluster, seen) || (state === "stopped" && seen.hasPlace);
+  return {
+    selection: { ...selection, ...wakeAt(selection, seen, { nowMs, parameters }) },
+    candidates,
+    target: chosen ?? { kind: isReleased ? "release" : "keep" },
+  };
+}
+
+/** Also when the place of a silent cluster becomes free. */
+function wakeAt(
+  { wakeAtMs = Number.POSITIVE_INFINITY }: LicenseSelection,
+  { cluster, hasPlace }: BindingSeen,
+  { nowMs, parameters }: { readonly nowMs: number; readonly parameters: LicenseParameters },
+): Pick<LicenseSelection, "wakeAtMs"> {
+  const freeAtMs = silentSinceMs(cluster) + parameters.reservationGraceMs;
+  const next = hasPlace && freeAtMs > nowMs ? Math.min(wakeAtMs, freeAtMs) : wakeAtMs;
+  return next === Number.POSITIVE_INFINITY ? {} : { wakeAtMs: next };
 }
 
 /** Adds the licences of the cluster's namespace. */

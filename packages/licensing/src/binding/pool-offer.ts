@@ -1,7 +1,7 @@
 import { type LicenseCandidate, rankCandidates, type RankedCandidates } from "@quartermaster/api/licensing";
 import { meetsAll } from "@quartermaster/runtime";
 
-import { type ClusterNeed, clusterNeed, hasRoom } from "../pool/capacity.ts";
+import { type ClusterNeed, clusterNeed, hasRoom, type RunState } from "../pool/capacity.ts";
 import type { PoolLicense } from "../pool/license-pool.ts";
 import type { BindingSeen, BindingTarget } from "./decide-binding.ts";
 
@@ -12,12 +12,12 @@ export interface LicenseOffer {
 }
 
 /** What the pool offers to a cluster: the pool as it was ranked, where nothing speaks against any of its licences. */
-export function poolOffer(seen: BindingSeen): LicenseOffer {
+export function poolOffer(seen: BindingSeen, state: RunState): LicenseOffer {
   const { candidates, origins, licenses } = seen.pool;
   const limited = new Map<LicenseCandidate, LicenseCandidate>();
   const need = clusterNeed(seen.cluster);
   for (const pool of licenses)
-    for (const [candidate, limits] of limitsIn(pool, seen, need))
+    for (const [candidate, limits] of limitsIn(pool, { ...seen, state, need }))
       limited.set(candidate, { ...candidate, ...limits });
   const originals = new Map([...limited].map(([original, copy]) => [copy, original]));
   return {
@@ -35,14 +35,21 @@ type Limits = Pick<LicenseCandidate, "scopeFault" | "hasCapacity">;
 /** Licences of an EnterpriseLicense that are not for this cluster, and why. */
 function limitsIn(
   pool: PoolLicense,
-  seen: BindingSeen,
-  need: ClusterNeed,
+  {
+    namespaceLabels,
+    needOfOthers,
+    state,
+    need,
+  }: BindingSeen & { readonly state: RunState; readonly need: ClusterNeed },
 ): readonly (readonly [LicenseCandidate, Limits])[] {
-  if (!isAllowed(pool, seen.namespaceLabels))
+  if (!isAllowed(pool, namespaceLabels))
     return pool.nested.map(({ candidate }) => [candidate, { scopeFault: "NamespaceNotAllowed" }]);
+  // Its signature would be readable in the namespace, and its place taken, for a cluster that may never run (security/114).
+  if (state !== "running")
+    return pool.nested.map(({ candidate }) => [candidate, { scopeFault: "ClusterNotRunning" }]);
   const { license } = pool;
   if (license.spec.capacityPolicy?.mode !== "Enforce") return [];
-  const others = seen.needOfOthers(license);
+  const others = needOfOthers(license);
   return pool.nested
     .filter(({ spec: { maxNodes } }) => !hasRoom(license, others, { need, maxNodes }))
     .map(({ candidate }) => [candidate, { hasCapacity: false }]);

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense, LicenseParameters } from "@quartermaster/api/licensing";
 
 /** One resource unit. */
 const unitBytes = 64 * 1024 ** 3;
@@ -15,6 +15,31 @@ export function clusterNeed({ spec, status }: ElasticsearchCluster): ClusterNeed
   const declared = spec.nodePools.reduce((sum, { replicas }) => sum + (replicas ?? 0), 0);
   const { desiredNodes = declared, presentNodes = 0, memoryBytes = 0 } = status?.capacity ?? {};
   return { nodes: Math.max(declared, desiredNodes, presentNodes), bytes: memoryBytes };
+}
+
+/** Whether a cluster has nodes that a license would serve: not yet, now, or no longer. */
+export type RunState = "notYet" | "running" | "stopped";
+
+/**
+ * Derives it from what the search domain reports. A cluster without nodes, or whose engine has not answered for `reservationGraceMs`, has stopped. A license
+ * that it runs under is not taken from its engine by that; only its place in the pool becomes free.
+ */
+export function runState(
+  cluster: ElasticsearchCluster,
+  nowMs: number,
+  { reservationGraceMs }: Pick<LicenseParameters, "reservationGraceMs">,
+): RunState {
+  if (clusterNeed(cluster).nodes === 0) return "stopped";
+  if (nowMs >= silentSinceMs(cluster) + reservationGraceMs) return "stopped";
+  return (cluster.status?.capacity?.presentNodes ?? 0) > 0 ? "running" : "notYet";
+}
+
+/** Since when no node answers; infinite while one does. A red cluster answers. */
+export function silentSinceMs({ status }: Pick<ElasticsearchCluster, "status">): number {
+  const available = status?.conditions?.find(({ type }) => type === "Available");
+  const isSilent = available?.status === "False" && available.reason !== "ClusterRed";
+  const sinceMs = isSilent ? Date.parse(available.lastTransitionTime) : Number.NaN;
+  return Number.isNaN(sinceMs) ? Number.POSITIVE_INFINITY : sinceMs;
 }
 
 /** What several clusters need together. */
@@ -53,13 +78,26 @@ export function capacityOf({ spec }: Pick<EnterpriseLicense, "spec">, need: Clus
   };
 }
 
+/** What other clusters have of a license. */
+export interface OtherNeeds {
+  readonly all: ClusterNeed;
+  /** Those of the same namespace. */
+  readonly inNamespace: ClusterNeed;
+}
+
 /** Whether a licence has room for a cluster besides those that it has. Only `Enforce` holds anything back. */
 export function hasRoom(
   license: Pick<EnterpriseLicense, "spec">,
-  others: ClusterNeed,
+  others: OtherNeeds,
   { need, maxNodes }: { readonly need: ClusterNeed; readonly maxNodes: number | undefined },
 ): boolean {
-  if (license.spec.capacityPolicy?.mode !== "Enforce") return true;
-  const { used, allowed } = capacityOf(license, sumNeeds([others, need]));
-  return used <= allowed && need.nodes <= (maxNodes ?? Number.POSITIVE_INFINITY);
+  const { capacityPolicy } = license.spec;
+  if (capacityPolicy?.mode !== "Enforce") return true;
+  const { used, allowed } = capacityOf(license, sumNeeds([others.all, need]));
+  const inNamespace = capacityOf(license, sumNeeds([others.inNamespace, need])).used;
+  return (
+    used <= allowed &&
+    inNamespace <= (capacityPolicy.limitPerNamespace ?? Number.POSITIVE_INFINITY) &&
+    need.nodes <= (maxNodes ?? Number.POSITIVE_INFINITY)
+  );
 }

@@ -2,26 +2,15 @@ import { readFile } from "node:fs/promises";
 
 import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
 import { clusterLicense, enterpriseLicense, licenseAssociation } from "@quartermaster/api/licensing";
-import { classify, type Kind, type KubeObject } from "@quartermaster/runtime";
-import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from "@quartermaster/runtime/kinds";
+import type { Kind, KubeObject } from "@quartermaster/runtime";
 import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 
 import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
+import { enforce, refusalOf } from "../support/license-policies.ts";
 
 const root = new URL("../../../../config/", import.meta.url);
-
-/** What the server says; undefined when it accepts. */
-async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {
-  try {
-    await attempt();
-    return undefined;
-  } catch (error) {
-    if (!["forbidden", "invalid"].includes(classify(error)) || !(error instanceof Error)) throw error;
-    return error.message;
-  }
-}
 
 async function sample(file: string): Promise<KubeObject> {
   return parse(await readFile(new URL(`samples/${file}`, root), "utf8")) as KubeObject;
@@ -35,27 +24,6 @@ function inTeam(bench: LicenceBench, object: KubeObject, spec: object = {}): Kub
     spec: { ...own, ...spec },
   };
   return changed;
-}
-
-/** The shipped policies as copies for the namespace of the team; the disposable takes them away. */
-async function enforce(bench: LicenceBench): Promise<AsyncDisposable> {
-  const stack = new AsyncDisposableStack();
-  const documents = parseAllDocuments(await readFile(new URL("policy/licensing.yaml", root), "utf8"));
-  for (const document of documents) {
-    const policy = document.toJS() as KubeObject & { readonly spec: Readonly<Record<string, unknown>> };
-    const isBinding = policy.kind.endsWith("Binding");
-    const name = `${policy.metadata.name}-${bench.team}`;
-    const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": bench.team } };
-    const spec = isBinding
-      ? { ...policy.spec, policyName: name, matchResources: { namespaceSelector } }
-      : policy.spec;
-    const kind: Kind = isBinding ? validatingAdmissionPolicyBindings : validatingAdmissionPolicies;
-    await bench.client.create(kind, { ...policy, metadata: { name }, spec } as unknown as KubeObject);
-    stack.defer(async () => {
-      await bench.client.delete(kind, { name });
-    });
-  }
-  return stack;
 }
 
 describe("samples", () => {

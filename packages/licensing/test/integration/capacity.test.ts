@@ -22,7 +22,10 @@ async function bound(bench: LicenceBench): Promise<readonly string[]> {
 describe("capacity", () => {
   test("[licensing/C1][licensing/C2] 3 and 4 of 10 are counted; a third of 4 is refused and the first two stay", async () => {
     await using bench = await setUpBench();
-    await bench.createEnterprise("e", [{ uid: "p1" }], { capacityPolicy: { mode: "Enforce" } });
+    await bench.createEnterprise("e", [{ uid: "p1" }], {
+      allowedNamespaces: {},
+      capacityPolicy: { mode: "Enforce" },
+    });
     await bench.createCluster("a", { nodes: 3 });
     await bench.association("a-license", () => true);
     await bench.createCluster("b", { nodes: 4 });
@@ -60,9 +63,11 @@ describe("capacity", () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e1", [{ uid: "p1" }], {
       maxInstances: 3,
+      allowedNamespaces: {},
       capacityPolicy: { mode: "Enforce" },
     });
     await bench.createEnterprise("e2", [{ uid: "p2", daysLeft: 200 }], {
+      allowedNamespaces: {},
       capacityPolicy: { mode: "Enforce" },
     });
     await bench.createCluster("a", { nodes: 3 });
@@ -76,6 +81,7 @@ describe("capacity", () => {
     await using bench = await setUpBench({ isOperating: false });
     await bench.createEnterprise("e", [{ uid: "p1" }], {
       maxInstances: 3,
+      allowedNamespaces: {},
       capacityPolicy: { mode: "Enforce" },
     });
     await Promise.all(["a", "b"].map(async (name) => await bench.createCluster(name, { nodes: 3 })));
@@ -93,6 +99,7 @@ describe("capacity", () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }], {
       maxInstances: 5,
+      allowedNamespaces: {},
       capacityPolicy: { mode: "Enforce" },
     });
     const resize = async (replicas: number): Promise<void> => {
@@ -127,7 +134,12 @@ describe("capacity", () => {
     await bench.client.patch(
       enterpriseLicense.kind,
       { namespace: bench.pool, name: "e" },
-      { patch: { kind: "merge", body: { spec: { capacityPolicy: { mode: "Enforce" } } } } },
+      {
+        patch: {
+          kind: "merge",
+          body: { spec: { allowedNamespaces: {}, capacityPolicy: { mode: "Enforce" } } },
+        },
+      },
     );
     const kept = await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 3);
     expect(kept.spec.source?.name).toBe("e");

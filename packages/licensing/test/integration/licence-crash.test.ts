@@ -98,7 +98,8 @@ async function ordeal({ point, kind }: Crash): Promise<Ordeal> {
   await bench.until(
     clusterLicense.kind,
     { namespace: bench.team, name: "logs-pool" },
-    ({ metadata }) => metadata.annotations === undefined,
+    ({ metadata }) =>
+      metadata.annotations?.["license.k8s.elastic.co/signature-secrets"]?.split(",").length === 1,
   );
   isOver = true;
   const end = await endState(bench);

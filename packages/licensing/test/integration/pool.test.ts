@@ -106,7 +106,8 @@ describe("a pool", () => {
     const copy = await bench.until(
       clusterLicense.kind,
       { namespace: bench.team, name: "logs-pool" },
-      ({ metadata }) => Object.keys(metadata.annotations ?? {}).length === 0,
+      ({ metadata }) =>
+        metadata.annotations?.["license.k8s.elastic.co/signature-secrets"]?.split(",").length === 1,
     );
     await eventually(async (see) => see(await secretsOf(bench)).length === 1 || undefined);
     expect(await secretsOf(bench)).toEqual([copy.spec.signatureRef.name]);

@@ -66,7 +66,13 @@ export interface LicenceBench extends AsyncDisposable {
   operate(options?: OperateOptions): Promise<void>;
   createCluster(
     name: string,
-    more?: { readonly labels?: object; readonly annotations?: object; readonly nodes?: number },
+    more?: {
+      readonly labels?: object;
+      readonly annotations?: object;
+      readonly nodes?: number;
+      /** Whether the search domain reports its nodes as members (default: true). */
+      readonly isRunning?: boolean;
+    },
   ): Promise<Live<ElasticsearchCluster>>;
   /** Writes what the search domain would report. */
   report(name: string, status: object): Promise<void>;
@@ -146,8 +152,8 @@ export async function setUpBench({
     operator: operator.user,
     operatorAccess: operator,
     operate: start,
-    createCluster: async (name, { labels = {}, annotations = {}, nodes = 1 } = {}) =>
-      await client.create(elasticsearchCluster.kind, {
+    createCluster: async (name, { labels = {}, annotations = {}, nodes = 1, isRunning = nodes > 0 } = {}) => {
+      const created = await client.create(elasticsearchCluster.kind, {
         apiVersion: `${LICENSING_GROUP}/v1alpha1`,
         kind: "ElasticsearchCluster",
         metadata: { name, namespace: team, labels, annotations },
@@ -157,7 +163,10 @@ export async function setUpBench({
             { component: "nodes", replicas: nodes, diskSize: "1Gi", roles: ["cluster_manager", "data"] },
           ],
         },
-      } as unknown as ElasticsearchCluster),
+      } as unknown as ElasticsearchCluster);
+      if (isRunning) await bench.report(name, { capacity: { presentNodes: nodes } });
+      return created;
+    },
     report: async (name, status) => {
       await client.patch(
         elasticsearchCluster.kind,

@@ -21,6 +21,7 @@ export function aCluster(
     spec: { general: { version: "8.19.0" }, nodePools: [{ replicas: 3 }] },
     status: {
       engine: { transportTls: true, security: true, minVersion: "8.19.0" },
+      capacity: { presentNodes: 3 },
       ...(license === undefined ? {} : { license }),
     },
   } as unknown as Live<ElasticsearchCluster>;

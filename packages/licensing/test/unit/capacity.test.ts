@@ -1,8 +1,9 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+import { type EnterpriseLicense, licenseParameters } from "@quartermaster/api/licensing";
 import { describe, expect, test } from "vitest";
 
-import { capacityOf, clusterNeed, hasRoom, sumNeeds } from "../../src/pool/capacity.ts";
+import { capacityOf, clusterNeed, hasRoom, runState, sumNeeds } from "../../src/pool/capacity.ts";
+import { aCluster, nowMs } from "../support/license-objects.ts";
 
 const gib = 1024 ** 3;
 
@@ -75,8 +76,67 @@ describe("whether there is room", () => {
       need: 6,
       want: false,
     },
-  ])("$name", ({ mode, others, need, want }) => {
-    const license = enterprise({ maxInstances: 10, capacityPolicy: { mode } });
-    expect(hasRoom(license, nodes(others), { need: nodes(need), maxNodes: 5 })).toBe(want);
+    {
+      name: "for a namespace at its own limit",
+      mode: "Enforce",
+      others: 5,
+      inNamespace: 1,
+      limitPerNamespace: 4,
+      need: 3,
+      want: true,
+    },
+    {
+      name: "not for a namespace above its own limit, although the license has room",
+      mode: "Enforce",
+      others: 2,
+      inNamespace: 2,
+      limitPerNamespace: 4,
+      need: 3,
+      want: false,
+    },
+  ])("$name", ({ mode, others, inNamespace = 0, limitPerNamespace, need, want }) => {
+    const policy = limitPerNamespace === undefined ? { mode } : { mode, limitPerNamespace };
+    const license = enterprise({ maxInstances: 10, capacityPolicy: policy });
+    const used = { all: nodes(others), inNamespace: nodes(inNamespace) };
+    expect(hasRoom(license, used, { need: nodes(need), maxNodes: 5 })).toBe(want);
+  });
+});
+
+describe("whether a cluster runs", () => {
+  const at = (silentMinutes: number, reason = "Unreachable"): object => ({
+    conditions: [
+      {
+        type: "Available",
+        status: "False",
+        reason,
+        lastTransitionTime: new Date(nowMs - silentMinutes * 60_000).toISOString(),
+      },
+    ],
+  });
+  test.each([
+    { name: "not before its engine has answered", replicas: 3, status: {}, want: "notYet" },
+    { name: "with one member", replicas: 3, status: { capacity: { presentNodes: 1 } }, want: "running" },
+    { name: "not with zero nodes", replicas: 0, status: {}, want: "stopped" },
+    {
+      name: "while it has been silent for less than the grace period",
+      replicas: 3,
+      status: { capacity: { presentNodes: 3 }, ...at(59) },
+      want: "running",
+    },
+    {
+      name: "not after it has been silent for the grace period",
+      replicas: 3,
+      status: { capacity: { presentNodes: 3 }, ...at(60) },
+      want: "stopped",
+    },
+    {
+      name: "while it is red, because then it answers",
+      replicas: 3,
+      status: { capacity: { presentNodes: 3 }, ...at(600, "ClusterRed") },
+      want: "running",
+    },
+  ])("$name", ({ replicas, status, want }) => {
+    const given = { ...aCluster("logs"), spec: { nodePools: [{ replicas }] }, status };
+    expect(runState(given as unknown as ElasticsearchCluster, nowMs, licenseParameters)).toBe(want);
   });
 });
