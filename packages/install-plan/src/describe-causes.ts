@@ -53,7 +53,7 @@ function wordsOf(cause: InvalidCause): string {
 const typeWords: ReadonlyMap<string, string> = new Map([
   ["", "has the wrong type or is not a field of this kind; put values in quotes"],
   ["expected string", "must be a string; put the value in quotes"],
-  ["expected numeric (int or float)", "must be a number; remove the quotes"],
+  ["expected numeric (int or float)", "must be a number, in digits and without quotes"],
   ["expected boolean", "must be true or false, without quotes"],
   ["expected list", "must be a list"],
   ["expected map", "must be an object"],

@@ -2,7 +2,7 @@ import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, type Discovery, type System } from "@quartermaster/runtime";
 import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
-import { mayActAs, readAccount } from "./account/account-view.ts";
+import { mayActAs, optInRemedy, readAccount } from "./account/account-view.ts";
 import { asAccount } from "./account/as-account.ts";
 import { restoreOf } from "./confirmation/confirmation.ts";
 import { leftoverPermissions, readLeftovers } from "./handover/leftovers.ts";
@@ -181,7 +181,8 @@ async function preflightAs(
   } catch (error) {
     if (classify(error) !== "forbidden" || (await mayActAs(base.plan, parts.ctx))) throw error;
     const { account } = base;
-    return { account: { kind: "impersonationDenied", uid: account.kind === "missing" ? "" : account.uid } };
+    const uid = account.kind === "missing" ? "" : account.uid;
+    return { account: { kind: "impersonationDenied", uid, remedy: await optInRemedy(base.plan, parts.ctx) } };
   }
 }
 

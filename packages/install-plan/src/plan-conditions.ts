@@ -4,6 +4,7 @@ import { type ConditionUpdate, unreachable, type Why } from "@quartermaster/runt
 import { whyUnusable } from "./account/account-view.ts";
 import { authorOf } from "./account/author.ts";
 import { hasDrifted } from "./drift/drift.ts";
+import { describeNeverThere } from "./handover/replacement.ts";
 import { describeSuperseded, supersededBy } from "./handover/superseded-by.ts";
 import { whyNoTakeover } from "./handover/takeover.ts";
 import { describeIdentity } from "./identity.ts";
@@ -67,6 +68,9 @@ function validated(seen: Seen): ConditionUpdate {
   const isKnown = hasStarted(seen.plan) || isAnswered;
   if (!isKnown)
     return claim("Validated", ["Unknown", reasons.notChecked, "The objects have not been checked yet."]);
+  const neverThere = describeNeverThere(seen.replacement);
+  if (neverThere !== undefined)
+    return claim("Validated", ["True", reasons.notReplaced, `All objects are valid. ${neverThere}`]);
   return claim("Validated", ["True", reasons.validated, "All objects are valid."]);
 }
 

@@ -31,6 +31,7 @@ export const reasons = {
   superseded: "Superseded",
   successorGone: "SuccessorGone",
   inForce: "InForce",
+  notReplaced: "NotReplaced",
   serviceAccountMissing: "ServiceAccountMissing",
   serviceAccountReplaced: "ServiceAccountReplaced",
   authorUnknown: "AuthorUnknown",

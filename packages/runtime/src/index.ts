@@ -1,3 +1,4 @@
+export { ownIdentity, subjectFlag } from "./access/own-identity.ts";
 export { AccessCache, reviewAccess, serviceAccountSubject } from "./access/review-access.ts";
 export { SharedReads } from "./access/shared-reads.ts";
 export type { SharedReadsOptions } from "./access/shared-reads.ts";

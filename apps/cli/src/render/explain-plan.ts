@@ -80,6 +80,7 @@ function fromStatus(plan: InstallPlan, status: Status): readonly Part[] {
     ...detailParts(status),
     ...deletionPart(status),
     ...replacedPart(plan, status),
+    ...neverTherePart(status),
   ];
 }
 
@@ -124,7 +125,7 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ],
   [
     "Collision",
-    "delete the conflicting object; the plan continues automatically. Or set lifecycle.adoption in a new plan",
+    "to keep the object, set lifecycle.adoption in a new plan, which takes it over. Or rename or delete it yourself; the plan continues automatically",
   ],
   [
     "EarlierOwner",
@@ -141,6 +142,8 @@ const reasonRemedies: ReadonlyMap<string, string> = new Map([
   ],
   ["NamespaceMissing", "create the namespace; the plan continues automatically"],
   ["ReplaceConflict", "delete one of the two plans that replace the same one"],
+  ["NotOptedIn", "run the command in the message; the plan continues automatically"],
+  ["KindNotReadable", "create the ClusterRole that the message describes; the plan continues automatically"],
   ["AuthorUnknown", "apply config/policy and create the plan again"],
   ["AuthorizationLost", "grant the plan's author the permission to impersonate its account again"],
   ["PermissionsMissing", "grant the service account what is missing; the plan continues automatically"],
@@ -217,7 +220,8 @@ function detailParts({ details = [] }: Status): readonly Part[] {
 
 const stateRemedies: Readonly<Record<string, string>> = {
   Missing: "lifecycle.recreate: true recreates deleted objects",
-  Conflict: "the object has another owner: delete it, or set lifecycle.adoption in a new plan",
+  Conflict:
+    "the object has another owner: set lifecycle.adoption in a new plan, which takes it over, or delete it yourself",
 };
 
 function deletionPart({ deletion }: Status): readonly Part[] {
@@ -237,6 +241,18 @@ function replacedPart({ metadata }: InstallPlan, { replacedBy, conditions = [] }
   const ref = refOf({ ...metadata, name: replacedBy.name });
   const words = replacedBy.state === "Done" ? "has taken over from it" : "is taking over from it";
   return [{ because: [`plan ${replacedBy.name} ${words}`], remedies: [`qm plan status ${ref}`] }];
+}
+
+/** It is installed and ready, and yet a name in it may be misspelled. */
+function neverTherePart({ conditions = [] }: Status): readonly Part[] {
+  return conditions
+    .filter(({ type, reason }) => type === "Validated" && reason === "NotReplaced")
+    .map(({ message }) => ({
+      because: [`NotReplaced: ${message}`],
+      remedies: [
+        "if the name is misspelled, apply a new plan that names the right one; otherwise do nothing",
+      ],
+    }));
 }
 
 function refOf({ name, namespace }: InstallPlan["metadata"]): string {

@@ -34,6 +34,18 @@ describe("a plan is explained", () => {
       remedies: [],
     },
     {
+      name: "[first-use/7] that is ready, and names a plan that does not exist",
+      given: aPlan({
+        phase: "Installed",
+        observedGeneration: 1,
+        conditions: [aCondition("Ready", "True", "Settled"), aCondition("Validated", "True", "NotReplaced")],
+      }),
+      because: ["NotReplaced: NotReplaced it is."],
+      remedies: [
+        "if the name is misspelled, apply a new plan that names the right one; otherwise do nothing",
+      ],
+    },
+    {
       name: "that is paused and changed",
       given: aPlan({ phase: "Applying", observedGeneration: 0 }, { paused: true }),
       because: [
@@ -62,15 +74,21 @@ describe("a plan is explained", () => {
       remedies: ["qm plan diff web -n shop", "qm plan approve web -n shop"],
     },
     {
-      name: "that cannot be approved yet",
+      name: "[first-use/16] that collides: what keeps the object comes first",
       given: aPlan(
         { phase: "Invalid", preview, conditions: [aCondition("Validated", "False", "Collision")] },
         { approval: "Manual" },
       ),
       because: ["Collision: Collision it is."],
       remedies: [
-        "delete the conflicting object; the plan continues automatically. Or set lifecycle.adoption in a new plan",
+        "to keep the object, set lifecycle.adoption in a new plan, which takes it over. Or rename or delete it yourself; the plan continues automatically",
       ],
+    },
+    {
+      name: "[first-use/5] in a namespace that has not opted in",
+      given: aPlan({ phase: "Forbidden", conditions: [aCondition("Authorized", "False", "NotOptedIn")] }),
+      because: ["NotOptedIn: NotOptedIn it is."],
+      remedies: ["run the command in the message; the plan continues automatically"],
     },
     {
       name: "that lacks a kind which somebody else may bring",

@@ -17,7 +17,9 @@ const replaces = z.strictObject({
   )
     .max(50)
     .optional()
-    .describe("Plans to replace, by name. At most 50."),
+    .describe(
+      "Plans to replace, by name. A plan that does not exist is reported and not waited for. At most 50.",
+    ),
   selector: z
     .string()
     .min(1)

@@ -1,5 +1,13 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Context, type ObjectRef, reviewAccess, unreachable, type Why } from "@quartermaster/runtime";
+import {
+  type Context,
+  type ObjectRef,
+  ownIdentity,
+  reviewAccess,
+  subjectFlag,
+  unreachable,
+  type Why,
+} from "@quartermaster/runtime";
 import { serviceAccounts } from "@quartermaster/runtime/kinds";
 
 import { trustOf } from "../confirmation/confirmation.ts";
@@ -14,7 +22,7 @@ export type AccountView =
   /** Deleted and made again under the same name: not the one that was vouched for, and no confirmation of it counts. */
   | { readonly kind: "replaced"; readonly uid: string; readonly isUnguarded?: true }
   /** The operator may not act as it: the namespace has not opted in. */
-  | { readonly kind: "impersonationDenied"; readonly uid: string }
+  | { readonly kind: "impersonationDenied"; readonly uid: string; readonly remedy: string }
   /** Who made the plan cannot be read, or is not recorded although the operator requires it. */
   | { readonly kind: "authorUnknown"; readonly uid: string; readonly isRecorded: boolean }
   /** the author of the plan may no longer act as it. */
@@ -60,6 +68,13 @@ export async function mayActAs(plan: InstallPlan, { client, signal }: Context): 
   return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal });
 }
 
+/** The command that lets the operator act as the accounts of the plan's namespace; it names the operator's own account. */
+export async function optInRemedy(plan: InstallPlan, { client, signal }: Context): Promise<string> {
+  const { namespace } = accountOf(plan);
+  const subject = subjectFlag(await ownIdentity(client, { signal }));
+  return `to let the operator run plans in this namespace, run kubectl create rolebinding quartermaster-plans --namespace ${namespace} --clusterrole quartermaster-plans ${subject}`;
+}
+
 /** Asked in every reconcile: a permission that is taken away counts from the next write on. */
 async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const { client, signal } = ctx;
@@ -88,7 +103,7 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
     case "impersonationDenied":
       return {
         reason: reasons.notOptedIn,
-        message: `The operator may not impersonate service account ${name}: bind ClusterRole quartermaster-plans to it in this namespace.`,
+        message: `The operator may not impersonate service account ${name}; ${account.remedy}.`,
       };
     case "authorUnknown":
       return {

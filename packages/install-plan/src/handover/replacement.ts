@@ -172,6 +172,18 @@ function createdAt({ metadata }: InstallPlan): string {
   return metadata.creationTimestamp ?? "";
 }
 
+/**
+ * What is said of plans that `spec.replaces.plans` names and that did not exist when the plan began; undefined if there are none. The
+ * plan goes on without them: in a new cluster the plan that it once replaced never comes.
+ */
+export function describeNeverThere({ predecessors }: Pick<Replacement, "predecessors">): string | undefined {
+  const names = predecessors
+    .filter(({ state, uid }) => state === "Gone" && uid === "")
+    .map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return `Nothing is taken over from ${some(names)}: spec.replaces.plans names what did not exist when this plan started.`;
+}
+
 /** Names in one message, and rivals that are reported: the first ones say enough, and more of them change nothing. */
 const namesShown = 3;
 const rivalsShown = 10;

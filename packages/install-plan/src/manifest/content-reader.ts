@@ -3,7 +3,7 @@ import { checkExpression } from "@quartermaster/health";
 import { ApiError, apiVersionOf, classify, type Context } from "@quartermaster/runtime";
 import { namespaces, secrets, type Secret } from "@quartermaster/runtime/kinds";
 
-import { mayActAs } from "../account/account-view.ts";
+import { mayActAs, optInRemedy } from "../account/account-view.ts";
 import { asAccount } from "../account/as-account.ts";
 import { type KindTable, tableKey } from "../manifest/kind-table.ts";
 import type { Content } from "./content.ts";
@@ -218,7 +218,7 @@ async function findManifestSecret(
   } catch (error) {
     if (classify(error) !== "forbidden") throw error;
     if (await mayActAs(plan, ctx)) return "forbidden";
-    const message = `The operator may not impersonate service account ${plan.spec.serviceAccountName}; bind ClusterRole quartermaster-plans to it in this namespace`;
+    const message = `The operator may not impersonate service account ${plan.spec.serviceAccountName}; ${await optInRemedy(plan, ctx)}`;
     throw new ApiError(message, { class: "forbidden", mayHaveActed: false, cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
 import { whyUnusable } from "../account/account-view.ts";
+import { describeNeverThere } from "../handover/replacement.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
 import type { Issue, IssueReason } from "../issue.ts";
@@ -226,18 +227,13 @@ function claims({ plan, manifests }: Seen): readonly PlanAction[] {
 }
 
 function warnings({ plan, content, replacement }: Seen): readonly PlanAction[] {
-  // It may be gone, or never have been there: a slip of the pen leaves the plan that was meant in force.
-  const unknown = replacement.predecessors
-    .filter((predecessor) => predecessor.plan === undefined && predecessor.uid === "")
-    .map(
-      ({ name }) => `Plan ${name} in spec.replaces.plans does not exist, so nothing is taken over from it.`,
-    );
+  const neverThere = describeNeverThere(replacement);
   return [
     ...(content.warnings.length === 0
       ? []
       : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings } as const]),
-    ...(unknown.length === 0
+    ...(neverThere === undefined
       ? []
-      : [{ kind: "warn", plan, reason: "NotReplaced", warnings: unknown } as const]),
+      : [{ kind: "warn", plan, reason: "NotReplaced", warnings: [neverThere] } as const]),
   ];
 }

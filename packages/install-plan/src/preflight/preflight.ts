@@ -110,7 +110,7 @@ export function collisionOf(view: MemberView): readonly Issue[] {
 }
 
 function lateArrival({ stage, index, identity }: Member): Issue {
-  const message = `${describeIdentity(identity)} did not exist in this form when the plan was approved; delete it, or approve a new plan that adopts it.`;
+  const message = `${describeIdentity(identity)} did not exist in this form when the plan was approved; approve a new plan that adopts it, or delete it yourself.`;
   return { reason: "Collision", stage, index, object: identity, message };
 }
 

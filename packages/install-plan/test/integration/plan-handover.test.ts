@@ -113,6 +113,30 @@ describe("one plan takes over from another", () => {
     );
   });
 
+  test("[first-use/7] a plan that names one that does not exist is installed and keeps saying so; one of that name that comes later keeps its objects", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("b", [stage(["of-b"])], replacing("petshop")));
+    const { status } = await bench.installed("b");
+    const said =
+      "Nothing is taken over from petshop: spec.replaces.plans names what did not exist when this plan started.";
+    expect(status?.message).toBe(`Everything is installed and ready. ${said}`);
+    expect(conditionOf(status, "Validated")).toMatchObject({
+      status: "True",
+      reason: "NotReplaced",
+      message: `All objects are valid. ${said}`,
+    });
+    await eventually(async () =>
+      (await bench.events("b")).some(
+        ({ reason, note }) => reason === "NotReplaced" && note.includes("petshop"),
+      ),
+    );
+    await bench.create(bench.plan("petshop", [stage(["of-petshop"])]));
+    await bench.installed("petshop");
+    await bench.patchPlan("b", { metadata: { labels: { touched: "yes" } } });
+    expect((await bench.installed("b")).status?.message).toContain(said);
+    expect((await bench.read("petshop")).status?.phase).toBe("Installed");
+  });
+
   test("[install-plan/87] a successor that is invalid or forbidden leaves its predecessor alone", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [stage(["c"])]));

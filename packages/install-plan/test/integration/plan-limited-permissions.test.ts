@@ -75,14 +75,16 @@ describe("an operator with the limited permissions", () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["kube-root-ca.crt"]);
   });
 
-  test("says that a namespace has not opted in, and goes on when it has", async () => {
+  test("[first-use/5] says that a namespace has not opted in, names its own account and the command, and goes on when it was run", async () => {
     await using bench = await setUpLimited();
     const mark = await bench.audit.mark();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     const { status } = await bench.inPhase("p", "Forbidden");
     const authorized = conditionOf(status, "Authorized");
     expect(authorized).toMatchObject({ status: "False", reason: "NotOptedIn" });
-    expect(authorized?.message).toContain("bind ClusterRole quartermaster-plans");
+    expect(authorized?.message).toBe(
+      `The operator may not impersonate service account ${bench.account}; to let the operator run plans in this namespace, run kubectl create rolebinding quartermaster-plans --namespace ${bench.namespace} --clusterrole quartermaster-plans --serviceaccount ${bench.namespace}:operator.`,
+    );
     expect(await bench.writes(mark)).toEqual([]);
     await optIn(bench);
     await bench.installed("p", 60_000);

@@ -43,10 +43,10 @@ describe("the groups of an author", () => {
     await enforcePolicy(bench, "installplan-author-record.yaml");
     const { api, adminAccess, namespace } = bench;
     const author = await makeIdentity(api, adminAccess, { namespace, name: "author", rules: [makesPlans] });
-    const client = bench.client.as({ user: author.user, groups: [group] });
     // A header carries bytes: the server reads them as UTF-8.
-    const sent = Buffer.from(group, "latin1").toString("utf8");
-    expect(await recordedFor(bench, client)).toEqual([sent, "system:authenticated"]);
+    const bytes = Buffer.from(group, "utf8").toString("latin1");
+    const client = bench.client.as({ user: author.user, groups: [bytes] });
+    expect(await recordedFor(bench, client)).toEqual([group, "system:authenticated"]);
   });
 
   test("[security/95] a group name with a newline gives its bearer no other group", async () => {
@@ -70,6 +70,43 @@ describe("the groups of an author", () => {
     expect(conditionOf(status, "Stalled")?.reason).toBe("AuthorizationLost");
     expect(JSON.parse(text)).toEqual(groups);
     await bystanderInstalls(bench);
+  });
+});
+
+describe("a plan with a mistake in it", () => {
+  test.each([
+    {
+      name: "replaces as a string",
+      spec: { replaces: "petshop-1" },
+      says: /spec\.replaces: Invalid value: "string"/,
+    },
+    { name: "stages as a string", spec: { stages: "web" }, says: /spec\.stages: Invalid value: "string"/ },
+    {
+      name: "a misspelled approval",
+      spec: { approval: "Manuell" },
+      says: /spec\.approval: Unsupported value/,
+    },
+  ])("[first-use/6] $name gets the error of the schema, not a denial", async ({ spec, says }) => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    await enforcePolicy(bench, "installplan-author-record.yaml");
+    await recordedFor(bench, bench.client);
+    const { apiVersion, kind, metadata, spec: sound } = aPlanOf(bench);
+    const created = bench.client.raw({
+      method: "POST",
+      path: `/apis/${apiVersion}/namespaces/${bench.namespace}/installplans`,
+      body: { apiVersion, kind, metadata, spec: { ...sound, ...spec } },
+    });
+    await expect(created).rejects.toMatchObject({ class: "invalid" });
+    await expect(created).rejects.toThrow(says);
+    await expect(created).rejects.not.toThrow(/quartermaster-installplan-author|denied/);
+  });
+
+  test("[first-use/6] metadata without annotations is recorded all the same", async () => {
+    await using bench = await setUpWorkbench({ isOperating: false });
+    await enforcePolicy(bench, "installplan-author-record.yaml");
+    const plan = bench.plan("p", [{ name: "s", resources: [configMap("c")] }]);
+    expect(plan.metadata.annotations).toBeUndefined();
+    expect(await recordedFor(bench, bench.client, plan)).toContain("system:authenticated");
   });
 });
 

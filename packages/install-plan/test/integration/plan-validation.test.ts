@@ -29,6 +29,19 @@ describe("objects that the server would not take", () => {
     expect(await bench.writes(mark)).toEqual([]);
   });
 
+  test.each(["two", "2"])(
+    "[first-use/15] replicas as the text %s get a sentence that is true of it",
+    async (replicas) => {
+      await using bench = await setUpWorkbench();
+      const web = deploymentOf(bench, { app: "a" });
+      await bench.create(
+        bench.plan("p", [{ name: "s", resources: [inline({ ...web, spec: { ...web.spec, replicas } })] }]),
+      );
+      const { status } = await bench.inPhase("p", "Invalid");
+      expect(status?.message).toContain("spec.replicas: must be a number, in digits and without quotes");
+    },
+  );
+
   test("a field that the schema does not know is refused and not dropped", async () => {
     await using bench = await setUpWorkbench();
     const mark = await bench.audit.mark();

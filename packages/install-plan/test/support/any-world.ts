@@ -196,8 +196,9 @@ function accountOf(kind: World["account"]): Seen["account"] {
       return { kind, uid: "u", author: "eve" };
     case "present":
     case "replaced":
-    case "impersonationDenied":
       return { kind, uid: "u" };
+    case "impersonationDenied":
+      return { kind, uid: "u", remedy: "let it" };
     default:
       return unreachable(kind);
   }

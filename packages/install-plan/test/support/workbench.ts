@@ -198,6 +198,7 @@ export async function setUpWorkbench({
             "leases",
             "selfsubjectrulesreviews",
             "selfsubjectaccessreviews",
+            "selfsubjectreviews",
             "subjectaccessreviews",
           ].includes(resource) &&
           (user === operator.user || impersonatedUser === accountUser),

@@ -21,11 +21,11 @@ describe("faults in words", () => {
       want: "data.count: must be a string; put the value in quotes",
     },
     {
-      name: "text where a number is expected",
+      name: "[first-use/15] text where a number is expected",
       given: [
         { field: "spec.replicas", reason: "SchemaMismatch", message: "expected numeric (int or float)" },
       ],
-      want: "spec.replicas: must be a number; remove the quotes",
+      want: "spec.replicas: must be a number, in digits and without quotes",
     },
     {
       name: "a field that does not exist",

@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
   { rule: "accountMissing", given: fresh({ account: { kind: "missing" } }), phase: "Forbidden", actions: [] },
   {
     rule: "accountMissing",
-    given: fresh({ account: { kind: "impersonationDenied", uid: "u" } }),
+    given: fresh({ account: { kind: "impersonationDenied", uid: "u", remedy: "let it" } }),
     phase: "Forbidden",
     actions: [],
   },
