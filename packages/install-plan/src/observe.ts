@@ -10,6 +10,7 @@ import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
 import type { MemberStores } from "./inventory/member-stores.ts";
 import { unwatchableOwnKinds } from "./inventory/unwatchable-kinds.ts";
 import { askAboutJobs } from "./jobs/ask-about-jobs.ts";
+import { explainRunning } from "./jobs/explain-running.ts";
 import { isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
 import { surplusJobs } from "./jobs/surplus-jobs.ts";
 import { type ContentReader, manifestNames } from "./manifest/content-reader.ts";
@@ -62,7 +63,8 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
   const { client, signal } = ctx;
   const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
   const restore = restoreOf(plan, ctx);
-  const jobs = jobsOf(plan, stores, { memory, nowMs, isRestored: restore === "given" });
+  const recorded = jobsOf(plan, stores, { memory, nowMs, isRestored: restore === "given" });
+  const jobs = isUsable ? await explainRunning(recorded, looking) : recorded;
   const base = {
     plan,
     ownerLabels,

@@ -31,6 +31,8 @@ export class PlanMemory {
   readonly startedJobs = new Set<IdentityKey>();
   /** Of workloads among the plan's objects that are not ready. */
   readonly podLooks = new Map<IdentityKey, PodLook>();
+  /** Of the Job of a stage that runs; one runs at a time. */
+  jobLook: { readonly jobName: string; readonly look: PodLook } | undefined;
   /** Warnings that were reported to users. */
   readonly told = new Set<string>();
   /** When each thing that is waited for was first seen, by the monotonic clock. */

@@ -58,7 +58,10 @@ const detail = z.strictObject({
 const jobStatus = z.strictObject({
   stage: z.string().describe("Stage of the job."),
   name: z.string().describe("Name of the job in the plan."),
-  jobName: z.string().optional().describe("Name of the Job object."),
+  jobName: z
+    .string()
+    .optional()
+    .describe("Name of the Job object. Absent if the Job has ended and is not kept."),
   attempt: int32()
     .default(0)
     .describe("Number of the current try, counted over all attempts of the plan. Defaults to 0."),

@@ -132,7 +132,7 @@ const job = z.strictObject({
     .enum(["OnFailure", "Always", "Never"])
     .default("OnFailure")
     .describe(
-      "Which finished Jobs are kept. OnFailure: failed ones. Always: all. Never: none. A Job that timed out is always deleted. Defaults to OnFailure.",
+      "Which finished Jobs are kept. OnFailure: failed ones, including those that timed out. Always: all. Never: none. A Job that Kubernetes does not end at its deadline is always deleted. Defaults to OnFailure.",
     ),
 });
 

@@ -31,6 +31,8 @@ export interface JobView {
   readonly state: JobRecord["state"];
   readonly live?: Job;
   readonly message?: string;
+  /** When its pods are read again, while it runs. */
+  readonly lookDueInMs?: number;
   /** Tries that are left in this attempt of the plan. */
   readonly triesLeft: number;
 }
@@ -174,24 +176,36 @@ export function isOwnJob(job: Job, plan: InstallPlan): boolean {
   return isOwner && isLabelledBy(job, plan.metadata);
 }
 
-/** State of a job, for the status. Times are noted when they are first seen and stay for as long as the try is the same. */
+/** State of a job, for the status. The name of a Job that is no longer there, or not for long, would only mislead. */
 export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
+  const isThere = !hasEnded(job) || (job.live !== undefined && isKept(job));
+  return {
+    stage: job.stage,
+    name: job.spec.name,
+    ...(isThere ? { jobName: job.jobName } : {}),
+    attempt: job.attempt,
+    planAttempt: job.planAttempt,
+    tries: job.tries,
+    state: job.state,
+    ...timesOf(job, before, now),
+    ...(job.message === undefined ? {} : { message: job.message }),
+  };
+}
+
+/** Noted when they are first seen; they stay for as long as the try is the same. */
+function timesOf(
+  job: JobView,
+  before: readonly JobRecord[],
+  now: Date,
+): Pick<JobRecord, "startedAt" | "finishedAt"> {
   const known = before.find(
     ({ stage, name, attempt }) => stage === job.stage && name === job.spec.name && attempt === job.attempt,
   );
   const startedAt = known?.startedAt ?? (job.state === "Waiting" ? undefined : timestampOf(now));
   const finishedAt = hasEnded(job) ? (known?.finishedAt ?? timestampOf(now)) : undefined;
   return {
-    stage: job.stage,
-    name: job.spec.name,
-    jobName: job.jobName,
-    attempt: job.attempt,
-    planAttempt: job.planAttempt,
-    tries: job.tries,
-    state: job.state,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(job.message === undefined ? {} : { message: job.message }),
   };
 }
 
@@ -229,15 +243,15 @@ function isPresent({ live }: JobView): boolean {
   return live !== undefined && live.metadata.deletionTimestamp === undefined;
 }
 
-/** One that hangs is never kept: it would run on. */
-function isKept({ state, spec: { keep } }: JobView): boolean {
+/** One that Kubernetes has not ended is never kept: it would run on. */
+function isKept({ state, live, spec: { keep } }: JobView): boolean {
   switch (state) {
     case "Succeeded":
       return keep === "Always";
     case "Failed":
       return keep !== "Never";
     case "TimedOut":
-      return false;
+      return keep !== "Never" && live !== undefined && trueCondition(live, "Failed") !== undefined;
     case "Waiting":
     case "Running":
       return true;

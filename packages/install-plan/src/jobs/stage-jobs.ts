@@ -15,7 +15,8 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   if (next === undefined) return undefined;
   const { state, spec } = next;
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
-  const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.`);
+  const failing = next.message === undefined ? "" : ` ${next.message}`;
+  const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.${failing}`);
   const actions: readonly PlanAction[] =
     state === "Waiting"
       ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
@@ -26,8 +27,13 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
     actions,
     // Whether it runs is reported when it does: the server may refuse it.
     isInterim: actions.length > 0,
-    outcome: waiting(why, actions.length > 0 ? 1_000 : spec.timeoutSeconds * 1000 + 3_000),
+    outcome: waiting(why, actions.length > 0 ? 1_000 : recheckMs(next)),
   });
+}
+
+/** Its Job reports its end by itself; why its pods fail has to be read. */
+function recheckMs({ spec, lookDueInMs }: JobView): number {
+  return Math.min(spec.timeoutSeconds * 1000 + 3_000, lookDueInMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Done, or failed where the plan does not mind, and the status says so. */

@@ -16,7 +16,7 @@ import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 import type { WriteFailure } from "../write-failure.ts";
-import { nextLookMs } from "./pod-looks.ts";
+import { lookDueInMs, mayNotLook } from "./pod-looks.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {
@@ -119,10 +119,11 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
     hasStatusSubresource: !isPlanInstalled && facts.hasOwnStatus(member),
   });
   if (look === undefined || opensGate(verdict.state)) return verdict;
-  const lookAgainMs = nextLookMs(look, live);
-  if (lookAgainMs === undefined) return verdict;
-  const dueInMs = Math.max(1, look.atMs + lookAgainMs - nowMs);
-  return { ...verdict, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
+  const dueInMs = lookDueInMs(look, live, nowMs);
+  const said =
+    look.isForbidden === true ? { ...verdict, message: `${verdict.message} ${mayNotLook}` } : verdict;
+  if (dueInMs === undefined) return said;
+  return { ...said, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
 }
 
 /** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */

@@ -15,7 +15,7 @@ import type { Member } from "../member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 
-/** What was found at the pods of a workload that is not ready. */
+/** What was found at the pods of a workload or of a Job of a stage. */
 export interface PodLook {
   /** By the monotonic clock. */
   readonly atMs: number;
@@ -25,6 +25,8 @@ export interface PodLook {
   readonly resourceVersion: string | undefined;
   /** Undefined when the pods say nothing, or could not be read. */
   readonly trouble?: PodTrouble;
+  /** The account may not list pods: why they are not ready stays unknown until it may. */
+  readonly isForbidden?: true;
 }
 
 /** What looking needs. */
@@ -77,6 +79,8 @@ function isUnreadyWorkload({ member, ownership, health }: MemberView): boolean {
 
 const shortestMs = 1_000;
 const longestMs = 60_000;
+/** What a kubelet reports is in the status after a tenth more of the time that it took to report it. */
+const share = 10;
 /** By then the pods have said what they have to say; a change of the workload itself still leads to another look. */
 const lookingMs = 10 * 60_000;
 
@@ -89,25 +93,46 @@ export function isLookDue(last: PodLook | undefined, live: KubeObject | undefine
   return nowMs - last.atMs >= (nextLookMs(last, live) ?? Number.POSITIVE_INFINITY);
 }
 
+/** Milliseconds until the next look; undefined when only a change of the workload leads to one. */
+export function lookDueInMs(last: PodLook, live: KubeObject | undefined, nowMs: number): number | undefined {
+  const afterMs = nextLookMs(last, live);
+  return afterMs === undefined ? undefined : Math.max(1, last.atMs + afterMs - nowMs);
+}
+
+/** What is said where the account may not list pods. */
+export const mayNotLook = "To see why, let the service account list pods.";
+
 /** How long after a look the next one is due; undefined when only a change of the workload leads to one. */
 export function nextLookMs(last: PodLook, live: KubeObject | undefined): number | undefined {
   if (live?.metadata.resourceVersion !== last.resourceVersion) return shortestMs;
   const elapsedMs = last.atMs - last.sinceMs;
-  return elapsedMs >= lookingMs ? undefined : Math.min(longestMs, Math.max(shortestMs, elapsedMs / 2));
+  return elapsedMs >= lookingMs ? undefined : Math.min(longestMs, Math.max(shortestMs, elapsedMs / share));
 }
 
-async function look({ member, live }: MemberView, { memory, nowMs, account }: PodLookParts): Promise<void> {
-  const trouble = live === undefined ? undefined : podTroubleOf(await podsOf(live, account));
-  memory.podLooks.set(member.key, {
+async function look({ member, live }: MemberView, parts: PodLookParts): Promise<void> {
+  const { podLooks } = parts.memory;
+  podLooks.set(member.key, await lookAtPods(podLooks.get(member.key), live, parts));
+}
+
+/** Reads the pods of a workload as the plan's account: what keeps them from being ready. */
+export async function lookAtPods(
+  last: PodLook | undefined,
+  live: KubeObject | undefined,
+  { nowMs, account }: Pick<PodLookParts, "nowMs" | "account">,
+): Promise<PodLook> {
+  const found = live === undefined ? [] : await podsOf(live, account);
+  const trouble = found === "forbidden" ? undefined : podTroubleOf(found);
+  return {
     atMs: nowMs,
-    sinceMs: memory.podLooks.get(member.key)?.sinceMs ?? nowMs,
+    sinceMs: last?.sinceMs ?? nowMs,
     resourceVersion: live?.metadata.resourceVersion,
     ...(trouble === undefined ? {} : { trouble }),
-  });
+    ...(found === "forbidden" ? { isForbidden: true } : {}),
+  };
 }
 
-/** None where the account may not read them, or the server does not answer: then the workload's own words have to do. */
-async function podsOf(live: KubeObject, account: Client): Promise<readonly KubeObject[]> {
+/** None where the server does not answer: then the workload's own words have to do. */
+async function podsOf(live: KubeObject, account: Client): Promise<readonly KubeObject[] | "forbidden"> {
   const labelSelector = selectorOf(live);
   const { namespace } = live.metadata;
   if (labelSelector === undefined || namespace === undefined) return [];
@@ -116,7 +141,7 @@ async function podsOf(live: KubeObject, account: Client): Promise<readonly KubeO
     return items.filter((pod) => isPodOf(pod, live));
   } catch (error) {
     if (!(error instanceof ApiError) || error.class === "aborted") throw error;
-    return [];
+    return error.class === "forbidden" ? "forbidden" : [];
   }
 }
 

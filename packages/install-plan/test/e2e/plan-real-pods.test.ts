@@ -78,7 +78,7 @@ describe.runIf(hasRealNodes())("pods on a real node", () => {
     expect(stdout).toContain("Forbidden");
   });
 
-  test("a rollout that does not progress names the image and the exit code that its pods report", async () => {
+  test("[first-use/10] a rollout that does not progress names the image and the exit code that its pods report", async () => {
     await makeAdministrator(operator);
     const busybox = "quartermaster.local/busybox:1";
     await createPlan("web-1", [deployment("web", { image: busybox, command: ["sleep", "3600"] })]);

@@ -1,6 +1,6 @@
 import { planAnnotations } from "@quartermaster/api";
-import { jobs } from "@quartermaster/runtime/kinds";
-import { eventually } from "@quartermaster/testkit";
+import { jobs, pods } from "@quartermaster/runtime/kinds";
+import { aJob, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { conditionOf } from "../support/conditions.ts";
@@ -15,6 +15,11 @@ function quickRetry(maxAttempts: number): { readonly retry: object } {
 async function jobNames(bench: Workbench): Promise<readonly string[]> {
   const { items } = await bench.client.listPage(jobs, { namespace: bench.namespace });
   return items.map(({ metadata }) => metadata.name);
+}
+
+async function runningPods(bench: Workbench): Promise<number> {
+  const { items } = await bench.client.listPage(pods, { namespace: bench.namespace });
+  return items.filter(({ status }) => status?.phase === "Running").length;
 }
 
 async function exists(bench: Workbench, name: string): Promise<boolean> {
@@ -111,12 +116,45 @@ describe("jobs between stages", () => {
     expect(await exists(bench, "second")).toBe(true);
   });
 
-  test("[install-plan/55] a job that hangs is deleted and the plan says JobTimeout", async () => {
+  test.each([
+    { keep: "OnFailure", left: 1 },
+    { keep: "Never", left: 0 },
+  ])(
+    "[install-plan/55] a job that hangs is ended and the plan says JobTimeout; with keep: $keep Jobs left: $left",
+    async ({ keep, left }) => {
+      await using bench = await setUpWorkbench();
+      await bench.create(
+        bench.plan("p", [{ name: "a", jobs: [job("hang", "run", { timeoutSeconds: 2, keep })] }]),
+      );
+      const { status } = await bench.until("p", ({ phase }) => phase === "Failed");
+      expect(conditionOf(status, "Stalled")?.reason).toBe("JobTimeout");
+      await eventually(
+        async () => (await runningPods(bench)) === 0 && (await jobNames(bench)).length === left,
+      );
+      const names = await jobNames(bench);
+      const recorded = await bench.until("p", ({ jobs: records = [] }) =>
+        names.length === 0 ? records[0]?.jobName === undefined : records[0]?.jobName === names[0],
+      );
+      expect(recorded.status?.jobs).toMatchObject([{ name: "hang", state: "TimedOut" }]);
+    },
+  );
+
+  test("[first-use/4] pods that fail are shown while the job runs, and after its timeout the Job stays with them", async () => {
     await using bench = await setUpWorkbench();
-    await bench.create(bench.plan("p", [{ name: "a", jobs: [job("hang", "run", { timeoutSeconds: 2 })] }]));
+    const template = { ...aJob({ name: "migrate", outcome: "fail" }).spec, backoffLimit: 6 };
+    const jobsOfStage = [{ name: "migrate", timeoutSeconds: 6, template }];
+    await bench.create(bench.plan("p", [{ name: "a", jobs: jobsOfStage }]));
+    const running = await bench.until("p", ({ message = "" }) => message.includes("Pod p-a-migrate"));
+    expect(running.status).toMatchObject({ phase: "RunningJobs", jobs: [{ state: "Running" }] });
+    expect(running.status?.message).toMatch(
+      /^Job migrate of stage a is running\. Pod p-a-migrate-\S+: container \S+ exited with code 1; check its logs\.$/,
+    );
     const { status } = await bench.until("p", ({ phase }) => phase === "Failed");
     expect(conditionOf(status, "Stalled")?.reason).toBe("JobTimeout");
-    await eventually(async () => (await jobNames(bench)).length === 0);
+    const [record] = status?.jobs ?? [];
+    expect(await jobNames(bench)).toEqual([record?.jobName]);
+    const { items } = await bench.client.listPage(pods, { namespace: bench.namespace });
+    expect(items.map((pod) => pod.status?.phase)).toContain("Failed");
   });
 
   test("[install-plan/56] an operator that starts anew waits for the Job that runs", async () => {

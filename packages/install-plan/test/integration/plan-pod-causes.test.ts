@@ -46,7 +46,7 @@ async function podReads(bench: Workbench, mark: AuditMark): Promise<readonly Aud
   return entries.filter(({ user }) => user === bench.operator);
 }
 
-test("a plan names the cause that a pod of its workload reports, read as its account", async () => {
+test("[first-use/10] a plan names the cause that a pod of its workload reports, read as its account", async () => {
   await using bench = await setUpWorkbench();
   const mark = await bench.audit.mark();
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(deployment())] }]));
@@ -65,13 +65,14 @@ test("a plan names the cause that a pod of its workload reports, read as its acc
   );
 });
 
-test("where the account may not read pods, the plan says what the workload itself says", async () => {
+test("[first-use/10] where the account may not read pods, the plan says what the workload itself says, and which permission is missing", async () => {
   const rules = [{ apiGroups: ["apps"], resources: ["deployments"], verbs: ["*"] }];
   await using bench = await setUpWorkbench({ rules });
   const mark = await bench.audit.mark();
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(deployment())] }]));
   await eventually(async () => (await podReads(bench, mark)).some(({ code }) => code === 403));
   const { status } = await bench.until("p", ({ message = "" }) => message.includes("0 of 1"));
+  expect(status?.message).toContain("To see why, let the service account list pods.");
   expect(status?.details).toMatchObject([{ state: "InProgress", reason: "ReplicasMissing" }]);
 });
 

@@ -1,8 +1,9 @@
 import type { Job } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { jobViews } from "../../src/jobs/job-view.ts";
+import { endedJobs, jobRecord, jobViews } from "../../src/jobs/job-view.ts";
 import { aPlan } from "../support/plans.ts";
+import { aSeen } from "../support/seen.ts";
 
 const at = "2026-01-01T00:00:00Z";
 const record = { stage: "s", name: "migrate", jobName: "any", attempt: 1, state: "Succeeded" };
@@ -112,3 +113,41 @@ describe("a Job that is neither complete nor failed", () => {
     expect(view?.state).toBe(want);
   });
 });
+
+describe("a Job that has ended", () => {
+  const lateMs = 700_000;
+  test.each([
+    { keep: "OnFailure", type: "Complete", state: "Succeeded", goes: true },
+    { keep: "Always", type: "Complete", state: "Succeeded", goes: false },
+    { keep: "OnFailure", type: "Failed", state: "Failed", goes: false },
+    { keep: "Never", type: "Failed", state: "Failed", goes: true },
+    { keep: "OnFailure", type: "Deadline", state: "TimedOut", goes: false },
+    { keep: "Always", type: "Deadline", state: "TimedOut", goes: false },
+    { keep: "Never", type: "Deadline", state: "TimedOut", goes: true },
+    // Kubernetes has not ended it: it would run on.
+    { keep: "OnFailure", type: undefined, state: "TimedOut", goes: true },
+    { keep: "Always", type: undefined, state: "TimedOut", goes: true },
+  ] as const)(
+    "[first-use/4] with keep: $keep and its end $type is $state; it goes: $goes",
+    ({ keep, type, state, goes }) => {
+      const live = type === "Deadline" ? pastDeadline : aLiveJob(type);
+      const job = { name: "migrate", template: { template: {} }, keep };
+      const known = { ...record, state, planAttempt: 1, tries: 1 };
+      const plan = aPlan("p", {
+        spec: { stages: [{ name: "s", resources: [], jobs: [job] }] },
+        status: { startedAt: at, jobs: [known] },
+      });
+      const jobs = jobViews({ plan, planAttempt: 1, find: () => live, elapsedMs: () => lateMs });
+      const { actions } = endedJobs({ ...aSeen(plan), jobs });
+      expect(jobs.map((view) => view.state)).toEqual([state]);
+      expect(actions).toHaveLength(goes ? 1 : 0);
+      // The status names a Job only for as long as it is there.
+      expect(jobs.map((view) => "jobName" in jobRecord(view, [], new Date(0)))).toEqual([!goes]);
+    },
+  );
+});
+
+const pastDeadline: Job = {
+  ...aLiveJob(),
+  status: { conditions: [{ type: "Failed", status: "True", reason: "DeadlineExceeded" }] },
+};
