@@ -150,6 +150,26 @@ describe("a running control plane", () => {
     );
   });
 
+  test("[first-use/19] schedules a pod that requests ephemeral storage on a simulated node", async () => {
+    const resources = { requests: { cpu: "100m", memory: "64Mi", "ephemeral-storage": "1Gi" } };
+    const containers = [{ name: "main", image: "nowhere.invalid/none:1", resources }];
+    await admin.send({
+      method: "POST",
+      path: "/api/v1/namespaces/default/pods",
+      body: { apiVersion: "v1", kind: "Pod", metadata: { name: "stores" }, spec: { containers } },
+    });
+    let phase: string | undefined;
+    await eventually(
+      async () => {
+        const { object } = await get("/api/v1/namespaces/default/pods/stores");
+        ({ phase } = object["status"] as { readonly phase?: string });
+        return phase === "Running" ? true : undefined;
+      },
+      () => `the pod is ${String(phase)}`,
+    );
+    expect(phase).toBe("Running");
+  });
+
   test("[local-cluster/LC-15] calls a mutating webhook on loopback and trusts it by its CA", async () => {
     const authority = await createAuthority("webhook", realSystem);
     const { certificatePem, keyPem } = await authority.issue({
