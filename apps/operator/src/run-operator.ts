@@ -71,10 +71,16 @@ function clusterOf({
   };
 }
 
-function leaseOf({ leaseNamespace, identity }: Settings): Pick<RunOptions, "lease" | "identity"> {
+function leaseOf({
+  leaseNamespace,
+  identity,
+  podUid,
+}: Settings): Pick<RunOptions, "lease" | "identity" | "pod"> {
+  const isPod = leaseNamespace !== undefined && identity !== undefined && podUid !== undefined;
   return {
     ...(leaseNamespace === undefined ? {} : { lease: { namespace: leaseNamespace } }),
     ...(identity === undefined ? {} : { identity }),
+    ...(isPod ? { pod: { namespace: leaseNamespace, name: identity, uid: podUid } } : {}),
   };
 }
 

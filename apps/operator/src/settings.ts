@@ -25,6 +25,7 @@ export interface Settings {
   /** Namespace of the lease; undefined where this replica is the only one. */
   readonly leaseNamespace?: string;
   readonly identity?: string;
+  readonly podUid?: string;
   /** Parts of the suite that run. */
   readonly domains: readonly DomainName[];
   /** What this replica does. */
@@ -132,6 +133,7 @@ const options = {
     variable: "QM_IDENTITY",
     about: "name of this replica in the lease, e.g. its pod (default: random)",
   },
+  "pod-uid": { variable: "QM_POD_UID", about: "UID of the pod that --identity names, for events about it" },
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time (default: 4)" },
   "require-author": {
     variable: "QM_REQUIRE_AUTHOR",
@@ -216,6 +218,7 @@ const shape = z.object({
   "log-level": z.enum(["debug", "info", "warn", "error"]).default("info"),
   "lease-namespace": namespaceName.optional(),
   identity: z.string().optional(),
+  "pod-uid": z.string().optional(),
   concurrency: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
   "require-author": z
     .enum(["true", "false"])
@@ -257,6 +260,7 @@ export function readSettings(
     ...optional("watchNamespace", data["watch-namespace"]),
     ...optional("leaseNamespace", data["lease-namespace"]),
     ...optional("identity", data.identity),
+    ...optional("podUid", data["pod-uid"]),
     ...optional("metricsHost", data["metrics-host"]),
     ...optional("subscriptionConfigPath", data["subscription-config"]),
     ...optional("licenseKeyPath", data["license-key-file"]),

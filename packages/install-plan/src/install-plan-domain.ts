@@ -20,6 +20,7 @@ export interface InstallPlanDomainOptions {
 export function installPlanDomain({ requireAuthor = false }: InstallPlanDomainOptions = {}): Domain {
   return {
     name: "install-plan",
+    grantedBy: "config/rbac-limited/operator.yaml",
     permissions,
     controllers: ({ system, transport, series, concurrency, namespace, stored }) => {
       const place = namespace === undefined ? {} : { namespace };

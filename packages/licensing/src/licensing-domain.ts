@@ -20,6 +20,7 @@ import { enterpriseLicenseController } from "./pool/enterprise-license-controlle
 export function licensingDomain(settings: LicensingSettings = licensingSettings): Domain {
   return {
     name: "licensing",
+    grantedBy: "config/rbac-limited/optional/licensing.yaml",
     permissions: licensingPermissions,
     controllers: ({ system, concurrency, namespace, series, stored }) => {
       const place = namespace === undefined ? {} : { namespace };

@@ -24,4 +24,6 @@ export const reasons = {
   internalError: "InternalError",
   /** Event: an object is nested too deeply to be worked with. */
   objectUnusable: "ObjectUnusable",
+  /** Event on the operator's pod: a domain lacks permissions. */
+  domainOff: "DomainOff",
 } as const;

@@ -46,6 +46,7 @@ export function searchDomain({
 }: SearchDomainOptions = {}): Domain {
   return {
     name: "search",
+    grantedBy: "config/rbac-limited/optional/search.yaml",
     permissions: searchPermissions,
     controllers: ({ system, concurrency, namespace, log, series }) => {
       const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };

@@ -31,6 +31,7 @@ export function subscriptionDomain({
   ];
   return {
     name: "subscription",
+    grantedBy: "config/rbac-limited/operator.yaml and config/rbac-limited/optional/subscription.yaml",
     permissions: [...bundlePermissions, ...webhookPermissions],
     controllers: ({ concurrency, namespace, series, stored }) => {
       const place = namespace === undefined ? {} : { namespace };

@@ -27,6 +27,8 @@ export interface ControllerReport {
   readonly queued: number;
   /** Reconciler under way. */
   readonly active: number;
+  /** Kinds that it may not watch: until it may, it does not work. */
+  readonly forbidden: readonly string[];
 }
 
 /** A controller with its informers, its queue and its workers. Informers start at once, so that a stand-by is warm. */
@@ -89,6 +91,11 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     await this.#sources.settled();
   }
 
+  /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
+  async answered(): Promise<void> {
+    await this.#sources.answered();
+  }
+
   /** Works until the term's end; resolves when the last reconcile is over. Never rejects. */
   async work(term: Term): Promise<void> {
     const workers = Array.from({ length: this.#concurrency }, async () => await this.#worker(term));
@@ -105,7 +112,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
 
   /** As plain data. */
   report(): ControllerReport {
-    return { name: this.name, queued: this.#queue.depth, active: this.#active };
+    const { forbidden } = this.#sources;
+    return { name: this.name, queued: this.#queue.depth, active: this.#active, forbidden };
   }
 
   /** With low priority: whatever people do now comes first. */

@@ -9,6 +9,8 @@ export interface Controller {
   readonly name: string;
   /** Objects worked on at the same time. */
   readonly concurrency: number;
+  /** The domain that it belongs to, and what grants the domain's permissions. */
+  readonly domain?: { readonly name: string; readonly grantedBy?: string };
   /** Starts the informers it needs; work begins when the manager says so. */
   launch(host: ControllerHost): LaunchedController;
 }
@@ -17,6 +19,8 @@ export interface Controller {
 export interface LaunchedController {
   readonly name: string;
   settled(): Promise<void>;
+  /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
+  answered(): Promise<void>;
   work(term: Term): Promise<void>;
   stop(): Promise<void>;
   report(): ControllerReport;

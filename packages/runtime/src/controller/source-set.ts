@@ -33,6 +33,7 @@ export class SourceSet<Obj extends KubeObject> {
   readonly #pool: InformerPool;
   /** By what was asked for: a kind may be named twice, with different selectors. */
   readonly #handles = new Map<string, InformerHandle>();
+  readonly #kindNames = new Map<string, string>();
   /** By kind, as first named; what reconciles read. */
   readonly #stores = new Map<string, ReadStore>();
   #enqueue: SourceWiring<Obj>["enqueue"] | undefined;
@@ -55,6 +56,17 @@ export class SourceSet<Obj extends KubeObject> {
   /** Resolves once every informer has its first picture, or its kind is not served. */
   async settled(): Promise<void> {
     for (const handle of this.#handles.values()) await handle.synced;
+  }
+
+  /** Resolves as `settled` does, or once the server has said which kinds we may not watch. */
+  async answered(): Promise<void> {
+    for (const handle of this.#handles.values()) await handle.firstResponse;
+  }
+
+  /** Kinds that we may not watch: without them the controller does not work. */
+  get forbidden(): readonly string[] {
+    const refused = [...this.#handles].filter(([, handle]) => handle.isForbidden);
+    return [...new Set(refused.map(([id]) => this.#kindNames.get(id) ?? id))];
   }
 
   async release(): Promise<void> {
@@ -137,6 +149,7 @@ export class SourceSet<Obj extends KubeObject> {
     const handle = known ?? this.#pool.acquire(request);
     this.#handles.set(id, handle);
     const name = nameOfKind(request.kind);
+    this.#kindNames.set(id, name);
     if (!this.#stores.has(name)) this.#stores.set(name, handle.store);
     return handle;
   }

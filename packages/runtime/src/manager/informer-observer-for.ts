@@ -12,10 +12,13 @@ export function informerObserverFor({
   telemetry,
   log,
   record,
+  refused,
 }: {
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly record: (occurrence: Occurrence) => void;
+  /** A kind may not be watched. */
+  readonly refused: () => void;
 }): InformerObserver {
   return {
     ...telemetry,
@@ -28,6 +31,7 @@ export function informerObserverFor({
       const { kind, state, error } = event;
       if (error === undefined) log.debug("watch changed", { kind, state });
       else log.warn("watch has trouble", { kind, state, code: classify(error), err: error });
+      if (classify(error) === "forbidden") refused();
     },
     quarantined: (event) => {
       telemetry.quarantined?.(event);

@@ -13,6 +13,7 @@ import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "../system/finishes-within.ts";
 import { informerObserverFor, leftOut } from "./informer-observer-for.ts";
 import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
+import { offEvent, type OffPart, offParts } from "./off-parts.ts";
 import { noTelemetry, type Telemetry } from "./telemetry.ts";
 
 /** What is kept of the grace period for events, the lease and the watches. */
@@ -32,6 +33,7 @@ export class ManagerRun implements Manager {
   #term: { readonly taking: AbortController; readonly acting: AbortController } | undefined;
   #working: Promise<unknown> = Promise.resolve();
   #settled: Promise<void> | undefined;
+  readonly #reportedOff = new Set<string>();
   #isReady = false;
   #stopped: Promise<void> | undefined;
 
@@ -59,6 +61,9 @@ export class ManagerRun implements Manager {
         // A stand-by may not write; it reports when it leads.
         record: (occurrence) => {
           if (this.#term !== undefined) this.#events.record(occurrence);
+        },
+        refused: () => {
+          this.#reportOff();
         },
       }),
       freeze: options.freeze ?? system.env["NODE_ENV"] === "test",
@@ -92,6 +97,7 @@ export class ManagerRun implements Manager {
       isStopping: this.#stopped !== undefined,
       informers: this.informers.report(),
       controllers: this.#launched.map((controller) => controller.report()),
+      off: this.#off(),
     };
   }
 
@@ -133,8 +139,27 @@ export class ManagerRun implements Manager {
     }
   }
 
+  #off(): readonly OffPart[] {
+    return offParts(
+      this.#options.controllers,
+      this.#launched.map((controller) => controller.report()),
+    );
+  }
+
+  /** Once for each cause in a term: a watch that is refused is tried again and again. */
+  #reportOff(): void {
+    const { pod } = this.#options;
+    for (const part of this.#off()) {
+      if (this.#term === undefined || this.#reportedOff.has(part.message)) continue;
+      this.#reportedOff.add(part.message);
+      this.#log.warn("domain is off", { domain: part.name, message: part.message });
+      if (pod !== undefined) this.#events.record(offEvent(pod, part));
+    }
+  }
+
+  /** What we may not watch is not waited for: the parts that need it are off, and the others may be sent work. */
   async #settle(): Promise<void> {
-    for (const controller of this.#launched) await controller.settled();
+    for (const controller of this.#launched) await controller.answered();
     this.#isReady = true;
     this.#log.info("stores are filled", { kinds: this.informers.report().map(({ kind }) => kind) });
   }
@@ -148,6 +173,8 @@ export class ManagerRun implements Manager {
     this.#telemetry.leading?.({ isLeading: true });
     this.#log.info("leading");
     for (const { kind, object } of this.informers.quarantined()) this.#events.record(leftOut(kind, object));
+    this.#reportedOff.clear();
+    this.#reportOff();
     const before = this.#working;
     this.#working = Promise.all(
       this.#launched.map(async (controller) => {

@@ -1,12 +1,14 @@
 import type { Client } from "../client/client.ts";
 import type { ControllerReport } from "../controller/controller-run.ts";
 import type { Controller } from "../controller/define-controller.ts";
+import type { EventSubject } from "../events/event-object.ts";
 import type { InformerPool, InformerReport } from "../informers/informer-pool.ts";
 import type { LeaderElector } from "../leader/leader-elector.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { ManagerRun } from "./manager-run.ts";
+import type { OffPart } from "./off-parts.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** What a manager is made of. */
@@ -22,6 +24,8 @@ export interface ManagerOptions {
   readonly instance?: string;
   /** Default: this replica always acts. */
   readonly leaderElection?: LeaderElector;
+  /** This replica's pod, for events about parts that are off (default: they are in the log only). */
+  readonly pod?: EventSubject;
   readonly log?: Log;
   readonly telemetry?: Telemetry;
   /** Deep-freezes stored objects, so that code that edits them fails (default: on when NODE_ENV is `test`). */
@@ -34,12 +38,14 @@ export interface ManagerOptions {
 
 /** How a manager is doing, as plain data; for probes, metrics and people. */
 export interface ManagerHealth {
-  /** Every store has its first picture. */
+  /** Every store has its first picture, or may not be watched; see `off`. */
   readonly isReady: boolean;
   readonly isLeading: boolean;
   readonly isStopping: boolean;
   readonly informers: readonly InformerReport[];
   readonly controllers: readonly ControllerReport[];
+  /** Domains that do not work, because they may not watch what they need. */
+  readonly off: readonly OffPart[];
 }
 
 /** Runs controllers over shared stores. `await using` stops it. */
@@ -48,7 +54,7 @@ export interface Manager extends AsyncDisposable {
   readonly informers: InformerPool;
   /** Fills the stores and takes part in the election; work begins once both are done. Returns at once. */
   start(): void;
-  /** Resolves when every store has its first picture or its kind is not served. Rejects with a TimeoutError after `timeoutMs` (2 min). */
+  /** Resolves when every store has its first picture, or its kind is not served or may not be watched. Rejects with a TimeoutError after `timeoutMs` (2 min). */
   ready(options?: { readonly timeoutMs?: number }): Promise<void>;
   health(): ManagerHealth;
   /**

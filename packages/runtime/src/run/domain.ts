@@ -18,6 +18,8 @@ export interface Domain {
   readonly name: string;
   /** What the domain does with the operator's own identity; the operator's RBAC is generated from it. */
   readonly permissions: readonly DomainPermission[];
+  /** The file that grants them, for messages, e.g. `config/rbac-limited/optional/search.yaml`. */
+  readonly grantedBy?: string;
   /** Makes the controllers of one run, and registers their metrics. Called only where the role `controllers` runs. */
   controllers(host: DomainHost): readonly Controller[];
   /** Its webhooks. Called where either role runs: one keeps the configurations, the other answers. */

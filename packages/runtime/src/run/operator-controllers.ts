@@ -17,7 +17,7 @@ export function operatorControllers(
   host: DomainHost,
   webhooks: readonly DomainWebhooks[],
 ): readonly Controller[] {
-  const own = [...controllers, ...domains.flatMap((domain) => domain.controllers(host))];
+  const own = [...controllers, ...domains.flatMap((domain) => controllersOf(domain, host))];
   const configurations = webhooks.flatMap((each) => each.configurations);
   if (configurations.length === 0) return own;
   if (webhook === undefined) {
@@ -30,4 +30,10 @@ export function operatorControllers(
     ...own,
     configurationController({ configurations, address, bundle, owner: `${namespace}.${name}` }),
   ];
+}
+
+function controllersOf(domain: Domain, host: DomainHost): readonly Controller[] {
+  const { name, grantedBy } = domain;
+  const part = { name, ...(grantedBy === undefined ? {} : { grantedBy }) };
+  return domain.controllers(host).map((controller) => ({ ...controller, domain: part }));
 }

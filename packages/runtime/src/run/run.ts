@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly lease?: { readonly namespace: string; readonly name?: string };
   /** This replica in the lease and in events, e.g. its pod (default: the name and a random id). */
   readonly identity?: string;
+  /** The pod that this replica runs in: events about what keeps it from working are about it. */
+  readonly pod?: { readonly namespace: string; readonly name: string; readonly uid: string };
   /** Port of /metrics, /healthz and /readyz; 0 takes any free port (default: the variable METRICS_PORT, or 8080). */
   readonly port?: number;
   /** Address of that port (default: all). */
@@ -71,7 +73,16 @@ export async function run(options: RunOptions): Promise<void> {
   const controllers = hasControllers ? operatorControllers(options, host, webhooks) : [];
   metrics.measure(controllers);
   const election = electionFor(options, { transport, system, log, metrics });
-  await using manager = createManager({ transport, system, log, name, controllers, telemetry, ...election });
+  await using manager = createManager({
+    transport,
+    system,
+    log,
+    name,
+    controllers,
+    telemetry,
+    ...election,
+    ...podOf(options),
+  });
   await using role = webhookRoleOf(options, { transport, system, log, metrics, manager, webhooks });
   await using server = new TelemetryServer({
     ...addressOf(options, system),
@@ -145,6 +156,10 @@ function addressOf(
   return { port: port ?? Number(env["METRICS_PORT"] ?? 8080), ...(host === undefined ? {} : { host }) };
 }
 
+function podOf({ pod }: RunOptions): Pick<ManagerOptions, "pod"> {
+  return pod === undefined ? {} : { pod: { apiVersion: "v1", kind: "Pod", ...pod } };
+}
+
 interface ElectionParts {
   readonly transport: Transport;
   readonly system: System;
@@ -175,8 +190,9 @@ function electionFor(
 function probesOf(
   manager: Manager,
   role: WebhookRole | undefined,
-): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness"> {
+): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness" | "off"> {
   return {
+    off: () => manager.health().off,
     health: { stopping: () => !manager.health().isStopping },
     readiness: { stores: () => manager.health().isReady, ...role?.checks },
   };

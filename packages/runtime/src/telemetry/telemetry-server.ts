@@ -16,6 +16,8 @@ export interface TelemetryServerOptions {
   readonly health?: Checks;
   /** For `/readyz`: whether it may be sent work. */
   readonly readiness?: Checks;
+  /** What `/readyz` says besides: parts that do not work, by name. They do not make the answer a no. */
+  readonly off?: () => readonly { readonly name: string; readonly message: string }[];
   /** Default: 8080; 0 takes any that is free. */
   readonly port?: number;
   /** Default: all addresses. */
@@ -76,7 +78,7 @@ export class TelemetryServer implements AsyncDisposable {
         case "/healthz":
           return report(health);
         case "/readyz":
-          return report({ ...readiness, running: () => !this.#isStopping });
+          return report({ ...readiness, running: () => !this.#isStopping }, this.#options.off?.());
         default:
           return text(404, "nothing here\n");
       }
@@ -98,11 +100,15 @@ function text(status: number, body: string): Page {
 }
 
 /** As Kubernetes' own probes read: a line for each check. */
-function report(checks: Checks): Page {
+function report(
+  checks: Checks,
+  off: readonly { readonly name: string; readonly message: string }[] = [],
+): Page {
   const lines = Object.entries(checks).map(([name, isWell]) => ({ name, isWell: isWell() }));
   const body = lines.map(
     ({ name, isWell }) => `[${isWell ? "+" : "-"}]${name} ${isWell ? "ok" : "failed"}\n`,
   );
+  const notes = off.map(({ name, message }) => `[!]${name} ${message}\n`);
   const isWell = lines.every((line) => line.isWell);
-  return text(isWell ? 200 : 500, `${body.join("")}${isWell ? "ok" : "failed"}\n`);
+  return text(isWell ? 200 : 500, `${[...body, ...notes].join("")}${isWell ? "ok" : "failed"}\n`);
 }

@@ -87,6 +87,10 @@ class ConfigurationKeeper implements LaunchedController {
     for (const handle of this.#watched) await handle.firstResponse;
   }
 
+  async answered(): Promise<void> {
+    await this.settled();
+  }
+
   async work({ taking, acting }: Term): Promise<void> {
     while (!taking.aborted) {
       this.#wake = new AbortController();
@@ -102,7 +106,7 @@ class ConfigurationKeeper implements LaunchedController {
   }
 
   report(): ControllerReport {
-    return { name: this.name, queued: 0, active: this.#active };
+    return { name: this.name, queued: 0, active: this.#active, forbidden: [] };
   }
 
   #watch<O extends KubeObject>(handle: InformerHandle<O>): InformerHandle<O> {

@@ -8,7 +8,6 @@ import { join } from "node:path";
 
 import {
   eventually,
-  type Identity,
   joinSharedCluster,
   makeIdentity,
   makeNamespace,
@@ -18,42 +17,14 @@ import { expect, test } from "vitest";
 
 import { issueCertificate } from "../../src/certificates/issue-certificate.ts";
 import type { Kind } from "../../src/object/kind.ts";
-import type { Log } from "../../src/reconcile/log.ts";
 import type { Domain, OperatorRole } from "../../src/run/domain.ts";
 import { type OwnPermission, ownPermissions } from "../../src/run/own-permissions.ts";
-import { run, type RunOptions } from "../../src/run/run.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
-import { kubeconfig } from "../support/kubeconfig.ts";
+import { Replica, saveAccess } from "../support/operator-replica.ts";
 import { makeServing } from "../support/serving.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { serveWidgets, widgetKind } from "../support/widgets.ts";
-
-/** An operator in this process. */
-class Replica implements AsyncDisposable {
-  readonly #stopping = new AbortController();
-  readonly #fields: Record<string, unknown>[] = [];
-  readonly ended: Promise<void>;
-
-  constructor(options: RunOptions) {
-    const note = (_message: string, fields: object = {}): void => {
-      this.#fields.push({ ...fields });
-    };
-    const log: Log = { isDebug: true, debug: note, info: note, warn: note, error: note, with: () => log };
-    this.ended = run({ ...options, port: 0, host: "127.0.0.1", log, signal: this.#stopping.signal });
-  }
-
-  async probe(): Promise<{ readonly status: number; readonly text: string }> {
-    const port = await eventually(() => this.#fields.find((each) => "metricsPort" in each)?.["metricsPort"]);
-    const answer = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
-    return { status: answer.status, text: await answer.text() };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping.abort();
-    await this.ended;
-  }
-}
 
 /** Refuses ConfigMaps called `refused` and says how many widgets there are. */
 function countingDomain(widgets: Kind, { name, namespace }: Record<"name" | "namespace", string>): Domain {
@@ -93,14 +64,6 @@ function countingDomain(widgets: Kind, { name, namespace }: Record<"name" | "nam
       },
     }),
   };
-}
-
-/** A kubeconfig of the account, in a file. */
-async function saveAccess({ server, caPem, token }: Identity, path: string): Promise<string> {
-  const caData = Buffer.from(caPem).toString("base64");
-  const cluster = { server, "certificate-authority-data": caData };
-  await writeFile(path, JSON.stringify(kubeconfig({ cluster, user: { token } })));
-  return path;
 }
 
 /** What the API server takes of it. */

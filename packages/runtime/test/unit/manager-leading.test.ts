@@ -62,11 +62,14 @@ function stage(passMs: number): Scene {
       settled: async () => {
         await settled.promise;
       },
+      answered: async () => {
+        await settled.promise;
+      },
       work,
       stop: async () => {
         await Promise.resolve();
       },
-      report: () => ({ name: "probe", queued: 0, active: 0 }),
+      report: () => ({ name: "probe", queued: 0, active: 0, forbidden: [] }),
     }),
   };
   const manager = createManager({ transport: nowhere, system, controllers: [controller], leaderElection });
@@ -165,8 +168,9 @@ test("[runtime/RT-10] no controller can write while its replica's time is over, 
       return {
         name: "spy",
         settled: async () => await Promise.resolve(),
+        answered: async () => await Promise.resolve(),
         work: async () => await Promise.resolve(),
-        report: () => ({ name: "spy", queued: 0, active: 0 }),
+        report: () => ({ name: "spy", queued: 0, active: 0, forbidden: [] }),
         stop: async () => await Promise.resolve(),
       };
     },
