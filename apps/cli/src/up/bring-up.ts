@@ -13,6 +13,7 @@ import type { CommandContext } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { run } from "../run.ts";
+import { installDriver, wordsForDriver } from "./install-driver.ts";
 import { type Kubectl, kubectlIn } from "./kubectl.ts";
 import { repository } from "./repository.ts";
 import { bringUpMonitoring, monitoringWord } from "./search/bring-up-monitoring.ts";
@@ -50,7 +51,9 @@ interface UpContext extends CommandContext {
 }
 
 async function bringUpWith(words: readonly string[], context: UpContext): Promise<number> {
-  const { name, isHelpWanted } = understood(words);
+  const { name, profile, isHelpWanted } = understood(words);
+  const userId = process.getuid?.();
+  const driver = isHelpWanted ? [] : await wordsForDriver({ name, profile, userId });
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   let begun: Promise<PromiseSettledResult<Bootstrapped>> | undefined;
@@ -62,7 +65,7 @@ async function bringUpWith(words: readonly string[], context: UpContext): Promis
   const onApiReady = (api: ReadyApi): void => {
     begun = begin(api);
   };
-  const code = await executeCommand(["up", ...words], {
+  const code = await executeCommand(["up", ...words, ...driver], {
     out: process.stdout,
     err: process.stderr,
     onApiReady,
@@ -132,7 +135,10 @@ async function watchSample(
     throw new CliError(
       `plan ${sample.plan} is not ready; the operator's log may say why: ${operator.logPath}`,
     );
-  await showEntitlements(kubectlIn(folder), context);
+  const kubectl = kubectlIn(folder);
+  const realNodes = await kubectl(["get", "nodes", "-l", "type!=kwok", "-o", "name"]);
+  if (realNodes !== "") await installDriver(kubectl);
+  await showEntitlements(kubectl, { context, hasRealNodes: realNodes !== "" });
   context.terminal.write(tryNext);
   return exitCode.ok;
 }
@@ -163,11 +169,13 @@ async function applySample(
 const admissionPatienceMs = 40_000;
 
 /** A pod that asks for a Bundle, and its files as it sees them. Simulated pods have none. */
-async function showEntitlements(kubectl: Kubectl, context: CommandContext): Promise<void> {
-  const realNodes = await kubectl(["get", "nodes", "-l", "type!=kwok", "-o", "name"]);
+async function showEntitlements(
+  kubectl: Kubectl,
+  { context, hasRealNodes }: { readonly context: CommandContext; readonly hasRealNodes: boolean },
+): Promise<void> {
   // The pod is refused until the webhook is registered: a policy keeps it from starting without its files.
   await applySample(kubectl, context, entitled.file);
-  if (realNodes === "") return;
+  if (!hasRealNodes) return;
   const inNamespace = ["-n", entitled.namespace];
   await kubectl([...inNamespace, "wait", "--for=condition=Ready", `pod/${entitled.pod}`, "--timeout=50s"]);
   const listing = await kubectl([...inNamespace, "exec", entitled.pod, "--", "ls", "-l", entitled.folder]);
@@ -186,14 +194,25 @@ async function kindsServed(kubectl: Kubectl): Promise<void> {
   await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "-f", definitions]);
 }
 
-function understood(words: readonly string[]): { readonly name: string; readonly isHelpWanted: boolean } {
+interface Understood {
+  readonly name: string;
+  readonly profile: string | undefined;
+  readonly isHelpWanted: boolean;
+}
+
+function understood(words: readonly string[]): Understood {
   const { values } = parseArgs({
     args: [...words],
     strict: false,
-    options: { name: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: {
+      name: { type: "string" },
+      profile: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   return {
     name: typeof values["name"] === "string" ? values["name"] : "quartermaster",
+    profile: typeof values["profile"] === "string" ? values["profile"] : undefined,
     isHelpWanted: values["help"] === true,
   };
 }

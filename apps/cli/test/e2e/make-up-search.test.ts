@@ -120,6 +120,20 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
     expect(`${index}${search}`).not.toMatch(/user = "admin:/);
   });
 
+  test("[first-use/17] the commands that it prints hold when the Service is created again under another address", async () => {
+    const address = "kubectl -n search get service logs -o jsonpath={.spec.clusterIP}";
+    const before = (await typeLine(address, env)).said;
+    await follow([{ line: "kubectl -n search delete service logs" }], env);
+    await eventually(async (see) => {
+      const { code, said: now } = await typeLine(address, env);
+      return see(code) === 0 && see(now) !== "" && now !== before;
+    });
+    const search = said.split("\n").findLast((line) => line.includes("| curl ")) ?? "";
+    await eventually(async (see) =>
+      see((await typeLine(search.trim(), env)).said).includes('"title":"Emma"'),
+    );
+  });
+
   test("the commands of the guide do what it says; those that would cost minutes are asked of the server only", async () => {
     expect(commandsOf("search-clusters.md")).toEqual(guide.map(({ line }) => line));
     const steps = guide.flatMap(({ cost = "none", ...step }) => {

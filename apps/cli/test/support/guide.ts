@@ -22,15 +22,20 @@ export interface Typed {
   readonly said: string;
 }
 
+/** The `sh` blocks of a guide. */
+export function blocksOf(guide: string): readonly string[] {
+  const page = readFileSync(join(repository, "docs/guides", guide), "utf8");
+  return [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trimEnd());
+}
+
 /** The commands of a guide: every line of its `sh` blocks. */
 export function commandsOf(guide: string): readonly string[] {
-  const page = readFileSync(join(repository, "docs/guides", guide), "utf8");
-  return [...page.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block = ""]) => block.trimEnd().split("\n"));
+  return blocksOf(guide).flatMap((block) => block.split("\n"));
 }
 
 /** Types a line into a shell in the repository's folder. */
 export async function typeLine(line: string, env: Readonly<Record<string, string>>): Promise<Typed> {
-  const child = spawn("/bin/sh", ["-c", `${line} 2>&1`], {
+  const child = spawn("/bin/sh", ["-c", `exec 2>&1\n${line}`], {
     cwd: repository,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "ignore"],

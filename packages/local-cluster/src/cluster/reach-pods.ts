@@ -16,8 +16,13 @@ import { realSystem, type System } from "../system/system.ts";
 export interface PodReach {
   /** Opens a connection to a port of a pod or a Service. Rejects when nobody answers there. */
   dial(target: PodTarget, signal?: AbortSignal): Promise<Socket>;
-  /** A port of this machine's loopback that leads to the target, for clients that cannot dial. Disposing of it closes it. */
-  localPort(target: PodTarget): Promise<AsyncDisposable & { readonly port: number }>;
+  /**
+   * A port of this machine's loopback that leads to the target, for clients that cannot dial. Disposing of it closes it. A function is
+   * called for each connection, e.g. to look up a Service that may be created again under another address.
+   */
+  localPort(
+    target: PodTarget | (() => Promise<PodTarget>),
+  ): Promise<AsyncDisposable & { readonly port: number }>;
 }
 
 /** Where the way to the pods of the cluster in this folder is, once `reachPods` has opened it: a socket that answers HTTP's CONNECT. */
@@ -101,7 +106,7 @@ async function dialThrough(
 }
 
 async function openLocalPort(
-  target: PodTarget,
+  target: PodTarget | (() => Promise<PodTarget>),
   dial: PodReach["dial"],
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const open = new Set<Socket>();
@@ -127,9 +132,13 @@ async function openLocalPort(
   };
 }
 
-async function passOn(near: Socket, target: PodTarget, dial: PodReach["dial"]): Promise<void> {
+async function passOn(
+  near: Socket,
+  target: PodTarget | (() => Promise<PodTarget>),
+  dial: PodReach["dial"],
+): Promise<void> {
   try {
-    const far = await dial(target);
+    const far = await dial(typeof target === "function" ? await target() : target);
     far.on("error", () => near.destroy());
     near.on("close", () => far.destroy());
     near.pipe(far);

@@ -1,13 +1,9 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
-
 import { debianPrograms, progressPrinter, provideProgramImage } from "@quartermaster/local-cluster";
 import { stackImages } from "@quartermaster/search/offline";
 
 import type { CommandContext } from "../../command.ts";
+import { makeProgramImage } from "../install-driver.ts";
 import { kubectlIn } from "../kubectl.ts";
-import { repository } from "../repository.ts";
 import type { SearchSample } from "./search-samples.ts";
 
 /** The word for `WITH=`. */
@@ -15,10 +11,7 @@ export const monitoringWord = "monitoring";
 
 /** Folders of the images that monitoring needs: our exporter, and Debian's Prometheus and Alertmanager under the official names. */
 export async function monitoringImages(): Promise<readonly string[]> {
-  const exporter = join(repository, "dist/search-exporter-image");
-  const program = join(repository, "deploy/image/main.ts");
-  await promisify(execFile)(process.execPath, [program, "--image", "search-exporter", "--output", exporter]);
-  const made = [exporter];
+  const made = [await makeProgramImage("search-exporter")];
   for (const part of ["prometheus", "alertmanager"] as const) {
     const report = progressPrinter(process.stderr);
     const image = await provideProgramImage({ ...debianPrograms[part], name: stackImages[part], report });

@@ -38,7 +38,7 @@ export async function bringUpSearch(
     );
   const caPath = join(folder, `${sample.name}-ca.crt`);
   await writeFile(caPath, await authorityOf(sample, kubectl));
-  const port = await openPort(folder, sample, { kubectl, context });
+  const port = await openPort(folder, sample, context);
   context.terminal.write(trySearch({ ...sample, caPath, port }));
 }
 
@@ -65,20 +65,20 @@ async function authorityOf(sample: SearchSample, kubectl: Kubectl): Promise<stri
 }
 
 /** A port of this machine that leads to the cluster's Service, for as long as the local cluster lives. */
-async function openPort(
-  folder: string,
-  sample: SearchSample,
-  { kubectl, context }: { readonly kubectl: Kubectl; readonly context: CommandContext },
-): Promise<string> {
-  const service = ["get", "service", sample.name, "-n", sample.namespace];
-  const address = await kubectl([...service, "-o", "jsonpath={.spec.clusterIP}"]);
-  // By its address: a Service that was made again has another one.
-  const name = `search-port-${address}`;
+async function openPort(folder: string, sample: SearchSample, context: CommandContext): Promise<string> {
+  const name = `search-port-${sample.namespace}-${sample.name}`;
   const portFile = join(folder, name);
   const companion = runBeside(folder, {
     name,
     command: process.execPath,
-    args: [join(import.meta.dirname, "service-port.ts"), folder, address, "9200", portFile],
+    args: [
+      join(import.meta.dirname, "service-port.ts"),
+      folder,
+      sample.namespace,
+      sample.name,
+      "9200",
+      portFile,
+    ],
   });
   while (!existsSync(portFile)) {
     if (!companion.isRunning())
