@@ -16,7 +16,7 @@ import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 import type { WriteFailure } from "../write-failure.ts";
-import { lookDueInMs, mayNotLook } from "./pod-looks.ts";
+import { isWorthAsking, lookDueInMs, mayNotLook } from "./pod-looks.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {
@@ -120,8 +120,7 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
   });
   if (look === undefined || opensGate(verdict.state)) return verdict;
   const dueInMs = lookDueInMs(look, live, nowMs);
-  const said =
-    look.isForbidden === true ? { ...verdict, message: `${verdict.message} ${mayNotLook}` } : verdict;
+  const said = isWorthAsking(look) ? { ...verdict, message: `${verdict.message} ${mayNotLook}` } : verdict;
   if (dueInMs === undefined) return said;
   return { ...said, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
 }

@@ -99,6 +99,11 @@ export function lookDueInMs(last: PodLook, live: KubeObject | undefined, nowMs: 
   return afterMs === undefined ? undefined : Math.max(1, last.atMs + afterMs - nowMs);
 }
 
+/** Most workloads are ready soon; for those that are not, the permission would help. */
+export function isWorthAsking({ isForbidden, atMs, sinceMs }: PodLook): boolean {
+  return isForbidden === true && atMs - sinceMs >= 10_000;
+}
+
 /** What is said where the account may not list pods. */
 export const mayNotLook = "To see why, let the service account list pods.";
 

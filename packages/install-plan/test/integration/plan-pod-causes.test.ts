@@ -72,7 +72,9 @@ test("[first-use/10] where the account may not read pods, the plan says what the
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(deployment())] }]));
   await eventually(async () => (await podReads(bench, mark)).some(({ code }) => code === 403));
   const { status } = await bench.until("p", ({ message = "" }) => message.includes("0 of 1"));
-  expect(status?.message).toContain("To see why, let the service account list pods.");
+  await bench.until("p", ({ message = "" }) =>
+    message.includes("To see why, let the service account list pods."),
+  );
   expect(status?.details).toMatchObject([{ state: "InProgress", reason: "ReplicasMissing" }]);
 });
 
