@@ -192,7 +192,7 @@ function probesOf(
   role: WebhookRole | undefined,
 ): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness" | "off"> {
   return {
-    off: () => manager.health().off,
+    off: () => [...manager.health().off, ...(role?.off ?? [])],
     health: { stopping: () => !manager.health().isStopping },
     readiness: { stores: () => manager.health().isReady, ...role?.checks },
   };

@@ -4,7 +4,9 @@ import { IssuedCertificates } from "../certificates/issued-certificates.ts";
 import { validityOf } from "../certificates/read-certificate.ts";
 import { type AuthoritySource, RelayedAuthorities } from "../certificates/relayed-authorities.ts";
 import type { Client } from "../client/client.ts";
-import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
+import type { InformerHandle, InformerPool, InformerRequest } from "../informers/informer-pool.ts";
+import type { OffPart } from "../manager/off-parts.ts";
+import { nameOfKind } from "../object/kind.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
@@ -69,6 +71,7 @@ export class WebhookRole implements AsyncDisposable {
   readonly paths: readonly string[];
   readonly #stopping = new AbortController();
   readonly #stores: InformerHandle[] = [];
+  readonly #kinds = new Map<InformerHandle, string>();
   readonly #certificates: CertificateSource & { run(signal: AbortSignal): Promise<void> };
   readonly #relay: RelayedAuthorities | undefined;
   readonly #server: WebhookServer;
@@ -107,6 +110,15 @@ export class WebhookRole implements AsyncDisposable {
     "webhook-stores": () => this.#stores.every(({ store }) => store.isSynced),
   };
 
+  /** Why it is not ready, where that is for want of permissions. */
+  get off(): readonly OffPart[] {
+    const refused = this.#stores.filter(({ isForbidden }) => isForbidden);
+    if (refused.length === 0) return [];
+    const kinds = [...new Set(refused.map((handle) => this.#kinds.get(handle) ?? ""))].toSorted().join(", ");
+    const message = `not ready, because its account may not list and watch ${kinds}; grant the permissions`;
+    return [{ name: "webhook", message }];
+  }
+
   /** Answers until it is disposed. Rejects when the port is taken or the address is not ours. */
   async serve(): Promise<void> {
     const { signal } = this.#stopping;
@@ -134,15 +146,9 @@ export class WebhookRole implements AsyncDisposable {
 
   #routesOf({ webhooks, informers }: WebhookRoleParts): readonly WebhookRoute[] {
     const stores: WebhookStores = {
-      store: (request) => {
-        const handle = informers.acquire(request);
-        this.#stores.push(handle);
-        return handle.store;
-      },
+      store: (request) => this.#keep(request, informers.acquire(request)).store,
       onChange: (request, notify) => {
-        const handle = informers.acquire(request);
-        this.#stores.push(handle);
-        handle.addHandler(notify);
+        this.#keep(request, informers.acquire(request)).addHandler(notify);
       },
       watch: (request) => informers.acquire(request),
     };
@@ -151,6 +157,12 @@ export class WebhookRole implements AsyncDisposable {
       silentMs: () => Math.max(0, ...this.#stores.map(({ silentMs }) => silentMs)),
     };
     return webhooks.flatMap((each) => each.routes(stores, serving));
+  }
+
+  #keep<H extends InformerHandle>({ kind }: Pick<InformerRequest, "kind">, handle: H): H {
+    this.#stores.push(handle);
+    this.#kinds.set(handle, nameOfKind(kind));
+    return handle;
   }
 }
 

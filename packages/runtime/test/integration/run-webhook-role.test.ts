@@ -161,6 +161,38 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   });
 });
 
+test("[first-use/8] a webhook that may not read what it decides by is not ready, and says why at /readyz", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "barred");
+  await using folder = await makeTempFolder();
+  await using connected = connect(cluster.admin);
+  const widgets = widgetKind();
+  await serveWidgets(connected.client, widgets);
+  const account = await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, rules: [] });
+  const name = `r${randomBytes(4).toString("hex")}`;
+  const port = await freePort();
+  await using webhook = new Replica({
+    name: "counter",
+    domains: [countingDomain(widgets, { name, namespace: namespace.name })],
+    roles: ["webhook"],
+    webhook: {
+      address: { url: `https://127.0.0.1:${port}` },
+      namespace: namespace.name,
+      port,
+      host: "127.0.0.1",
+    },
+    config: { kubeconfigPath: await saveAccess(account, join(folder.path, "access")) },
+  });
+  const { status, text } = await eventually(async (see) => {
+    const answer = see(await webhook.probe());
+    return answer.text.includes("[!]") ? answer : undefined;
+  });
+  expect(status).toBe(500);
+  expect(text).toContain(
+    `[!]webhook not ready, because its account may not list and watch Widget.${widgets.group}; grant the permissions\n`,
+  );
+});
+
 test("one replica can have both roles, and a webhook that cannot listen ends the operator", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "role");
