@@ -122,7 +122,7 @@ export type DestructiveAction =
       readonly operation: string;
       readonly pool: string;
       readonly uid: string;
-      /** Nodes that are left; the ordinal of the one that goes. */
+      /** Places that are left: the ordinal of the node that goes, or fewer where empty places lie below it. */
       readonly to: number;
       readonly podUid: string;
     }

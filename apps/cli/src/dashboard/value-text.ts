@@ -57,7 +57,9 @@ function roundMarks(low: number, high: number, most: number): readonly number[] 
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;
   const marks: number[] = [];
-  for (let at = Math.ceil(low / step); at * step <= high + step * 1e-6; at += 1)
-    marks.push(Number((at * step).toPrecision(12)));
+  // Values of an exporter may be so large that adding 1 changes nothing: the count ends the loop, not the sum.
+  const first = Math.ceil(low / step);
+  for (let count = 0; count <= most && (first + count) * step <= high + step * 1e-6; count += 1)
+    marks.push(Number(((first + count) * step).toPrecision(12)));
   return marks;
 }

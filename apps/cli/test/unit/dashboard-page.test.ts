@@ -42,6 +42,8 @@ test.each<{ low: number; high: number; unit?: string; want: readonly number[] }>
   { low: -4, high: 4, want: [-4, -2, 0, 2, 4] },
   { low: 0, high: 1_000_000, want: [0, 500_000, 1_000_000] },
   { low: 0, high: 160_000, unit: "bytes", want: [0, 51_200, 102_400, 153_600] },
+  // So large that the next number is the same one: a walk by 1 would not end.
+  { low: 1e17, high: 1e17 + 16, want: [1e17, 1e17, 1e17, 1e17, 1e17] },
 ])("marks between $low and $high $unit are round", ({ low, high, unit, want }) => {
   expect(axisMarks(low, high, unit)).toEqual(want);
 });

@@ -49,7 +49,7 @@ function removeAt(value: unknown, [head, ...rest]: readonly string[]): unknown {
 
 function removeItem(items: readonly unknown[], head: string, rest: readonly string[]): readonly unknown[] {
   const index = Number(head);
-  if (!Number.isInteger(index) || index >= items.length) return items;
+  if (!Number.isInteger(index) || index < 0 || index >= items.length) return items;
   if (rest.length === 0) return items.toSpliced(index, 1);
   return items.with(index, removeAt(items[index], rest));
 }

@@ -1,4 +1,4 @@
-import { isDataPool, type NodePool, podNames } from "../model/search-cluster.ts";
+import { isDataPool, type NodePool } from "../model/search-cluster.ts";
 import { disruptionWorld } from "../nodes/disruption-world.ts";
 import { dataTiers, nodeNamed } from "../nodes/node-facts.ts";
 import { removalPrecheck } from "../nodes/removal-precheck.ts";
@@ -95,7 +95,7 @@ export function refusalOf(pool: NodePool, seen: Seen, now: Date): string | undef
   const stalled = stalledDrainOf(pool, seen, now);
   if (stalled !== undefined) return stalled;
   const world = disruptionWorld(seen);
-  const last = podNames(seen.cluster, { ...pool, replicas: places }).at(-1) ?? "";
+  const last = `${seen.cluster.name}-${pool.name}-${String(places - 1)}`;
   const node = nodeNamed(world.nodes, last);
   const precheck = node === undefined ? undefined : removalPrecheck(node, { seen, world });
   return precheck?.kind === "refused" ? `${last} is not removed: ${precheck.message}.` : undefined;

@@ -22,7 +22,9 @@ function isOpen({ cron, durationMs, timeZone }: MaintenanceWindow, nowMs: number
   const schedule = cronSchedule(cron);
   const zone = zoneOf(timeZone);
   if (schedule === undefined || zone === undefined) return false;
-  const beganMs = latestStart(schedule, { zone, nowMs, earliestMs: nowMs - durationMs });
+  // Longer ones are refused elsewhere; here they must not become a walk over centuries.
+  const earliestMs = nowMs - Math.min(durationMs, longestWindowMs);
+  const beganMs = latestStart(schedule, { zone, nowMs, earliestMs });
   return beganMs !== undefined && nowMs < beganMs + durationMs;
 }
 

@@ -254,6 +254,9 @@ export function isDataPool({ roles }: { readonly roles: readonly string[] }): bo
   return roles.some((role) => role === "data" || role.startsWith("data_") || role === "search");
 }
 
+/** The most nodes that the schema lets a pool have. A larger ordinal is not that of a node of ours. */
+export const mostPoolNodes = 1000;
+
 /** Names of the pool's pods, which are the names of its nodes. */
 export function podNames(
   cluster: Pick<SearchCluster, "name">,

@@ -105,11 +105,17 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
         operation: operation.id,
         pool: operation.pool,
         uid: set.metadata.uid,
-        to: node.ordinal,
+        to: placesBelow(node, world),
         podUid: operation.podUid,
       },
     ],
   });
+}
+
+/** Empty places right below the node go with it: nothing of them exists. */
+function placesBelow({ pool, ordinal }: NodeFacts, { nodes }: DisruptionWorld): number {
+  const below = nodes.filter((each) => each.pool === pool && each.ordinal < ordinal);
+  return Math.max(0, ...below.map((each) => each.ordinal + 1));
 }
 
 function notEmpty({ name }: NodeFacts): { readonly check: "copiesElsewhere"; readonly message: string } {

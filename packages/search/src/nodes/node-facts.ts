@@ -1,5 +1,5 @@
 import type { EngineNode } from "../engine/engine-facts.ts";
-import { isDataPool, isManagerPool, type NodePool, podNames } from "../model/search-cluster.ts";
+import { isDataPool, isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import type { PodFacts, Seen } from "../seen.ts";
 import { outdatedPods } from "./outdated-pods.ts";
 
@@ -28,9 +28,16 @@ export interface NodeFacts {
 }
 
 /** What node facts are made from. */
-export type NodeWorld = Pick<Seen, "cluster" | "pods" | "statefulSets" | "material" | "engine">;
+export type NodeWorld = Pick<
+  Seen,
+  "cluster" | "pods" | "statefulSets" | "material" | "engine" | "volumes" | "status"
+>;
 
-/** Every node of the cluster. Members are those that the engine names; while it does not answer, nobody is one. */
+/**
+ * Every node of the cluster: those that are declared, and those of which something exists. Never one for each number below another: the
+ * ordinal in a pod's name and the replicas of a StatefulSet are numbers that a tenant can write. Members are those that the engine
+ * names; while it does not answer, there are none.
+ */
 export function nodeFacts(world: NodeWorld): readonly NodeFacts[] {
   const { cluster, pods, statefulSets } = world;
   const outdated = new Set(outdatedPods(world));
@@ -41,9 +48,11 @@ export function nodeFacts(world: NodeWorld): readonly NodeFacts[] {
     const places = statefulSets.get(poolName)?.spec.replicas ?? 0;
     const wanted = pool?.replicas ?? 0;
     const own = pods.filter((pod) => pod.pool === poolName);
-    const most = Math.max(places, wanted, ...own.map((pod) => ordinalOf(pod.name) + 1));
-    return podNames(cluster, { name: poolName, replicas: most }).map((name, ordinal) => {
-      const pod = own.find((each) => each.name === name);
+    const podOf = new Map(own.map((pod) => [pod.name, pod]));
+    const prefix = `${cluster.name}-${poolName}-`;
+    return existingOrdinals(world, { prefix, places, wanted, own }).map((ordinal) => {
+      const name = `${prefix}${String(ordinal)}`;
+      const pod = podOf.get(name);
       const member = members.get(name);
       return {
         name,
@@ -77,9 +86,40 @@ function membersOf({ engine }: NodeWorld): ReadonlyMap<string, EngineNode> {
   return new Map(engine.nodes.isKnown ? engine.nodes.value.map((node) => [node.name, node]) : []);
 }
 
-function ordinalOf(name: string): number {
-  const ordinal = Number(name.slice(name.lastIndexOf("-") + 1));
-  return Number.isInteger(ordinal) ? ordinal : -1;
+interface PoolNodes {
+  /** Of the names of its nodes. */
+  readonly prefix: string;
+  readonly places: number;
+  /** The schema bounds it. */
+  readonly wanted: number;
+  readonly own: readonly PodFacts[];
+}
+
+/**
+ * Ordinals of a pool's nodes, ascending. Of the places that are not declared, those count that have a pod, a claim, a member or the open
+ * operation, and the last one: it is the first to go, and the empty ones below it go with it.
+ */
+function existingOrdinals(
+  { engine, volumes, status }: NodeWorld,
+  { prefix, places, wanted, own }: PoolNodes,
+): readonly number[] {
+  const names = [
+    ...volumes.map(({ node }) => node),
+    ...(engine.nodes.isKnown ? engine.nodes.value.map(({ name }) => name) : []),
+    ...(status.operation === undefined ? [] : [status.operation.node]),
+  ];
+  const found = [
+    ...own.flatMap(({ name }) => ordinalIn(name, prefix) ?? []),
+    ...names.flatMap((name) => ordinalIn(name, prefix) ?? []).filter((ordinal) => ordinal < places),
+    ...(places > 0 ? [places - 1] : []),
+  ];
+  const declared = Array.from({ length: wanted }, (_, ordinal) => ordinal);
+  return [...new Set([...declared, ...found])].toSorted((one, other) => one - other);
+}
+
+function ordinalIn(name: string, prefix: string): number | undefined {
+  const text = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+  return /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : undefined;
 }
 
 /** As declared; of a pool that is not declared any more, as the engine says. What neither says may be anything. */

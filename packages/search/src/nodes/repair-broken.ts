@@ -4,7 +4,7 @@ import type { LaneRule } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { PodFacts, Seen } from "../seen.ts";
 import { disruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
+import type { NodeFacts, NodeWorld } from "./node-facts.ts";
 import { ephemeralOnlyCopy } from "./restart-refusals.ts";
 
 const pendingPatienceMs = 5 * 60_000;
@@ -47,10 +47,7 @@ export const repairBroken: LaneRule = {
 };
 
 /** Outdated pods that will not run by themselves. One whose emptyDir may hold the only copy of something stays. */
-function brokenNodes(
-  seen: Pick<Seen, "cluster" | "pods" | "statefulSets" | "material" | "engine">,
-  now: Date,
-): readonly NodeFacts[] {
+function brokenNodes(seen: NodeWorld, now: Date): readonly NodeFacts[] {
   const world = disruptionWorld(seen);
   return world.nodes.filter((node) => {
     const { pod, isOutdated, isUp, isEphemeral, isData } = node;

@@ -2,7 +2,13 @@ import { digestOf, type Live } from "@quartermaster/runtime";
 
 import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
-import { type NodePool, podNames, type SearchCluster, type SpecIssue } from "../model/search-cluster.ts";
+import {
+  mostPoolNodes,
+  type NodePool,
+  podNames,
+  type SearchCluster,
+  type SpecIssue,
+} from "../model/search-cluster.ts";
 import { restartOrder, upNode } from "../nodes/restart-order.ts";
 import { specIssues } from "../spec-issues.ts";
 import { officialHosts } from "../workload/official-hosts.ts";
@@ -194,7 +200,7 @@ function poolEdit(name: string, { cluster, known, status }: Sides): PoolEdit {
 /** Nodes go one at a time, so there may be more of them than were declared. */
 function nodesOf(name: string, was: NodePool | undefined, status: ClusterObject["status"]): number {
   const reported = status?.nodePools?.find(({ component }) => component === name)?.target;
-  return reported ?? was?.replicas ?? 0;
+  return Math.min(reported ?? was?.replicas ?? 0, mostPoolNodes);
 }
 
 function changeOf({

@@ -3,7 +3,7 @@ import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { labelsOf, markLabels } from "../marks.ts";
-import { type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
+import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -109,7 +109,8 @@ function retainedReplicas(
     .filter(({ node, engineUuid }) => node.startsWith(prefix) && isOf(engineUuid, status.clusterUuid))
     .filter(({ holdsData, holdsManager }) => holdsData || holdsManager)
     .map(({ node }) => Number(node.slice(prefix.length)))
-    .filter((ordinal) => Number.isInteger(ordinal) && ordinal >= 0);
+    // A claim's name is a tenant's to choose: it must not become a number of pods that no pool ever had.
+    .filter((ordinal) => Number.isInteger(ordinal) && ordinal >= 0 && ordinal < mostPoolNodes);
   return Math.max(0, ...ordinals.map((ordinal) => ordinal + 1));
 }
 
