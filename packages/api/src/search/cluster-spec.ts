@@ -3,9 +3,8 @@ import { z } from "zod";
 
 import { monitoring } from "./monitoring.ts";
 import { claimRetention, nodePool } from "./node-pool.ts";
-import { additionalVolumes, keystore, podFields, secretReference, size } from "./pod-fields.ts";
+import { additionalVolumes, keystore, podFields, secretReference, settings, size } from "./pod-fields.ts";
 
-const settings = map(z.string().max(8192)).optional();
 const plugins = z.array(z.string().max(2048)).max(64).optional();
 const grpcText = z.string().max(256).optional();
 const grpc = z
@@ -32,7 +31,7 @@ const snapshotRepositories = z
     z.strictObject({
       name: z.string().min(1).max(253).describe("Name of the repository."),
       type: z.string().min(1).max(64).describe("Type of the repository, e.g. s3 or fs."),
-      settings: settings.describe("Settings of the repository."),
+      settings: settings().describe("Settings of the repository."),
     }),
   )
   .max(64)
@@ -57,10 +56,10 @@ const networkPolicy = z
 
 const general = z
   .strictObject({
-    additionalConfig: settings.describe("Settings of the engine for all pools."),
+    additionalConfig: settings().describe("Settings of the engine for all pools."),
     additionalVolumes,
     annotations: podFields.podLevel.annotations,
-    clusterSettings: settings.describe(
+    clusterSettings: settings().describe(
       "Dynamic settings: set by the engine's API, without a restart, and reset when they are no longer listed. Others stay.",
     ),
     command: z
@@ -178,7 +177,7 @@ const dashboards = z
     enable: z.boolean().optional().describe("Whether it runs. Defaults to false."),
     version: z.string().max(64).optional().describe("Version. Defaults to that of the cluster."),
     replicas: int32().min(0).max(100).default(1).describe("How many pods."),
-    additionalConfig: settings.describe("Settings."),
+    additionalConfig: settings().describe("Settings."),
     additionalVolumes,
     basePath: z.string().max(1024).optional().describe("Path under which it is served."),
     ...podFields.images,

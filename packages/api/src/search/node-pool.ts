@@ -2,7 +2,7 @@ import { cel, int32, intOrString, map, raw } from "@quartermaster/runtime/schema
 import { z } from "zod";
 
 import { autoscaling, managersStay } from "./autoscaling.ts";
-import { podFields, probes, size } from "./pod-fields.ts";
+import { podFields, probes, settings, size } from "./pod-fields.ts";
 
 const persistence = z
   .strictObject({
@@ -75,7 +75,7 @@ export const nodePool = cel(
       .array(z.string().max(64))
       .max(16)
       .describe("Roles of the nodes in the engine's words; empty for nodes that only coordinate requests."),
-    additionalConfig: map(z.string()).optional().describe("Settings of the engine for this pool."),
+    additionalConfig: settings().describe("Settings of the engine for this pool."),
     autoscaling,
     diskSize: size("Size of the volume of each node. Defaults to 30Gi."),
     image: podFields.images.image,

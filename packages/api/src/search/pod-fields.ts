@@ -132,6 +132,11 @@ export const probes = z
   .optional()
   .describe("Times of the probes.");
 
+/** Settings by name. Authors make us read them, so their number and length have limits: 64 KiB count for all of a cluster. */
+export function settings(): z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodString>> {
+  return map(z.string().max(8192), 500).optional();
+}
+
 /** A size such as `30Gi`. */
 export function size(what: string): z.ZodOptional<ReturnType<typeof intOrString>> {
   return intOrString(32).optional().describe(what);

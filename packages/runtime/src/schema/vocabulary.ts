@@ -47,9 +47,10 @@ export function timestamp(): z.ZodString {
   return z.string().meta({ format: "date-time" });
 }
 
-/** Values by key. */
-export function map<V extends z.ZodType>(value: V): z.ZodRecord<z.ZodString, V> {
-  return z.record(z.string(), value);
+/** Values by key; at most so many, which the API server checks. */
+export function map<V extends z.ZodType>(value: V, maxProperties?: number): z.ZodRecord<z.ZodString, V> {
+  const record = z.record(z.string(), value);
+  return maxProperties === undefined ? record : record.meta({ maxProperties });
 }
 
 /** A list in which each item is known by the values of `keys`; server-side apply merges item by item. */

@@ -16,6 +16,7 @@ import type {
   SearchCluster,
   SpecIssue,
 } from "./search-cluster.ts";
+import { withinBudget } from "./within-budget.ts";
 
 /** Any kind that declares a search cluster. */
 export type ClusterObject = OpenSearchCluster | ElasticsearchCluster;
@@ -42,8 +43,8 @@ export function restartAnnotation(pool: string | undefined): string {
 
 /** Reads a declaration of either group or distribution. Never throws: what is wrong is in `issues`. */
 export function readCluster(object: Live<ClusterObject>): ReadCluster {
-  const cluster = clusterOf(object);
-  return { cluster, issues: checkCluster(cluster, object.spec), ignored: ignoredIn(object) };
+  const { cluster, issues } = withinBudget(clusterOf(object));
+  return { cluster, issues: [...issues, ...checkCluster(cluster, object.spec)], ignored: ignoredIn(object) };
 }
 
 function clusterOf(object: Live<ClusterObject>): SearchCluster {

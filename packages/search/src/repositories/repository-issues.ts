@@ -70,12 +70,15 @@ function secretIssues({ settings }: RepositoryWish, path: string): readonly Spec
 
 /** Folders that every node opens to snapshots. */
 function repositoryFolders({ config, pools }: SearchCluster): readonly string[] {
-  const own = pools.map((pool) => foldersIn({ ...config, ...pool.config }));
+  const own = pools.map((pool) => foldersIn(config, pool.config));
   return (own[0] ?? []).filter((folder) => own.every((folders) => folders.includes(folder)));
 }
 
-function foldersIn(config: Readonly<Record<string, string>>): readonly string[] {
-  const value = readSettings(config).settings["path.repo"] ?? [];
+function foldersIn(...configs: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  const value =
+    configs
+      .map((config) => readSettings(config).settings["path.repo"])
+      .findLast((each) => each !== undefined) ?? [];
   const all = Array.isArray(value) ? value.map(String) : String(value).split(",");
   return all.map((folder) => posix.normalize(folder.trim())).filter((folder) => posix.isAbsolute(folder));
 }

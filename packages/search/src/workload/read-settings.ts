@@ -1,6 +1,6 @@
 import { isJsonObject } from "@quartermaster/runtime";
-import { parse } from "yaml";
 
+import { parseYaml } from "../model/parse-yaml.ts";
 import type { Settings, SettingValue } from "./encode-settings.ts";
 
 /** Settings that an author wrote, or why one of them cannot be read. */
@@ -10,11 +10,22 @@ export interface ReadSettings {
   readonly unreadable: readonly string[];
 }
 
+/** Maps of a spec are frozen and the same object until the cluster's object changes: each is read once. */
+const known = new WeakMap<Readonly<Record<string, string>>, ReadSettings>();
+
 /**
  * Reads `additionalConfig`: each value is text of YAML, so `[a, b]` is a list, and a mapping stands for the keys below it. All keys come
  * out in full and dotted: there is one way left to name a setting, and a reserved one cannot hide in a mapping.
  */
 export function readSettings(config: Readonly<Record<string, string>>): ReadSettings {
+  const before = known.get(config);
+  if (before !== undefined) return before;
+  const read = settingsIn(config);
+  known.set(config, read);
+  return read;
+}
+
+function settingsIn(config: Readonly<Record<string, string>>): ReadSettings {
   const settings: (readonly [string, SettingValue])[] = [];
   const unreadable: string[] = [];
   for (const key of Object.keys(config).toSorted()) {
@@ -28,23 +39,20 @@ export function readSettings(config: Readonly<Record<string, string>>): ReadSett
 
 /** Scalars stay the text that they are: the engine reads numbers and truth values from text. */
 function readValue(text: string): { readonly parsed: unknown } | undefined {
-  try {
-    const parsed: unknown = parse(text, { schema: "failsafe", maxAliasCount: 0, uniqueKeys: true });
-    return { parsed: parsed ?? "" };
-  } catch {
-    // The author is told which key; the parser's words may quote a secret.
-    return undefined;
-  }
+  const read = parseYaml(text, { schema: "failsafe", maxAliasCount: 0 });
+  return read === undefined ? undefined : { parsed: read.value ?? "" };
 }
 
 const deepestMapping = 16;
+/** No setting of an engine comes near. Every key below a mapping repeats the whole name, so a long one would multiply. */
+const longestName = 512;
 
 function flatten(
   key: string,
   value: unknown,
   depth = 0,
 ): readonly (readonly [string, SettingValue])[] | undefined {
-  if (depth > deepestMapping) return undefined;
+  if (depth > deepestMapping || key.length > longestName) return undefined;
   if (!isJsonObject(value)) {
     const scalar = settingValue(value);
     return scalar === undefined ? undefined : [[key, scalar]];
