@@ -27,7 +27,7 @@ import { type Children, observeWorkload } from "./observe-workload.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
 import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
 import { searchMemory } from "./search-memory.ts";
-import { observeSecurity } from "./security-content/observe-security.ts";
+import { isSecurityIndexAsked, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
@@ -55,7 +55,9 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const material = observeMaterial(workload, ctx);
   const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
   const known = { ...workload, material, license };
-  const client = keepSampling(object, known, parts);
+  const isIndexAsked = isSecurityIndexAsked(cluster, ctx, status.clusterUuid !== undefined);
+  const client = keepSampling(object, { ...known, isIndexAsked }, parts);
+  const engine = await engineFactsOf(known, parts);
   const seen = {
     ...workload,
     issues,
@@ -64,23 +66,17 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     takenNames: takenNames(object, cluster, ctx),
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),
-    engine: await engineFactsOf(known, parts),
+    engine,
     license,
     dashboards: observeDashboards(object, cluster, ctx),
     monitoring: observeMonitoring(object, cluster, ctx),
-    security: await observeSecurity({
-      cluster,
-      client,
-      ctx,
-      podList,
-      isFormed: status.clusterUuid !== undefined,
-    }),
+    security: observeSecurity({ cluster, ctx, podList, engine }),
   };
   parts.windows.keep(seen);
   const memory = ctx.memory(searchMemory);
   memory.cluster = cluster;
   memory.seen = seen;
-  memory.engine = client;
+  memory.engine = client === undefined ? undefined : parts.sampler.bounded(client);
   return seen;
 }
 
@@ -111,7 +107,7 @@ type Known = Pick<
 /** Tells the sampler what to ask of the engine from now on; undefined while no node has an address. */
 function keepSampling(
   { metadata }: Live<ClusterObject>,
-  known: Known,
+  known: Known & { readonly isIndexAsked: boolean },
   { sampler, nowMs }: ObserveParts,
 ): EngineClient | undefined {
   const { cluster, status, material, pods: podList, license } = known;
@@ -124,13 +120,14 @@ function keepSampling(
     ...asks,
     ...(isAsked ? (["license"] as const) : []),
     ...(isReloading ? (["served"] as const) : []),
+    ...(known.isIndexAsked ? (["securityIndex"] as const) : []),
     ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
     ...(isSettingsAsked(known) ? (["settings"] as const) : []),
   ]);
   return sampler.keep(cluster.uid, {
     ref: metadata,
     target,
-    isOpen: isOpen || isReloading,
+    isOpen: isOpen || isReloading || known.isIndexAsked,
     asks: all,
     turns: autoscalingTurns(cluster),
   });

@@ -12,6 +12,8 @@ export interface EngineFacts {
   /** What each node says of itself, by its name. */
   readonly identities: ReadonlyMap<string, Fact<EngineIdentity>>;
   readonly license: Fact<EngineLicense>;
+  /** Whether the index with users and roles is there. */
+  readonly securityIndex: Fact<boolean>;
   readonly settings: Fact<EngineSettings>;
   readonly nodeLoad: Fact<readonly NodeLoad[]>;
   readonly indices: Fact<readonly EngineIndex[]>;

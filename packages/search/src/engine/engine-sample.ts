@@ -12,6 +12,7 @@ export type SampledFact =
   | "shards"
   | "identities"
   | "license"
+  | "securityIndex"
   | "settings"
   | "nodeLoad"
   | "indices"
@@ -37,6 +38,7 @@ export const noFacts: EngineFacts = {
   shards: notAsked,
   identities: new Map(),
   license: notAsked,
+  securityIndex: notAsked,
   settings: notAsked,
   nodeLoad: notAsked,
   indices: notAsked,
@@ -70,6 +72,7 @@ export async function engineSample(client: EngineClient, request: SampleRequest)
     shards,
     identities: await ofEach("identities", async (node) => await client.identity(node)),
     license: await wanted("license", async () => await client.license()),
+    securityIndex: await wanted("securityIndex", async () => await client.hasSecurityIndex()),
     settings,
     explanations: await wanted(
       "explanations",
@@ -131,6 +134,7 @@ export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: numbe
     // What a node says of itself decides upon founding: never from memory.
     identities: now.identities,
     license: kept(now.license, before.license),
+    securityIndex: kept(now.securityIndex, before.securityIndex),
     settings: kept(now.settings, before.settings),
     nodeLoad: kept(now.nodeLoad, before.nodeLoad),
     indices: kept(now.indices, before.indices),
@@ -169,6 +173,7 @@ export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
     shards: fresh(facts.shards),
     identities: new Map([...facts.identities].map(([node, fact]) => [node, fresh(fact)])),
     license: fresh(facts.license),
+    securityIndex: fresh(facts.securityIndex),
     settings: fresh(facts.settings),
     nodeLoad: fresh(facts.nodeLoad),
     indices: fresh(facts.indices),
@@ -181,7 +186,7 @@ export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
 /** What of the facts concerns a reconcile: changes of nothing else wake it. Ages do not count, nor do pending tasks. */
 export function projectionOf(facts: EngineFacts): string {
   const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices } = facts;
-  const { repositories, explanations, served } = facts;
+  const { repositories, explanations, served, securityIndex } = facts;
   const shown = <T>(fact: Fact<T>, view: (value: T) => unknown): unknown =>
     fact.isKnown ? view(fact.value) : `unknown: ${fact.why}`;
   return canonicalJson({
@@ -193,6 +198,7 @@ export function projectionOf(facts: EngineFacts): string {
     shards: shown(shards, (rows) => countsOf(rows.map(({ node, state }) => `${node ?? ""} ${state}`))),
     identities: [...identities].map(([node, fact]) => [node, shown(fact, (value) => value)]),
     license: shown(license, (value) => value),
+    securityIndex: shown(securityIndex, (value) => value),
     settings: shown(settings, (value) => digestOf(value)),
     nodeLoad: shown(nodeLoad, (rows) => rows.map(({ node, shards: held }) => [node, held])),
     indices: shown(indices, (rows) => rows.length),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { aborted, type Log, type ObjectRef, type Signals, type System } from "@quartermaster/runtime";
 
+import { boundedEngine, reconcileWaitMs } from "./bounded-engine.ts";
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
@@ -30,7 +31,7 @@ const jitter = 0.1;
 
 /**
  * Looks after the engines, which have no watch, outside of the work queue: one sample per cluster at a time, and an object is woken
- * only when what it would see has changed. A reconcile calls `keep`, reads `facts` and never waits for an engine.
+ * only when what it would see has changed. A reconcile calls `keep` and reads `facts`; for the calls of its writes it takes `bounded`.
  */
 export class EngineSampler {
   readonly #options: Required<EngineSamplerOptions>;
@@ -96,6 +97,11 @@ export class EngineSampler {
       timer.cancel();
     }
     return this.facts(key);
+  }
+
+  /** The client for the calls of one reconcile, which wait 4 s in all. */
+  bounded(client: EngineClient): EngineClient {
+    return boundedEngine(client, { system: this.#options.system, budgetMs: reconcileWaitMs });
   }
 
   /** Something was changed in the engine: what is known is old. */

@@ -1,9 +1,7 @@
 import { type Context, isJsonObject, type Live, parseJson } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { asFact } from "../engine/as-fact.ts";
-import type { EngineClient } from "../engine/engine-client.ts";
-import type { Fact } from "../engine/engine-facts.ts";
+import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
 import { readSecurityFiles } from "./read-security-files.ts";
@@ -17,20 +15,17 @@ export function appliedName({ name }: Pick<SearchCluster, "name">): string {
 /** What observing the security content needs. */
 export interface SecurityQuestion {
   readonly cluster: SearchCluster;
-  readonly client: EngineClient | undefined;
   readonly ctx: Context;
   readonly podList: readonly PodFacts[];
-  readonly isFormed: boolean;
+  readonly engine: Pick<EngineFacts, "securityIndex">;
 }
 
-/** Reads the record, the author's files and, until security is initialised, the engine. */
-export async function observeSecurity(question: SecurityQuestion): Promise<SecuritySeen> {
+/** Reads the record and the author's files, and what was sampled of the engine. */
+export function observeSecurity(question: SecurityQuestion): SecuritySeen {
   const { cluster, ctx, podList } = question;
-  const applied = readApplied(
-    ctx.store(secrets).get({ name: appliedName(cluster), namespace: cluster.namespace }),
-  );
+  const applied = appliedIn(cluster, ctx);
   return {
-    hasIndex: await indexFact(question, applied),
+    hasIndex: indexFact(question, applied),
     // The readiness probe asks the plugin itself.
     serving: new Set(podList.flatMap((pod) => (pod.isReady ? [pod.name] : []))),
     files: filesOf(cluster, ctx),
@@ -38,22 +33,31 @@ export async function observeSecurity(question: SecurityQuestion): Promise<Secur
   };
 }
 
-/** Once it was initialised by us the index is there; until then the engine is asked. */
-async function indexFact(
-  { cluster, client, isFormed, podList }: SecurityQuestion,
+/** Whether the sampler has to find out if the index is there: until it was initialized by us. */
+export function isSecurityIndexAsked(cluster: SearchCluster, ctx: Context, isFormed: boolean): boolean {
+  return (
+    !isPlainOpenSearch(cluster) &&
+    isFormed &&
+    cluster.security.isEnabled &&
+    cluster.distribution === "opensearch" &&
+    Object.keys(appliedIn(cluster, ctx).entities).length === 0
+  );
+}
+
+function appliedIn(cluster: SearchCluster, ctx: Context): AppliedContent {
+  return readApplied(ctx.store(secrets).get({ name: appliedName(cluster), namespace: cluster.namespace }));
+}
+
+/** Once it was initialized by us the index is there; until then the engine says so. */
+function indexFact(
+  { cluster, engine, podList }: SecurityQuestion,
   { entities }: AppliedContent,
-): Promise<Fact<boolean>> {
+): Fact<boolean> {
   if (Object.keys(entities).length > 0) return { isKnown: true, value: true, atMs: 0 };
   // Nodes answer nobody before, and only an administrator by certificate may look at the index.
   if (isPlainOpenSearch(cluster) && podList.some(({ isReady }) => isReady))
     return { isKnown: true, value: true, atMs: 0 };
-  const isAsked =
-    !isPlainOpenSearch(cluster) &&
-    isFormed &&
-    cluster.security.isEnabled &&
-    cluster.distribution === "opensearch";
-  if (!isAsked || client === undefined) return { isKnown: false, why: "not asked" };
-  return await asFact(client.hasSecurityIndex(), 0);
+  return engine.securityIndex;
 }
 
 function filesOf({ security }: SearchCluster, ctx: Context): ReadFiles | undefined {

@@ -97,6 +97,24 @@ describe("what one tenant's object costs", () => {
     expect(blockedMs).toBeLessThan(5_000);
   });
 
+  test("[security/111] more silent engines than workers do not keep another cluster waiting, and a slow write ends in a later reconcile", async () => {
+    await using bench = await setUpSearch();
+    const silent = ["s1", "s2", "s3", "s4", "s5"];
+    for (const [at, name] of silent.entries()) {
+      const call = at % 2 === 0 ? "hasSecurityIndex" : "initSecurity";
+      bench.engines.engine(name).faults.plan({ call, fault: { kind: "hang" } });
+      await bench.apply(aCluster(name, { pools: [aPool("nodes", 1)] }));
+    }
+    for (const name of silent) await bench.until(name, (found) => found.status?.clusterUuid !== undefined);
+    const blocked = bench.engines.calls.filter(
+      (call) => call === "hasSecurityIndex" || call === "initSecurity",
+    );
+    expect(blocked.length).toBeGreaterThan(0);
+    await serveBystander(bench, "other");
+    for (const name of silent) bench.engines.engine(name).faults.clear();
+    for (const name of silent) await bench.until(name, isReady);
+  });
+
   test("[security/104] a pod with the ordinal 300000000 and our labels takes no memory, and other clusters are served", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
