@@ -13,26 +13,38 @@ export const stackPorts: Readonly<Record<StackPart, number>> = {
 };
 
 /** Where a Prometheus finds the exporter: by its Service's name, so that it needs no permission to discover anything. */
-export function scrapeConfigs(
-  cluster: SearchCluster,
-  { relabelings, metricRelabelings, scrapeInterval }: MonitoringWish,
-): readonly JsonObject[] {
+export function scrapeConfigs(cluster: SearchCluster, wish: MonitoringWish): readonly JsonObject[] {
+  const { relabelings, metricRelabelings } = scrapeRules(cluster, wish);
   return [
     {
       job_name: `${cluster.name}-exporter`,
-      scrape_interval: scrapeInterval,
+      scrape_interval: wish.scrapeInterval,
       static_configs: [
         {
           targets: [hostOf(cluster, monitoringNames(cluster).exporter, exporterPort)],
           labels: { namespace: cluster.namespace },
         },
       ],
-      ...(relabelings.length === 0 ? {} : { relabel_configs: relabelings.map(inPrometheusWords) }),
-      ...(metricRelabelings.length === 0
-        ? {}
-        : { metric_relabel_configs: metricRelabelings.map(inPrometheusWords) }),
+      relabel_configs: relabelings.map(inPrometheusWords),
+      metric_relabel_configs: metricRelabelings.map(inPrometheusWords),
     },
   ];
+}
+
+/**
+ * The author's rules, and after them ours: whatever a rule dropped or renamed, a series ends with the namespace and the cluster that it
+ * comes from. Targets get the namespace too, because `up` and the like pass no rules for metrics. They get no cluster: the exporter
+ * says that itself, and Prometheus would keep a second label for it.
+ */
+export function scrapeRules(
+  { namespace, name }: Pick<SearchCluster, "namespace" | "name">,
+  { relabelings, metricRelabelings }: Pick<MonitoringWish, "relabelings" | "metricRelabelings">,
+): Pick<MonitoringWish, "relabelings" | "metricRelabelings"> {
+  const ours = { action: "replace", targetLabel: "namespace", replacement: namespace };
+  return {
+    relabelings: [...relabelings, ours],
+    metricRelabelings: [...metricRelabelings, ours, { ...ours, targetLabel: "cluster", replacement: name }],
+  };
 }
 
 /** ServiceMonitors say `sourceLabels` where Prometheus says `source_labels`. */

@@ -8,6 +8,7 @@ import { ruleFile } from "./alert-rules.ts";
 import { grafanaDashboards } from "./grafana-dashboards.ts";
 import { type MonitoringKind, monitoringKinds, type MonitoringObject } from "./monitoring-kinds.ts";
 import { metadataOf } from "./pod-deployment.ts";
+import { scrapeRules } from "./prometheus-files.ts";
 
 /** An object to apply. */
 export interface WantedObject {
@@ -59,7 +60,7 @@ function configMapOf(object: ConfigMap): WantedObject {
 }
 
 function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObject {
-  const { scrapeInterval: interval, relabelings, metricRelabelings, labels } = wish;
+  const { scrapeInterval: interval, labels } = wish;
   return objectOf(
     cluster,
     { kind: "ServiceMonitor", name: monitoringNames(cluster).serviceMonitor },
@@ -71,8 +72,7 @@ function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObj
           {
             port: "metrics",
             interval,
-            ...(relabelings.length === 0 ? {} : { relabelings }),
-            ...(metricRelabelings.length === 0 ? {} : { metricRelabelings }),
+            ...scrapeRules(cluster, wish),
           },
         ],
       },

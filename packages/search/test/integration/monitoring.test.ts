@@ -154,6 +154,33 @@ describe("monitoring", () => {
     expect(await nodeUids(bench)).toEqual(uids);
   });
 
+  test("[security/110] a ServiceMonitor ends with the namespace and the cluster, after every rule of the author", async () => {
+    await using bench = await setUpSearch();
+    await using served = new AsyncDisposableStack();
+    served.use(await serve(bench.client, "ServiceMonitor"));
+    const dropping = [
+      { action: "labeldrop", regex: "namespace|cluster" },
+      { action: "LabelKeep", regex: "__.*|job" },
+    ];
+    const own = [{ targetLabel: "namespace", replacement: "victim" }];
+    await bench.apply(monitored({ enable: true, stack: { mode: "None" }, relabelings: own }));
+    const refused = await bench.until(
+      "logs",
+      (found) => conditionOf(found, "Stalled") === "True/InvalidSpec",
+    );
+    expect(messageOf(refused)).toContain("relabelings[0].targetLabel");
+    const rules = { relabelings: dropping, metricRelabelings: dropping };
+    await bench.apply(monitored({ enable: true, stack: { mode: "None" }, ...rules }));
+    const monitor = await untilThere(bench, monitoringKinds.ServiceMonitor, "logs-monitor");
+    const ours = { action: "replace", targetLabel: "namespace", replacement: bench.namespace };
+    const named = { action: "replace", targetLabel: "cluster", replacement: "logs" };
+    expect(monitor).toMatchObject({
+      spec: {
+        endpoints: [{ relabelings: [...dropping, ours], metricRelabelings: [...dropping, ours, named] }],
+      },
+    });
+  });
+
   test("[search/SC-120] without a word about the stack: one of the cluster's own, until prometheus-operator is served", async () => {
     await using bench = await setUpSearch();
     const { client } = bench;

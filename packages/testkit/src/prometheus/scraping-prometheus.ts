@@ -12,16 +12,27 @@ export interface ScrapingPrometheus extends AsyncDisposable {
   until(path: string, demand: (answer: string) => boolean): Promise<string>;
 }
 
+/** What it scrapes, and the rules that it evaluates. */
+export interface ScrapeOptions {
+  readonly port: number;
+  readonly rules: string;
+  readonly labels: object;
+  /** More of the scrape's configuration, e.g. rules for labels. */
+  readonly scrape?: object;
+}
+
 /** Starts it. */
 export async function startPrometheus(
   program: string,
-  { port, rules, labels }: { readonly port: number; readonly rules: string; readonly labels: object },
+  { port, rules, labels, scrape = {} }: ScrapeOptions,
 ): Promise<ScrapingPrometheus> {
   const folder = mkdtempSync(join(tmpdir(), "prometheus-"));
   const config = {
     global: { scrape_interval: "2s", evaluation_interval: "2s" },
     rule_files: [join(folder, "alerts.json")],
-    scrape_configs: [{ job_name: "exporter", static_configs: [{ targets: [`127.0.0.1:${port}`], labels }] }],
+    scrape_configs: [
+      { job_name: "exporter", static_configs: [{ targets: [`127.0.0.1:${port}`], labels }], ...scrape },
+    ],
   };
   writeFileSync(join(folder, "alerts.json"), rules);
   writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config));
