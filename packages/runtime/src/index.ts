@@ -56,6 +56,7 @@ export type {
 } from "./controller/controller-definition.ts";
 export { defineController } from "./controller/define-controller.ts";
 export type { Controller } from "./controller/define-controller.ts";
+export { NotYetKnownError } from "./controller/followed-watches.ts";
 export { isKindServed } from "./controller/is-kind-served.ts";
 export type { Signals } from "./controller/run-signals.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";

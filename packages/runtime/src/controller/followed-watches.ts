@@ -25,7 +25,13 @@ export interface FollowedWatchesOptions {
   readonly onTracked: (event: InformerEvent) => void;
 }
 
-/** A followed object is not known yet. The reconcile is repeated, without being counted as a failure, when it is. */
+/**
+ * Something that a reconcile needs is not known yet, e.g. a followed object. Throw it only where the answer wakes the object: the reconcile
+ * is repeated then, without being counted as a failure, or after 30 s.
+ *
+ * @example
+ * if (facts === undefined) throw new NotYetKnownError("the first sample of cluster logs");
+ */
 export class NotYetKnownError extends ApiError {
   constructor(what: string) {
     super(`watch ${what}: not answered yet`, { class: "transient", mayHaveActed: false });

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { aborted, type Log, type ObjectRef, type Signals, type System } from "@quartermaster/runtime";
+import {
+  aborted,
+  type Log,
+  NotYetKnownError,
+  type ObjectRef,
+  type Signals,
+  type System,
+} from "@quartermaster/runtime";
 
 import { boundedEngine, reconcileWaitMs } from "./bounded-engine.ts";
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
@@ -24,7 +31,9 @@ export interface EngineSamplerOptions {
 }
 
 const slowMs = 2_000;
+/** Longer than a node takes to say nothing. */
 const firstWaitMs = 10_000;
+const promptMs = 200;
 
 /** Intervals get up to so much longer, so that clusters do not keep in step. */
 const jitter = 0.1;
@@ -53,11 +62,17 @@ export class EngineSampler {
   /** For the controller: samples while this replica leads. */
   readonly signals: Signals = async (wake, signal) => {
     this.#wake = wake;
-    for (const sampled of this.#clusters.values()) this.#due(sampled);
+    for (const sampled of this.#clusters.values()) {
+      if (sampled.facts === noFacts) this.#expectFirst(sampled);
+      this.#due(sampled);
+    }
     await aborted(signal);
     this.#wake = undefined;
     this.#waiting.length = 0;
-    for (const sampled of this.#clusters.values()) sampled.rest();
+    for (const sampled of this.#clusters.values()) {
+      sampled.rest();
+      sampled.restFirst();
+    }
   };
 
   /** Looks after a cluster from now on, or as it is declared now. Returns the client for calls of the lanes. */
@@ -66,6 +81,7 @@ export class EngineSampler {
     if (known === undefined) {
       const sampled = new SampledEngine(key, cluster, this.#options.connect(cluster.target));
       this.#clusters.set(key, sampled);
+      this.#expectFirst(sampled);
       this.#due(sampled);
       return sampled.client;
     }
@@ -84,17 +100,19 @@ export class EngineSampler {
 
   /**
    * The same, once the nodes that are known now have been asked for the first time: a new operator, or one more node, must not look
-   * like an engine that does not answer. Waits 10 s at most, which is longer than a node takes to say nothing.
+   * like an engine that does not answer. An engine that answers does so while we wait here. Of others, for 10 s at most, the reconcile
+   * ends here and the sample brings the object back: a worker does not wait for them.
    */
   async firstFacts(key: string): Promise<EngineFacts> {
     const sampled = this.#clusters.get(key);
-    if (sampled?.facts === noFacts) {
-      const late = Promise.withResolvers<undefined>();
-      const timer = this.#options.system.setTimer(firstWaitMs, () => {
-        late.resolve(undefined);
+    if (sampled?.facts === noFacts && !sampled.isLate) {
+      const over = Promise.withResolvers<undefined>();
+      const timer = this.#options.system.setTimer(promptMs, () => {
+        over.resolve(undefined);
       });
-      await Promise.race([sampled.first, late.promise]);
+      await Promise.race([sampled.first, over.promise]);
       timer.cancel();
+      if (sampled.facts === noFacts) throw new NotYetKnownError("the engine's first sample");
     }
     return this.facts(key);
   }
@@ -122,6 +140,16 @@ export class EngineSampler {
   #reconnect(sampled: SampledEngine, { target }: SampledCluster): void {
     this.#close(sampled.client);
     sampled.connect(this.#options.connect(target));
+    this.#expectFirst(sampled);
+  }
+
+  #expectFirst(sampled: SampledEngine): void {
+    sampled.expectFirst((giveUp) =>
+      this.#options.system.setTimer(firstWaitMs, () => {
+        giveUp();
+        this.#wake?.(sampled.cluster.ref);
+      }),
+    );
   }
 
   #close(client: EngineClient): void {

@@ -26,11 +26,14 @@ export class SampledEngine {
   facts: EngineFacts = noFacts;
   isRunning = false;
   isOver = false;
+  /** The nodes as they are declared now had their time, and said nothing. */
+  isLate = false;
   #timer: Timer | undefined;
   #isDueAgain = false;
   #projection = "";
   #turn = 0;
   #first = Promise.withResolvers<undefined>();
+  #firstTimer: Timer | undefined;
 
   constructor(key: string, cluster: SampledCluster, client: EngineClient) {
     this.key = key;
@@ -43,6 +46,20 @@ export class SampledEngine {
     return this.#first.promise;
   }
 
+  /** The time of the nodes as they are declared now begins. */
+  expectFirst(start: (giveUp: () => void) => Timer): void {
+    this.restFirst();
+    this.isLate = false;
+    this.#firstTimer = start(() => {
+      this.isLate = true;
+    });
+  }
+
+  restFirst(): void {
+    this.#firstTimer?.cancel();
+    this.#firstTimer = undefined;
+  }
+
   declare(cluster: SampledCluster): void {
     this.cluster = cluster;
   }
@@ -53,6 +70,8 @@ export class SampledEngine {
     this.facts = noFacts;
     this.#first.resolve(undefined);
     this.#first = Promise.withResolvers();
+    // A reconcile may have ended to wait for the first sample: it counts as a change, whatever it says.
+    this.#projection = "";
   }
 
   /** What the next sample asks for. */
@@ -99,6 +118,7 @@ export class SampledEngine {
   take(facts: EngineFacts): boolean {
     this.facts = facts;
     this.#first.resolve(undefined);
+    this.restFirst();
     const projection = projectionOf(facts);
     const isChanged = projection !== this.#projection;
     this.#projection = projection;
@@ -108,6 +128,7 @@ export class SampledEngine {
   end(): void {
     this.isOver = true;
     this.#first.resolve(undefined);
+    this.restFirst();
     this.rest();
   }
 }

@@ -1,4 +1,4 @@
-import { type ObjectRef, silentLog } from "@quartermaster/runtime";
+import { NotYetKnownError, type ObjectRef, silentLog } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { FakeEngine, type FakePod } from "@quartermaster/search/testing";
 import { expect, test } from "vitest";
@@ -107,6 +107,33 @@ test("a settled cluster is asked for its health at most twice a minute and wakes
   expect(new Set(stage.asked)).toEqual(new Set(["calm health"]));
   expect(stage.asked.length).toBeGreaterThan(15);
   expect(stage.asked.length).toBeLessThanOrEqual(21);
+});
+
+test("[security/111] a reconcile waits a moment for the first sample; a silent engine brings it back after 10 s", async () => {
+  await using stage = new Stage();
+  const outcome = async (): Promise<string> => {
+    const facts = stage.sampler.firstFacts("slow").then(
+      ({ health }) => (health.isKnown ? "known" : health.why),
+      (error: unknown) => (error instanceof NotYetKnownError ? "ended" : String(error)),
+    );
+    await stage.system.advance(300);
+    return await facts;
+  };
+  stage.keep("slow");
+  expect(await outcome()).toBe("known");
+  stage.engine("slow").faults.plan({ call: "health", fault: { kind: "hang" }, times: 1 });
+  // Another address: what was known does not hold for it.
+  const endpoints = [{ node: "slow-0", host: "slow", port: 9201 }];
+  const target = { distribution: "opensearch", endpoints, tls: undefined, login: undefined } as const;
+  stage.keep("slow", { target });
+  stage.woken.length = 0;
+  expect(await outcome()).toBe("ended");
+  await stage.system.advance(5_000);
+  expect([await outcome(), stage.woken]).toEqual(["ended", []]);
+  await stage.system.advance(5_000);
+  expect([await outcome(), stage.woken]).toEqual(["not sampled yet", ["slow"]]);
+  await stage.system.advance(minuteMs);
+  expect([await outcome(), stage.woken.length > 1]).toEqual(["known", true]);
 });
 
 test("a cluster with something under way is looked at each 5 s, at once from the moment it is declared", async () => {
