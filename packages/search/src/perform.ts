@@ -9,6 +9,7 @@ import {
   type Kind,
   type KubeObject,
   type Live,
+  type ObjectRef,
   type ReconcileEvent,
   unreachable,
 } from "@quartermaster/runtime";
@@ -31,14 +32,14 @@ import { performRepositories } from "./repositories/perform-repositories.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
 import { encode } from "./secret-text.ts";
+import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import { isSecurityAction, performSecurity } from "./security-content/perform-security.ts";
 import type { Subject } from "./subject.ts";
 
 /** What writing needs besides the action. */
 export interface PerformParts {
   readonly nowMs: () => number;
-  /** Work of one hash of a password. */
-  readonly hashRounds: number;
+  readonly hasher: PasswordHasher;
   readonly attempts: LicenseAttempts;
   readonly windows: SampleWindows;
   /** Reads the cluster's own object, live; undefined when it is gone. */
@@ -47,6 +48,8 @@ export interface PerformParts {
   readonly onEvent?: (event: ReconcileEvent) => void;
   /** Asks for a sample of the cluster's engine soon. */
   readonly lookAgain: (uid: string) => void;
+  /** Brings a cluster back, because something is there that it waits for. */
+  readonly wake: (ref: ObjectRef) => void;
 }
 
 /** One write. */
@@ -127,7 +130,13 @@ function subjectOf(ctx: Context, parts: PerformParts): Subject {
       parts.lookAgain(cluster.uid);
     },
     nowMs: parts.nowMs,
-    hashRounds: parts.hashRounds,
+    hashOf: (request) => {
+      const { namespace, name, uid } = cluster;
+      const onReady = (): void => {
+        parts.wake({ namespace, name });
+      };
+      return parts.hasher.take({ ...request, account: `${uid}/${request.account}`, namespace, onReady });
+    },
     findCluster: async () => await parts.findCluster(cluster, ctx),
   };
 }

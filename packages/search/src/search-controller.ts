@@ -45,6 +45,7 @@ import { conditionTypes } from "./report/cluster-report.ts";
 import type { ClusterStates } from "./report/stalled-metrics.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
+import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
 
@@ -70,8 +71,8 @@ export interface SearchControllerOptions {
   readonly states?: ClusterStates;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
-  /** Work of one hash of a password, as an exponent of two (default: 12, as the engine's own tool). */
-  readonly hashRounds?: number;
+  /** Hashes passwords, for all controllers of a process. */
+  readonly hasher: PasswordHasher;
 }
 
 /** Only what bears our mark is kept in memory. */
@@ -203,9 +204,8 @@ function performParts({
   windows,
   nowMs,
   onEvent,
-  hashRounds = 12,
-}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent"> & {
-  readonly hashRounds?: number;
+  hasher,
+}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent" | "hasher"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
 }): PerformParts {
@@ -213,11 +213,14 @@ function performParts({
     attempts,
     windows,
     nowMs,
-    hashRounds,
+    hasher,
     ...(onEvent === undefined ? {} : { onEvent }),
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),
     lookAgain: (uid) => {
       sampler.refresh(uid);
+    },
+    wake: (ref) => {
+      sampler.wake(ref);
     },
   };
 }

@@ -12,6 +12,7 @@ import { operationMetrics } from "./nodes/operation-metrics.ts";
 import { stalledMetrics } from "./report/stalled-metrics.ts";
 import { searchController } from "./search-controller.ts";
 import { searchPermissions } from "./search-permissions.ts";
+import { PasswordHasher } from "./security-content/password-hasher.ts";
 import { officialHosts } from "./workload/official-hosts.ts";
 
 /** What an operator may decide about the domain. */
@@ -56,6 +57,7 @@ export function searchDomain({
       const onEvent = operationMetrics(series);
       const onLicense = licenseMetrics(series);
       const states = stalledMetrics(series);
+      const hasher = new PasswordHasher({ system });
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
@@ -69,6 +71,7 @@ export function searchDomain({
           policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
           onEvent,
           states,
+          hasher,
           ...(namespace === undefined ? {} : { namespace }),
         }),
       );

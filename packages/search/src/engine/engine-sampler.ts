@@ -128,6 +128,11 @@ export class EngineSampler {
     if (sampled !== undefined) this.#due(sampled);
   }
 
+  /** Brings a cluster back for another reason than a sample, while this replica leads. */
+  wake(ref: ObjectRef): void {
+    this.#wake?.(ref);
+  }
+
   /** Ends the connections and forgets the cluster. */
   forget(key: string): void {
     const sampled = this.#clusters.get(key);

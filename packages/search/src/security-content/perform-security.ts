@@ -1,6 +1,5 @@
 import { digestOf, ExternalError, type JsonObject, printable, unreachable } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
-import { hash } from "bcryptjs";
 
 import { EngineError } from "../engine/engine-error.ts";
 import { labelsOf } from "../marks.ts";
@@ -125,7 +124,10 @@ async function hashPassword(
   subject: Subject,
 ): Promise<void> {
   if ((await currentRecord(subject)).hashes[username]?.from === from) return;
-  const made = { from, hash: await hash(password, subject.hashRounds) };
+  const hash = subject.hashOf({ account: username, version: from, password });
+  // It is made beside the queue and brings the cluster back.
+  if (hash === undefined) return;
+  const made = { from, hash };
   await record(subject, (before) => ({ ...before, hashes: { ...before.hashes, [username]: made } }));
 }
 

@@ -37,6 +37,7 @@ import type { EngineDial } from "../../src/engine/open-connection.ts";
 import { restEngine } from "../../src/engine/rest-engine.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController } from "../../src/search-controller.ts";
+import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import type { Mortal } from "../support/live-and-die.ts";
 
 /** An answer of the engine. */
@@ -132,6 +133,7 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
       connect: restEngine({ system, dial }),
       ask: askPrometheus({ system, dial }),
       system,
+      hasher: new PasswordHasher({ system }),
       concurrency: 2,
       log: silentLog,
       policy: { pluginHosts: [] },

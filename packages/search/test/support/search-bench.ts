@@ -22,6 +22,7 @@ import {
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController, type SearchControllerOptions } from "../../src/search-controller.ts";
 import { searchPermissions } from "../../src/search-permissions.ts";
+import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import { FakePrometheus } from "../../src/testing/index.ts";
 import { KwokEngines } from "./kwok-engines.ts";
 
@@ -117,7 +118,7 @@ export async function setUpSearch({
           // Engines of tests answer at once; nobody has to wait for them.
           sampling: { openMs: 1_000, ...sampling },
           policy: { pluginHosts: ["github.com"] },
-          ...(hashesAsShipped ? {} : { hashRounds: 4 }),
+          hasher: new PasswordHasher({ system, ...(hashesAsShipped ? {} : { rounds: 4 }) }),
         }),
       );
       const manager = managers.use(createManager({ transport, system, controllers }));
