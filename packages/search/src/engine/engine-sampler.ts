@@ -13,6 +13,7 @@ import { boundedEngine, reconcileWaitMs } from "./bounded-engine.ts";
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
+import { isUnreadable, mostRows, rowsOf, usualRows, withoutTables } from "./rows-of.ts";
 import { type SampledCluster, SampledEngine } from "./sampled-engine.ts";
 
 /** How the sampler works. */
@@ -214,14 +215,26 @@ export class EngineSampler {
     const { client, cluster } = sampled;
     const nodes = cluster.target.endpoints.map(({ node }) => node);
     const nowMs = (): number => system.monotonicMs();
-    const seen = await engineSample(client, { asks: sampled.nextAsks(), nodes, nowMs });
+    const all = await engineSample(client, { asks: sampled.nextAsks(), nodes, nowMs });
     // Of a client that was replaced meanwhile: it may have spoken to other nodes.
     if (sampled.isOver || sampled.client !== client) return;
+    const seen = this.#hasRoom(sampled, rowsOf(all)) ? all : withoutTables(all);
     const turns = new Set(sampled.cluster.turns);
     const known = keepTurns(seen, sampled.facts, turns);
-    const isChanged = sampled.take(keepFacts(known, sampled.facts, this.#oldestMs(sampled)));
+    const facts = keepFacts(known, sampled.facts, this.#oldestMs(sampled));
+    const isChanged = sampled.take(facts, { rows: rowsOf(all), isUnreadable: isUnreadable(all) });
     const isWanted = this.#options.onSample(sampled.key, sampled.facts);
     if (isChanged || isWanted) this.#wake?.(sampled.cluster.ref);
+  }
+
+  /** Clusters of one namespace share what is kept of them. One of usual size is always kept. */
+  #hasRoom(sampled: SampledEngine, rows: number): boolean {
+    if (rows <= usualRows) return true;
+    const { namespace } = sampled.cluster.ref;
+    const others = [...this.#clusters.values()].filter(
+      (each) => each !== sampled && each.cluster.ref.namespace === namespace,
+    );
+    return others.reduce((sum, each) => sum + each.rows, rows) <= mostRows;
   }
 
   #plan(sampled: SampledEngine): void {
@@ -230,19 +243,22 @@ export class EngineSampler {
       return;
     }
     if (this.#wake === undefined || sampled.isOver) return;
-    const { system, openMs } = this.#options;
+    const { system, openMs, settledMs } = this.#options;
     // A cluster that has just failed to answer is looked at soon.
     const isKnown =
       sampled.facts.health.isKnown && sampled.facts.health.atMs >= system.monotonicMs() - openMs;
     const baseMs = isKnown ? this.#intervalMs(sampled) : openMs;
-    const timer = system.setTimer(baseMs * (1 + jitter * system.random()), () => {
+    // One whose answers are not what the API promises may send them large and often.
+    const waitMs = sampled.cost.isUnreadable ? Math.max(baseMs, settledMs) : baseMs;
+    const timer = system.setTimer(waitMs * (1 + jitter * system.random()), () => {
       this.#due(sampled);
     });
     sampled.waitFor(timer);
   }
 
-  #intervalMs({ cluster }: SampledEngine): number {
-    return cluster.isOpen ? this.#options.openMs : this.#options.settledMs;
+  #intervalMs({ cluster, cost }: SampledEngine): number {
+    const { openMs, settledMs } = this.#options;
+    return (cluster.isOpen ? openMs : settledMs) * Math.max(1, cost.rows / usualRows);
   }
 
   #oldestMs(sampled: SampledEngine): number {

@@ -28,7 +28,7 @@ export interface WireOptions {
   readonly dial?: EngineDial;
   /** Longest time of a request, over all nodes that it is tried on (default: 30 s). */
   readonly timeoutMs?: number;
-  /** Largest answer (default: 8 MiB). */
+  /** Largest answer (default: 8 MiB for tables of shards and indices, 1 MiB for all others). */
   readonly answerLimitBytes?: number;
   /** Told of every request that was tried. */
   readonly onRequest?: (call: EngineCall, result: "ok" | EngineErrorCode) => void;
@@ -44,7 +44,14 @@ const connectionsPerNode = 2;
 const keepAliveMs = 20_000;
 
 const callLimitMs = 30_000;
-const eightMiB = 8 * 1024 * 1024;
+const oneMiB = 1024 * 1024;
+
+/** Answers that have a row for each shard or index; 8 MiB are 60,000 of them. What reads so much takes half a second. */
+const tables: ReadonlySet<EngineCall> = new Set(["shards", "nodeLoad", "indices"]);
+
+function limitOf(call: EngineCall): number {
+  return tables.has(call) ? 8 * oneMiB : oneMiB;
+}
 
 /** Sends requests to the nodes of one cluster and to nothing else. Holds no connection before the first request. */
 export class EngineWire {
@@ -126,7 +133,7 @@ export class EngineWire {
 
   async #send(endpoint: EngineEndpoint, request: EngineRequest, timeoutMs: number): Promise<EngineAnswer> {
     const what = `${request.call} on node ${endpoint.node}`;
-    const { system, answerLimitBytes = eightMiB } = this.#options;
+    const { system, answerLimitBytes = limitOf(request.call) } = this.#options;
     const end = await exchange(this.#pool(endpoint), this.#wireRequest(endpoint, request), {
       system,
       timeoutMs,

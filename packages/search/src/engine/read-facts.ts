@@ -1,6 +1,7 @@
 import { fieldOf, isJsonObject, listOf, textOf } from "@quartermaster/runtime";
 import { z } from "zod";
 
+import { EngineError } from "./engine-error.ts";
 import type {
   Coordination,
   EngineHealth,
@@ -54,21 +55,30 @@ function readHealth(value: unknown): EngineHealth {
   };
 }
 
-const infoShape = z.object({
+const nodeTable = z.object({
   _nodes: z.object({ total: count, failed: count }),
-  cluster_name: z.string(),
-  nodes: z.record(
-    z.string(),
-    z.object({ name: z.string(), version: z.string(), roles: z.array(z.string()).optional() }),
-  ),
+  nodes: z.record(z.string(), z.unknown()),
 });
+
+const infoShape = nodeTable.extend({ cluster_name: z.string() });
+
+const infoNode = z.object({ name: z.string(), version: z.string(), roles: z.array(z.string()).optional() });
+
+/** One after the other: the first that is wrong ends it, and a hostile table of wrong ones costs no more than a good one. */
+function entriesOf<T>(
+  nodes: Readonly<Record<string, unknown>>,
+  shape: z.ZodType<T>,
+  what: string,
+): readonly (readonly [string, T])[] {
+  return Object.entries(nodes).map(([id, node]) => [id, parseShape(shape, node, what)]);
+}
 
 /** From `_nodes` and the elected node of the cluster's state. A node that did not answer makes the whole unknown. */
 function readNodes(info: unknown, state: unknown): readonly EngineNode[] {
   const { _nodes, nodes } = parseShape(infoShape, info, "nodes");
   if (_nodes.failed > 0) throw partial("nodes", _nodes);
   const elected = electedIn(state);
-  return Object.entries(nodes).map(([id, { name, version, roles = [] }]) => ({
+  return entriesOf(nodes, infoNode, "nodes").map(([id, { name, version, roles = [] }]) => ({
     id,
     name,
     version,
@@ -82,7 +92,7 @@ const stateShape = z.object({ cluster_name: z.string(), cluster_uuid: z.string()
 /** From `_nodes/_local` and the node's own view of the cluster's state. */
 function readIdentity(info: unknown, state: unknown): EngineIdentity {
   const { nodes, cluster_name: clusterName } = parseShape(infoShape, info, "identity");
-  const [own] = Object.values(nodes);
+  const [own] = entriesOf(nodes, infoNode, "identity").map(([, node]) => node);
   if (own === undefined) throw unreadable("identity", "the node does not name itself");
   const { cluster_uuid: uuid } = parseShape(stateShape, state, "identity");
   return {
@@ -174,39 +184,42 @@ function flat(settings: Readonly<Record<string, unknown>>): Readonly<Record<stri
   );
 }
 
-const loadShape = z.object({
-  _nodes: z.object({ total: count, failed: count }),
-  nodes: z.record(
-    z.string(),
-    z.object({
-      name: z.string(),
-      indices: z.object({
-        docs: z.object({ count }),
-        store: z.object({ size_in_bytes: count }),
-        shards: z.record(z.string(), z.array(z.unknown())).optional(),
-      }),
-      fs: z.object({
-        total: z.object({ total_in_bytes: count.optional(), available_in_bytes: count.optional() }),
-      }),
-      jvm: z.object({ mem: z.object({ heap_used_percent: count }) }),
-      process: z.object({ cpu: z.object({ percent: z.number() }) }),
-      thread_pool: z
-        .object({
-          search: z.object({ queue: count }).optional(),
-          write: z.object({ rejected: count }).optional(),
-        })
-        .optional(),
-    }),
-  ),
+const loadNode = z.object({
+  name: z.string(),
+  indices: z.object({
+    docs: z.object({ count }),
+    store: z.object({ size_in_bytes: count }),
+    shards: z.record(z.string(), z.unknown()).optional(),
+  }),
+  fs: z.object({
+    total: z.object({ total_in_bytes: count.optional(), available_in_bytes: count.optional() }),
+  }),
+  jvm: z.object({ mem: z.object({ heap_used_percent: count }) }),
+  process: z.object({ cpu: z.object({ percent: z.number() }) }),
+  thread_pool: z
+    .object({
+      search: z.object({ queue: count }).optional(),
+      write: z.object({ rejected: count }).optional(),
+    })
+    .optional(),
 });
+
+/** Copies of shards on a node, of which each index has a list. */
+function copiesIn(indices: Readonly<Record<string, unknown>>): number {
+  return Object.values(indices).reduce<number>((sum, copies) => {
+    if (!Array.isArray(copies)) throw unreadable("nodeLoad", "an index has no shards");
+    return sum + copies.length;
+  }, 0);
+}
 
 /** From the nodes' statistics. A node that did not answer makes the whole unknown. */
 function readNodeLoad(value: unknown): readonly NodeLoad[] {
-  const { _nodes, nodes } = parseShape(loadShape, value, "nodeLoad");
+  const { _nodes, nodes } = parseShape(nodeTable, value, "nodeLoad");
   if (_nodes.failed > 0) throw partial("nodeLoad", _nodes);
-  return Object.values(nodes).map(({ name, indices, fs, jvm, process: { cpu }, thread_pool: threads }) => ({
+  const entries = entriesOf(nodes, loadNode, "nodeLoad").map(([, node]) => node);
+  return entries.map(({ name, indices, fs, jvm, process: { cpu }, thread_pool: threads }) => ({
     node: name,
-    shards: Object.values(indices.shards ?? {}).reduce((sum, copies) => sum + copies.length, 0),
+    shards: copiesIn(indices.shards ?? {}),
     documents: indices.docs.count,
     storeBytes: indices.store.size_in_bytes,
     diskTotalBytes: fs.total.total_in_bytes ?? 0,
@@ -242,7 +255,7 @@ function partial(
   what: string,
   { failed, total }: { readonly failed: number; readonly total: number },
 ): Error {
-  return unreadable(what, `${failed} of ${total} nodes did not answer`);
+  return new EngineError(`${what}: ${failed} of ${total} nodes did not answer`, { code: "unavailable" });
 }
 
 function coordinationIn(state: unknown): unknown {

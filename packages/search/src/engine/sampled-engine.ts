@@ -5,6 +5,7 @@ import type { ObjectRef, Timer } from "@quartermaster/runtime";
 import type { EngineClient, EngineTarget } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { noFacts, projectionOf, type SampledFact } from "./engine-sample.ts";
+import { rowsOf } from "./rows-of.ts";
 
 /** A cluster whose engine is looked after. */
 export interface SampledCluster {
@@ -18,12 +19,23 @@ export interface SampledCluster {
   readonly turns?: readonly SampledFact[];
 }
 
+/** What was read, kept or not. */
+export interface SampleCost {
+  readonly rows: number;
+  /** An answer was not what the API promises. */
+  readonly isUnreadable: boolean;
+}
+
 /** One cluster under the sampler's eyes. */
 export class SampledEngine {
   readonly key: string;
   cluster: SampledCluster;
   client: EngineClient;
   facts: EngineFacts = noFacts;
+  /** How much is kept of it. */
+  rows = 0;
+  /** What the last sample took to read. */
+  cost: SampleCost = { rows: 0, isUnreadable: false };
   isRunning = false;
   isOver = false;
   /** The nodes as they are declared now had their time, and said nothing. */
@@ -68,6 +80,7 @@ export class SampledEngine {
   connect(client: EngineClient): void {
     this.client = client;
     this.facts = noFacts;
+    this.rows = 0;
     this.#first.resolve(undefined);
     this.#first = Promise.withResolvers();
     // A reconcile may have ended to wait for the first sample: it counts as a change, whatever it says.
@@ -115,8 +128,10 @@ export class SampledEngine {
   }
 
   /** Whether a reconcile would see something else than before. */
-  take(facts: EngineFacts): boolean {
+  take(facts: EngineFacts, cost: SampleCost): boolean {
+    this.cost = cost;
     this.facts = facts;
+    this.rows = rowsOf(facts);
     this.#first.resolve(undefined);
     this.restFirst();
     const projection = projectionOf(facts);

@@ -1,7 +1,7 @@
 import { NotYetKnownError, type ObjectRef, silentLog } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { FakeEngine, type FakePod } from "@quartermaster/search/testing";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { EngineSampler, type EngineSamplerOptions } from "../../../src/engine/engine-sampler.ts";
 import type { SampledCluster } from "../../../src/engine/sampled-engine.ts";
@@ -134,6 +134,52 @@ test("[security/111] a reconcile waits a moment for the first sample; a silent e
   expect([await outcome(), stage.woken]).toEqual(["not sampled yet", ["slow"]]);
   await stage.system.advance(minuteMs);
   expect([await outcome(), stage.woken.length > 1]).toEqual(["known", true]);
+});
+
+describe("[security/113] what an engine says may be large", () => {
+  const copies = (count: number): unknown =>
+    Array.from({ length: count }, (_, shard) => ({
+      index: "i",
+      shard,
+      isPrimary: true,
+      state: "UNASSIGNED",
+      node: undefined,
+    }));
+
+  test("an engine of 60,000 shards is read a sixth as often as others", async () => {
+    await using stage = new Stage();
+    stage.keep("large", { isOpen: true, asks: new Set(["shards"]) });
+    const fault = { kind: "lie", value: copies(60_000) } as const;
+    stage.engine("large").faults.plan({ call: "shards", fault });
+    stage.keep("usual", { isOpen: true, asks: new Set(["shards"]) });
+    await stage.system.advance(5 * minuteMs);
+    const asked = (name: string): number => stage.asked.filter((call) => call === `${name} shards`).length;
+    expect(asked("large")).toBeLessThanOrEqual(11);
+    expect(asked("usual")).toBeGreaterThan(50);
+    expect(stage.sampler.facts("large").shards.isKnown).toBe(true);
+  });
+
+  test("tables of all clusters of a namespace have a limit; those of usual size and other namespaces are kept", async () => {
+    await using stage = new Stage();
+    const asks = new Set(["shards"] as const);
+    const large = ["l1", "l2", "l3", "l4", "l5"];
+    for (const name of large) {
+      stage.keep(name, { asks });
+      const fault = { kind: "lie", value: copies(60_000) } as const;
+      stage.engine(name).faults.plan({ call: "shards", fault });
+    }
+    await stage.system.advance(1_000);
+    stage.keep("usual", { asks });
+    stage.keep("far", { asks, ref: { name: "far", namespace: "team-b" } });
+    await stage.system.advance(1_000);
+    const shown = [...large, "usual", "far"].map((name) => {
+      const { shards, health } = stage.sampler.facts(name);
+      return `${name} ${shards.isKnown ? "known" : shards.why} ${String(health.isKnown)}`;
+    });
+    expect(shown.filter((each) => each.endsWith("known true"))).toHaveLength(6);
+    expect(shown.filter((each) => each.endsWith("tooLarge true"))).toHaveLength(1);
+    expect(shown.slice(5)).toEqual(["usual known true", "far known true"]);
+  });
 });
 
 test("a cluster with something under way is looked at each 5 s, at once from the moment it is declared", async () => {
