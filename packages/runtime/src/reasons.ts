@@ -20,6 +20,7 @@ export const reasons = {
   tooLarge: "TooLarge",
   /** The controller follows as many objects as it may. */
   followLimit: "FollowLimitReached",
+  namespaceFollowLimit: "NamespaceFollowLimitReached",
   /** A fault of the operator. */
   internalError: "InternalError",
   /** Event: an object is nested too deeply to be worked with. */

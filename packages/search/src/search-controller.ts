@@ -31,6 +31,7 @@ import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
+import { boundedData } from "./bounded-data.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
@@ -77,8 +78,15 @@ export interface SearchControllerOptions {
 
 /** Only what bears our mark is kept in memory. */
 function marked<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
-  return { kind, labelSelector: markLabels.cluster };
+  const projection = markedData.get(kind.kind);
+  return { kind, labelSelector: markLabels.cluster, ...(projection === undefined ? {} : { projection }) };
 }
+
+/** The label is a tenant's to write. Of ours only the record of very many users and roles is larger. */
+const markedData: ReadonlyMap<string, ReturnType<typeof boundedData>> = new Map([
+  [configMaps.kind, boundedData(64)],
+  [secrets.kind, boundedData(64)],
+]);
 
 /** The cluster that an object names in its labels. */
 function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef[] {
@@ -102,8 +110,9 @@ const ownedKinds: readonly Kind[] = [
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
-/** User Secrets that are followed by name. */
+/** User Secrets that are followed by name, about 2 KB each, of which no namespace gets more than a quarter. */
 const followLimit = 2_000;
+const namespaceFollowLimit = 500;
 
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
@@ -127,6 +136,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     owns: [...ownedKinds, ...Object.values(monitoringKinds)].map((each) => marked<KubeObject>(each)),
     watches: watchedBy(isOlderGroup),
     followLimit,
+    namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,
     retry: { longestMs: 5 * 60_000 },
     ...(isElasticsearch(kind) ? { reads: licensingKinds } : {}),
     recipe: {

@@ -48,6 +48,8 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly watches?: readonly MappedSource[];
   /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
   readonly followLimit?: number;
+  /** The same for objects of one namespace, so that no tenant takes all of them (default: `followLimit`); `NamespaceFollowLimitReached`. */
+  readonly namespaceFollowLimit?: number;
   /** Whom a change of an object behind `Context.track` brings back, found among ours; called with the old and the new state. */
   readonly tracks?: (object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[];
   /** Kinds that reconciles read, from their stores or by `Context.follow`: one watch serves all objects of such a kind. */

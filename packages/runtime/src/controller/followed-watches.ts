@@ -17,6 +17,8 @@ export interface FollowedWatchesOptions {
   readonly pool: InformerPool;
   /** Objects that are followed with a watch of their own; beyond it `follow` throws. */
   readonly limit: number;
+  /** The same for the objects of one namespace. */
+  readonly namespaceLimit: number;
   /** The store of a kind that the controller follows with one watch for all its objects; undefined for other kinds. */
   readonly storeOf: (kind: Kind) => ReadStore | undefined;
   /** Brings an object back. An event says how urgent that is. */
@@ -49,6 +51,7 @@ interface Watch {
   readonly handle: InformerHandle;
   /** Of a single object, which counts against the limit. */
   readonly isSingle: boolean;
+  readonly namespace: string | undefined;
 }
 
 /**
@@ -133,25 +136,30 @@ export class FollowedWatches {
     const id = informerId(request);
     let watch = this.#watches.get(id);
     if (watch === undefined) {
-      if (isSingle) this.#assertRoom(following.follower);
+      if (isSingle) this.#assertRoom(following.follower, request.namespace);
       watch = this.#open(id, request, isSingle);
     }
     following.follow(id);
     return watch;
   }
 
-  #assertRoom(follower: ObjectKey): void {
-    const { limit } = this.#options;
-    const singles = [...this.#watches.values()].filter(({ isSingle }) => isSingle).length;
-    if (singles < limit) return;
+  #assertRoom(follower: ObjectKey, namespace: string | undefined): void {
+    const { limit, namespaceLimit } = this.#options;
+    const singles = [...this.#watches.values()].filter(({ isSingle }) => isSingle);
+    const own = singles.filter((each) => namespace !== undefined && each.namespace === namespace);
+    if (own.length < namespaceLimit && singles.length < limit) return;
     this.#refused.add(follower);
-    const message = `The controller follows ${limit} objects already, which is its limit.`;
-    throw new ExternalError(message, { class: "refused", reason: reasons.followLimit });
+    const isOwn = singles.length < limit;
+    const message = isOwn
+      ? `${namespaceLimit} objects of namespace ${namespace ?? ""} are followed already, which is the limit of a namespace: refer to fewer objects.`
+      : `The controller follows ${limit} objects already, which is its limit.`;
+    const reason = isOwn ? reasons.namespaceFollowLimit : reasons.followLimit;
+    throw new ExternalError(message, { class: "refused", reason });
   }
 
   #open(id: string, request: InformerRequest, isSingle: boolean): Watch {
     const handle = this.#options.pool.acquire(request);
-    const watch: Watch = { handle, isSingle };
+    const watch: Watch = { handle, isSingle, namespace: request.namespace };
     this.#watches.set(id, watch);
     if (!isSingle) {
       handle.addHandler(this.#options.onTracked);

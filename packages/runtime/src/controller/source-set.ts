@@ -115,11 +115,12 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Kinds in `reads` have one watch for all their objects; an object of any other kind gets its own. */
   #followWith(reads: readonly Source[]): FollowedWatches {
-    const { tracks, followLimit = 256 } = this.#definition;
+    const { tracks, followLimit = 256, namespaceFollowLimit = followLimit } = this.#definition;
     const stores = new Map(reads.map((source) => [nameOfKind(kindOf(source)), this.#handleOf(source).store]));
     return new FollowedWatches({
       pool: this.#pool,
       limit: followLimit,
+      namespaceLimit: namespaceFollowLimit,
       storeOf: (kind) => stores.get(nameOfKind(kind)),
       wake: (key, event) => {
         this.#enqueue?.(key, event === undefined ? "normal" : priorityOf(event));

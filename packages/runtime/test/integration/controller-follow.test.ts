@@ -117,6 +117,29 @@ describe("a followed Secret", () => {
     expect(secretWatches(manager)).toBe(1);
   });
 
+  test("[security/113] a namespace has a limit of its own, with its own reason: others are not kept from following", async () => {
+    await using bench = await setUpWorkbench();
+    await using other = await setUpWorkbench();
+    const { client, namespace, widgets } = bench;
+    const recipe = probeRecipe<Widget>(({ spec, metadata }, ctx) => {
+      const target = { name: String(spec.text), namespace: metadata.namespace ?? "" };
+      ctx.follow(secrets, target);
+      return undefined;
+    });
+    const limits = { followLimit: 4, namespaceFollowLimit: 2 };
+    await bench.manage([defineController(widgets, { recipe, ...limits })]);
+    const reasonOf = async (name: string, at = namespace): Promise<string | undefined> =>
+      conditionOf(await client.get(widgets, { name, namespace: at }), "Ready")?.reason;
+    for (const name of ["a", "b", "c"])
+      await client.create(widgets, aWidget(widgets, { name, namespace }, { text: name }));
+    const reasonsOf = async (): Promise<readonly unknown[]> =>
+      await Promise.all(["a", "b", "c"].map(async (name) => await reasonOf(name)));
+    const want = [reasons.namespaceFollowLimit, reasons.settled, reasons.settled].join();
+    await eventually(async (see) => see((await reasonsOf()).toSorted().join()) === want);
+    await client.create(widgets, aWidget(widgets, { name: "d", namespace: other.namespace }, { text: "d" }));
+    await eventually(async (see) => see(await reasonOf("d", other.namespace)) === reasons.settled);
+  });
+
   test("needs permission for this one name only, and is reported without it", async () => {
     await using bench = await setUpWorkbench();
     using cluster = joinSharedCluster();

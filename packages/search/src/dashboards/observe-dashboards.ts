@@ -1,6 +1,7 @@
 import { type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
 import { configMaps, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 
+import { followedData } from "../bounded-data.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
@@ -57,7 +58,7 @@ function followedSecrets(
     ...(isTlsEnabled && tlsSecret !== undefined ? [{ name: tlsSecret, keys: ["tls.crt", "tls.key"] }] : []),
   ];
   const found = wanted.map(({ name, keys }) => {
-    const live = ctx.follow(secrets, { name });
+    const live = ctx.follow(secrets, { name }, followedData);
     const isWhole = keys.every((key) => live?.data?.[key] !== undefined);
     return live === undefined || !isWhole ? undefined : ([name, versionOf(live)] as const);
   });

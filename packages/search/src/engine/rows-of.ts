@@ -6,8 +6,8 @@ import type { EngineFacts, Fact } from "./engine-facts.ts";
  */
 export const usualRows = 10_000;
 
-/** Most rows that are kept in memory for all clusters of a namespace, about 50 MB. */
-export const mostRows = 250_000;
+/** Most rows that are kept in memory for all clusters of a namespace, about 25 MB. */
+export const mostRows = 120_000;
 
 /** Rows in all that an engine said. How many there are is up to it. */
 export function rowsOf({ nodes, shards, settings, nodeLoad, indices, coordination }: EngineFacts): number {

@@ -12,6 +12,7 @@ import {
 import { type Context, isControlledBy, type Live } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
+import { followedData } from "../bounded-data.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { ClusterStatus } from "../seen.ts";
@@ -65,7 +66,7 @@ function readLicense(
   const found = { clusterLicense: license?.metadata.name };
   // Chosen for another licence under the name: the controller will say anew.
   if (license === undefined || isStale) return { ...found, wanted: undefined, fault: undefined };
-  const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name });
+  const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name }, followedData);
   const { version, security } = cluster;
   const engine = { version, hasTransportTls: security.transport.isEnabled };
   const read = wantedLicense({ license, secret, engine });

@@ -2,6 +2,7 @@ import { type Context, digestOf, isControlledBy, type Live, textOf } from "@quar
 import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
 import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
+import { followedData } from "../bounded-data.ts";
 import { isKeptFor, markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
@@ -119,7 +120,10 @@ function missingOwn({
 
 /** From the store of marked Secrets. One without our marks is not in there: until ours exists, the name is followed. */
 function namedSecret(ctx: Context, cluster: SearchCluster, name: string): Live<Secret> | undefined {
-  return ctx.store(secrets).get({ name, namespace: cluster.namespace }) ?? ctx.follow(secrets, { name });
+  return (
+    ctx.store(secrets).get({ name, namespace: cluster.namespace }) ??
+    ctx.follow(secrets, { name }, followedData)
+  );
 }
 
 function ownedSecret(ctx: Context, object: Live<ClusterObject>, at: OwnSecret): SecretFact {
@@ -218,7 +222,7 @@ function volumeInputs(
       const config = textOf(volume["configMap"], "name");
       if (secret !== undefined) return [[name, user.digest(secret)]];
       if (config === undefined) return [];
-      return [[name, digestOf(ctx.follow(configMaps, { name: config })?.data ?? {})]];
+      return [[name, digestOf(ctx.follow(configMaps, { name: config }, followedData)?.data ?? {})]];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { type Context, digestOf, type Live } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
+import { followedData, isCut } from "../bounded-data.ts";
 import { secretText } from "../secret-text.ts";
 
 /** The Secrets that the spec names; what they lack is collected. */
@@ -14,26 +15,34 @@ export class UserSecrets {
 
   /** Values of these keys; undefined, and noted as missing, unless all are there. */
   read(name: string, keys: readonly string[]): readonly string[] | undefined {
-    const live = this.#ctx.follow(secrets, { name });
+    const live = this.live(name);
     const values = keys.map((key) => secretText(live, key));
     const lacking = keys.filter((_key, at) => values[at] === undefined);
     if (lacking.length === 0) return values.map((value) => value ?? "");
-    this.missing.push(live === undefined ? `Secret ${name}` : `key ${lacking.join(", ")} of Secret ${name}`);
+    this.missing.push(whatIsMissing(name, live, lacking));
     return undefined;
   }
 
   live(name: string): Live<Secret> | undefined {
-    return this.#ctx.follow(secrets, { name });
+    return this.#ctx.follow(secrets, { name }, followedData);
   }
 
   /** A value that need not be there. */
   optional(name: string, key: string): string | undefined {
-    return secretText(this.#ctx.follow(secrets, { name }), key);
+    return secretText(this.live(name), key);
   }
 
   digest(name: string): string {
-    const live = this.#ctx.follow(secrets, { name });
+    const live = this.live(name);
     if (live === undefined) this.missing.push(`Secret ${name}`);
     return live === undefined ? "" : digestOf(live.data ?? {});
   }
+}
+
+function whatIsMissing(name: string, live: Live<Secret> | undefined, lacking: readonly string[]): string {
+  if (live === undefined) return `Secret ${name}`;
+  const isTooLarge = lacking.some((key) => isCut(live.data?.[key]));
+  return isTooLarge
+    ? `a smaller Secret ${name} (more than 64 KiB are not read)`
+    : `key ${lacking.join(", ")} of Secret ${name}`;
 }

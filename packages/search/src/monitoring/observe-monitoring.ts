@@ -10,6 +10,7 @@ import {
 } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, secrets, services } from "@quartermaster/runtime/kinds";
 
+import { followedData } from "../bounded-data.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
@@ -131,7 +132,7 @@ function followedSecrets(
       ? [{ name: stack.receiversSecret, keys: ["alertmanager.yaml"] }]
       : []),
   ].map(({ name, keys }) => {
-    const live = ctx.follow(secrets, { name });
+    const live = ctx.follow(secrets, { name }, followedData);
     const lacking = keys.filter((key) => live?.data?.[key] === undefined);
     return { name, live, lacking };
   });

@@ -1,6 +1,7 @@
 import { type Context, isJsonObject, type Live, parseJson } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
+import { followedFiles, followedRecord, isCut } from "../bounded-data.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
@@ -45,7 +46,9 @@ export function isSecurityIndexAsked(cluster: SearchCluster, ctx: Context, isFor
 }
 
 function appliedIn(cluster: SearchCluster, ctx: Context): AppliedContent {
-  return readApplied(ctx.store(secrets).get({ name: appliedName(cluster), namespace: cluster.namespace }));
+  const ref = { name: appliedName(cluster), namespace: cluster.namespace };
+  const live = ctx.store(secrets).get(ref);
+  return readApplied(isCut(live?.data?.[recordKey]) ? ctx.follow(secrets, ref, followedRecord) : live);
 }
 
 /** Once it was initialized by us the index is there; until then the engine says so. */
@@ -62,12 +65,16 @@ function indexFact(
 
 function filesOf({ security }: SearchCluster, ctx: Context): ReadFiles | undefined {
   const name = security.securityConfigSecret;
-  return name === undefined ? undefined : readSecurityFiles(ctx.follow(secrets, { name })?.data ?? {});
+  return name === undefined
+    ? undefined
+    : readSecurityFiles(ctx.follow(secrets, { name }, followedFiles)?.data ?? {});
 }
+
+const recordKey = "applied";
 
 /** The record; one that cannot be read counts as none, and everything is applied again. */
 export function readApplied(live: Live<Secret> | undefined): AppliedContent {
-  const text = live?.data?.["applied"];
+  const text = live?.data?.[recordKey];
   if (text === undefined) return NOTHING_APPLIED;
   try {
     const value: unknown = parseJson(Buffer.from(text, "base64").toString());

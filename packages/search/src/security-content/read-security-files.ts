@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, printable } from "@quartermaster/runtime";
 
+import { isCut } from "../bounded-data.ts";
 import type { SecurityDocuments } from "../engine/engine-client.ts";
 import { parseYaml } from "../model/parse-yaml.ts";
 import type { ReadFiles } from "./security-seen.ts";
@@ -17,21 +18,45 @@ const files = {
 /** All files together: about a thousand users. Reading as much takes a quarter of a second, and 3 s where it is made to. */
 const mostBytes = 256 * 1024;
 
-/** A Secret of the store is the same object until it changes: its files are read once. */
-const known = new WeakMap<Readonly<Record<string, string>>, ReadFiles>();
+/** Each is a request to the engine, and a line in the record of what was applied. */
+const mostEntries = 5_000;
+
+/** A Secret of the store is the same object until it changes: its files are read once, as long as not too many others are read. */
+const known = new Map<SecretData, ReadFiles>();
+
+/** Why files were refused, which takes no room. */
+const refused = new WeakMap<SecretData, ReadFiles>();
+
+type SecretData = Readonly<Record<string, string>>;
+
+/** Most text whose content is kept, of all clusters; in memory it takes ten times as much. */
+const mostKept = 2 * 1024 * 1024;
 
 /** Reads the files of a Secret, once for each version of it. Files that the plugin does not know here (audit, nodes_dn) have no effect. */
-export function readSecurityFiles(data: Readonly<Record<string, string>>): ReadFiles {
-  const before = known.get(data);
-  if (before !== undefined) return before;
-  const read = filesIn(data);
-  known.set(data, read);
+export function readSecurityFiles(data: SecretData): ReadFiles {
+  const read = known.get(data) ?? refused.get(data) ?? filesIn(data);
+  if (Object.keys(read.documents).length === 0) refused.set(data, read);
+  else keep(data, read);
   return read;
 }
 
-function filesIn(data: Readonly<Record<string, string>>): ReadFiles {
-  const bytes = Object.keys(files).reduce((sum, file) => sum + ((data[file]?.length ?? 0) * 3) / 4, 0);
-  if (bytes > mostBytes)
+/** What was used longest ago goes first. */
+function keep(data: SecretData, read: ReadFiles): void {
+  known.delete(data);
+  known.set(data, read);
+  let kept = 0;
+  for (const each of [...known.keys()].toReversed()) {
+    kept += bytesOf(each);
+    if (kept > mostKept) known.delete(each);
+  }
+}
+
+function bytesOf(data: SecretData): number {
+  return Object.keys(files).reduce((sum, file) => sum + ((data[file]?.length ?? 0) * 3) / 4, 0);
+}
+
+function filesIn(data: SecretData): ReadFiles {
+  if (bytesOf(data) > mostBytes || Object.keys(files).some((file) => isCut(data[file])))
     return {
       documents: {},
       faults: ["its files are larger than 256 KiB together and are not read: remove entries"],
@@ -45,6 +70,9 @@ function filesIn(data: Readonly<Record<string, string>>): ReadFiles {
     faults.push(`${file}: ${document}`);
     return [];
   });
+  const entries = documents.reduce((sum, [, document]) => sum + Object.keys(document).length, 0);
+  if (entries > mostEntries)
+    return { documents: {}, faults: ["its files have more than 5,000 entries together: remove some"] };
   return { documents: Object.fromEntries(documents), faults };
 }
 

@@ -1,7 +1,10 @@
+import type { Live } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
+import { boundedData, isCut } from "../../src/bounded-data.ts";
 import { parseYaml } from "../../src/model/parse-yaml.ts";
 import { withinBudget } from "../../src/model/within-budget.ts";
+import { secretText } from "../../src/secret-text.ts";
 import { readSecurityFiles } from "../../src/security-content/read-security-files.ts";
 import { readSettings } from "../../src/workload/read-settings.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
@@ -67,10 +70,50 @@ describe("[security/103] what an author makes us read has a budget", () => {
     });
     const large = readSecurityFiles(data(640_000));
     expect(large).toEqual({ documents: {}, faults: [expect.stringContaining("256 KiB") as string] });
-    const version = data(100_000);
+    expect(readSecurityFiles(data(80_000)).faults).toEqual([
+      expect.stringContaining("5,000 entries") as string,
+    ]);
+    const version = data(60_000);
     const { documents, faults } = readSecurityFiles(version);
     expect(faults).toEqual([]);
-    expect(Object.keys(documents.internalusers ?? {}).length).toBeGreaterThan(5000);
+    expect(Object.keys(documents.internalusers ?? {}).length).toBeGreaterThan(4000);
     expect(readSecurityFiles(version).documents).toBe(documents);
+  });
+});
+
+describe("[security/113] what is kept in memory of a tenant's object has a limit", () => {
+  const object = (data: object): Live => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", namespace: "b", uid: "u", resourceVersion: "1" },
+    ...data,
+  });
+  const { project } = boundedData(64);
+
+  test("up to the limit the object is kept as it is", () => {
+    const small = object({ data: { a: "x".repeat(60_000) }, binaryData: { b: "y" } });
+    expect(project(small)).toBe(small);
+  });
+
+  test("above it each value becomes its digest, which differs where the value does and is never taken for text", () => {
+    const large = (text: string): { readonly data: Readonly<Record<string, string>> } =>
+      project(object({ data: { a: text, b: "same" }, binaryData: { c: "x" } })) as never;
+    const [one, other] = [large("x".repeat(70_000)), large("y".repeat(70_000))];
+    expect(JSON.stringify(one).length).toBeLessThan(500);
+    expect(one.data["a"]).not.toBe(other.data["a"]);
+    expect(one.data["b"]).toBe(other.data["b"]);
+    expect([isCut(one.data["a"]), secretText(one, "a")]).toEqual([true, undefined]);
+  });
+
+  test("files are read once for each version, until those of too many others were read", () => {
+    const users = manyKeys(60_000).replaceAll(": 1", ": {}");
+    const data = (): Readonly<Record<string, string>> => ({
+      "internal_users.yml": Buffer.from(users).toString("base64"),
+    });
+    const [first, ...others] = Array.from({ length: 40 }, data);
+    const read = readSecurityFiles(first ?? {});
+    expect(readSecurityFiles(first ?? {})).toBe(read);
+    for (const each of others) readSecurityFiles(each);
+    expect(readSecurityFiles(first ?? {})).not.toBe(read);
   });
 });
