@@ -76,6 +76,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const memory = ctx.memory(searchMemory);
   memory.cluster = cluster;
   memory.seen = seen;
+  memory.seenMs = parts.nowMs();
   memory.engine = client === undefined ? undefined : parts.sampler.bounded(client);
   return seen;
 }

@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 import {
-  ApiError,
   classify,
   type Context,
-  type Desired,
-  ExternalError,
-  type Kind,
-  type KubeObject,
   type Live,
   type ObjectRef,
   type ReconcileEvent,
@@ -15,6 +10,7 @@ import {
 } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
+import { applyObject } from "./apply-object.ts";
 import { performGrowth } from "./autoscaling/perform-growth.ts";
 import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { newAuthority } from "./certificates/issue.ts";
@@ -27,7 +23,6 @@ import { labelsOf, markLabels, takeOver } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
-import { searchReasons } from "./reasons.ts";
 import { performRepositories } from "./repositories/perform-repositories.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
@@ -170,42 +165,6 @@ function newPassword(): string {
  * Applies an object that the cluster owns. Our stores hold marked objects only: before the first write of a name the server is asked
  * whether somebody else has it.
  */
-async function applyObject(
-  kind: Kind,
-  object: Desired<KubeObject>,
-  { ctx, cluster }: Subject,
-): Promise<void> {
-  const ref = { namespace: cluster.namespace, name: object.metadata.name };
-  if (ctx.store(kind).get(ref) === undefined) {
-    const found = await ctx.client.find(kind, ref, { isMetadataOnly: true });
-    const owner = found?.metadata.ownerReferences?.find(({ controller }) => controller === true);
-    if (found !== undefined && owner?.uid !== cluster.uid) throw nameClash(kind, ref.name);
-  }
-  try {
-    await ctx.apply(kind, object);
-  } catch (error) {
-    throw kind.kind === "StatefulSet" ? asTemplateFault(error) : error;
-  }
-}
-
-function nameClash(kind: Kind, name: string): ExternalError {
-  return new ExternalError(
-    `${kind.kind} ${name} exists and does not belong to this cluster. Remove it, or rename the cluster or the pool.`,
-    { class: "invalid", reason: searchReasons.nameClash },
-  );
-}
-
-/** A StatefulSet that the server refuses: the author's pod fields are at fault, and the server says which. */
-function asTemplateFault(error: unknown): unknown {
-  if (!(error instanceof ApiError) || classify(error) !== "invalid") return error;
-  const faults = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
-  return new ExternalError(`The pods cannot be made: ${faults || error.message}.`, {
-    class: "invalid",
-    reason: searchReasons.invalidPodTemplate,
-    cause: error,
-  });
-}
-
 /** Makes a Secret that outlives the cluster: no owner reference, so no cascade can take it. Never overwrites one. */
 async function keepSecret(
   name: string,

@@ -10,6 +10,8 @@ export interface SearchMemory {
   /** Left out while the cluster is being deleted. */
   seen: Seen | undefined;
   engine: EngineClient | undefined;
+  /** When the look was over. */
+  seenMs: number;
 }
 
 /** The slot of the runtime that holds it. */
@@ -17,4 +19,5 @@ export const searchMemory: MemorySlot<SearchMemory> = defineMemory("search", () 
   cluster: undefined,
   seen: undefined,
   engine: undefined,
+  seenMs: Number.POSITIVE_INFINITY,
 }));

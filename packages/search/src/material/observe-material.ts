@@ -41,6 +41,7 @@ export function observeMaterial(
     security.isEnabled && cluster.dashboards !== undefined
       ? accountOf(keptSecret(ctx, cluster, dashboardsNames(cluster).password))
       : undefined;
+  user.follow(cluster.keystore.map(({ secretName }) => secretName));
   const podInputs = {
     keystore: Object.fromEntries(
       cluster.keystore.map(({ secretName }) => [secretName, user.digest(secretName)]),

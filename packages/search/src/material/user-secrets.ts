@@ -1,4 +1,4 @@
-import { type Context, digestOf, type Live } from "@quartermaster/runtime";
+import { type Context, digestOf, type Live, NotYetKnownError } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData, isCut } from "../bounded-data.ts";
@@ -23,6 +23,20 @@ export class UserSecrets {
     return undefined;
   }
 
+  /** Begins to follow them all: otherwise a reconcile would end at each in turn that is not known yet. */
+  follow(names: readonly string[]): void {
+    const unknown = names.flatMap((name) => {
+      try {
+        this.live(name);
+        return [];
+      } catch (error) {
+        if (error instanceof NotYetKnownError) return [error];
+        throw error;
+      }
+    });
+    if (unknown[0] !== undefined) throw unknown[0];
+  }
+
   live(name: string): Live<Secret> | undefined {
     return this.#ctx.follow(secrets, { name }, followedData);
   }
@@ -35,8 +49,17 @@ export class UserSecrets {
   digest(name: string): string {
     const live = this.live(name);
     if (live === undefined) this.missing.push(`Secret ${name}`);
-    return live === undefined ? "" : digestOf(live.data ?? {});
+    return live === undefined ? "" : dataDigest(live.data ?? {});
   }
+}
+
+/** By the data itself, which the store keeps until it changes: a cluster may name 64 Secrets, and each reconcile needs them all. */
+const known = new WeakMap<object, string>();
+
+function dataDigest(data: object): string {
+  const digest = known.get(data) ?? digestOf(data);
+  known.set(data, digest);
+  return digest;
 }
 
 function whatIsMissing(name: string, live: Live<Secret> | undefined, lacking: readonly string[]): string {

@@ -26,7 +26,7 @@ const keptMs = 10 * 60_000;
 
 /**
  * Hashes passwords beside the reconciles. A hash takes a third of a second of CPU time, and a tenant who edits Secrets decides how many are
- * needed: so there is one at a time, namespaces take turns, each account waits once, and half of the time belongs to others.
+ * needed: so there is one at a time, namespaces take turns, each account waits once, and two thirds of the time belong to others.
  *
  * @example
  * const made = hasher.take({ namespace, account, version, password, onReady }); // undefined: onReady is called when it is made
@@ -72,7 +72,7 @@ export class PasswordHasher {
       this.#forgetBefore(atMs - keptMs);
       this.#made.set(next.account, { version: next.version, hash: made, atMs });
       next.onReady();
-      if (this.#waiting.size > 0) await system.sleep(atMs - beganMs);
+      if (this.#waiting.size > 0) await system.sleep(2 * (atMs - beganMs));
     }
     this.#isRunning = false;
   }

@@ -1,0 +1,57 @@
+import {
+  ApiError,
+  classify,
+  type Desired,
+  ExternalError,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
+
+import { searchReasons } from "./reasons.ts";
+import { searchMemory } from "./search-memory.ts";
+import type { Subject } from "./subject.ts";
+
+/** Applies an object of the cluster; one of another owner under its name is never taken over. */
+export async function applyObject(kind: Kind, object: Desired<KubeObject>, subject: Subject): Promise<void> {
+  const { ctx, cluster } = subject;
+  assertTime(subject);
+  const ref = { namespace: cluster.namespace, name: object.metadata.name };
+  if (ctx.store(kind).get(ref) === undefined) {
+    const found = await ctx.client.find(kind, ref, { isMetadataOnly: true });
+    const owner = found?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    if (found !== undefined && owner?.uid !== cluster.uid) throw nameClash(kind, ref.name);
+  }
+  try {
+    await ctx.apply(kind, object);
+  } catch (error) {
+    throw kind.kind === "StatefulSet" ? asTemplateFault(error) : error;
+  }
+}
+
+/** Longest time that one reconcile begins to write objects. A cluster of 64 pools has 200 of them, and others wait for a worker. */
+const applyMs = 1_500;
+
+/** What was written is not written again: so the next reconcile goes on where this one ends. */
+function assertTime({ ctx, nowMs }: Subject): void {
+  if (nowMs() - ctx.memory(searchMemory).seenMs <= applyMs) return;
+  const message = "apply: the other objects are written by the next reconcile";
+  throw new ApiError(message, { class: "transient", mayHaveActed: false });
+}
+
+function nameClash(kind: Kind, name: string): ExternalError {
+  return new ExternalError(
+    `${kind.kind} ${name} exists and does not belong to this cluster. Remove it, or rename the cluster or the pool.`,
+    { class: "invalid", reason: searchReasons.nameClash },
+  );
+}
+
+/** A StatefulSet that the server refuses: the author's pod fields are at fault, and the server says which. */
+function asTemplateFault(error: unknown): unknown {
+  if (!(error instanceof ApiError) || classify(error) !== "invalid") return error;
+  const faults = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  return new ExternalError(`The pods cannot be made: ${faults || error.message}.`, {
+    class: "invalid",
+    reason: searchReasons.invalidPodTemplate,
+    cause: error,
+  });
+}
