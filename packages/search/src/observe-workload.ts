@@ -7,6 +7,7 @@ import { markLabels } from "./marks.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { podFacts } from "./nodes/pod-facts.ts";
+import { withRunningStorage } from "./pools/running-storage.ts";
 import type { Seen } from "./seen.ts";
 
 /** Objects with the cluster's labels: of the stores when it is decided, and read live before something is destroyed. */
@@ -25,6 +26,7 @@ export type WorkloadSeen = Pick<
   | "ignored"
   | "heldVersion"
   | "heldTls"
+  | "heldStorage"
   | "mounted"
   | "status"
   | "statefulSets"
@@ -40,7 +42,8 @@ export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claim
   const status = object.status ?? {};
   const { cluster: versioned, heldVersion } = withRunningVersion(declared, status, statefulSets);
   const running = status.clusterUuid === undefined ? undefined : runningTls({ pods, sets: own });
-  const { cluster, heldTls } = withRunningTls(versioned, running);
+  const { cluster: secured, heldTls } = withRunningTls(versioned, running);
+  const { cluster, heldStorage } = withRunningStorage(secured, statefulSets);
   return {
     object,
     cluster,
@@ -48,6 +51,7 @@ export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claim
     ignored,
     heldVersion,
     heldTls,
+    heldStorage,
     mounted: mountedCertificates({ pods, sets: own }),
     status,
     statefulSets,

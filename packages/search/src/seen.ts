@@ -28,6 +28,8 @@ export interface Seen extends ReadCluster {
   readonly heldVersion: string | undefined;
   /** TLS as it is declared, in words, where the nodes have it otherwise: lanes see it as it is. */
   readonly heldTls: string | undefined;
+  /** Storage that is declared and that StatefulSets have otherwise, e.g. `data: diskSize (1Gi, 2Gi is declared)`: lanes see it as it is. */
+  readonly heldStorage: readonly string[];
   /** Whose certificates nodes serve until they are restarted. */
   readonly mounted: MountedCertificates;
   readonly status: Partial<ClusterStatus>;

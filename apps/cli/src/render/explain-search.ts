@@ -81,7 +81,7 @@ const remedies: Readonly<Record<string, string>> = {
   InvalidSpec: "you: correct the fields; qm search plan -f checks a file before you apply it",
   NameClash: "you: rename the cluster or the pool, or remove what has the name",
   DrainStalled: "you: ask the engine's _cluster/allocation/explain why the named shards stay",
-  OperationNotSupportedYet: "you: set the version back; everything else goes on",
+  OperationNotSupportedYet: "you: set back what the message names; all other changes are carried out",
   Paused: "you: set spec.operations.paused to false",
   QuorumLost: "you: see Quorum lost in docs/guides/troubleshooting.md",
   SecretConflict: "you: remove or rename the Secret that has the name",

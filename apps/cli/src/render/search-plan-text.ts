@@ -66,7 +66,7 @@ export function heldLines({ pools, heldVersion, heldTls }: EditPlan): readonly s
       .filter(({ isStorageChanged }) => isStorageChanged)
       .map(
         ({ pool }) =>
-          `InvalidPodTemplate: pool ${pool} would get other volumes, which Kubernetes refuses; add a pool instead`,
+          `OperationNotSupportedYet: pool ${pool} keeps its volumes as they are; add a pool with the new storage and drop this one`,
       ),
   ];
 }

@@ -69,7 +69,7 @@ describe("qm search plan without a cluster", () => {
       name: "another disk",
       pool: { diskSize: "2Gi" },
       code: 3,
-      want: "InvalidPodTemplate: pool nodes would get other volumes",
+      want: "OperationNotSupportedYet: pool nodes keeps its volumes",
     },
     {
       name: "an unknown role",

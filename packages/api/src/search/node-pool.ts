@@ -41,14 +41,6 @@ export const claimRetention = z
     "What becomes of PersistentVolumeClaims. Delete acts only once no claim holds the only copy of a shard.",
   );
 
-/** How large volumes are; they grow and never shrink. */
-const growsOnly = {
-  rule: "!has(self.diskSize) || !has(oldSelf.diskSize) || !isQuantity(string(self.diskSize)) || !isQuantity(string(oldSelf.diskSize)) || quantity(string(self.diskSize)).compareTo(quantity(string(oldSelf.diskSize))) >= 0",
-  message:
-    "diskSize grows and never shrinks: add a pool with smaller volumes and drop this one in the same edit",
-  fieldPath: ".diskSize",
-} as const;
-
 const classOf = (pool: string): string =>
   `(has(${pool}.persistence) && has(${pool}.persistence.pvc) && has(${pool}.persistence.pvc.storageClass) ? ${pool}.persistence.pvc.storageClass : '')`;
 
@@ -77,7 +69,9 @@ export const nodePool = cel(
       .describe("Roles of the nodes in the engine's words; empty for nodes that only coordinate requests."),
     additionalConfig: settings().describe("Settings of the engine for this pool."),
     autoscaling,
-    diskSize: size("Size of the volume of each node. Defaults to 30Gi."),
+    diskSize: size(
+      "Size of the volume of each node. Of a pool that runs it is not changed: the operator holds another size and says so. Defaults to 30Gi.",
+    ),
     image: podFields.images.image,
     initContainers: z.array(raw()).optional().describe("Init containers that run before the engine."),
     jvm: z.string().max(4096).optional().describe("Options of the JVM, e.g. -Xmx1g -Xms1g."),
@@ -98,7 +92,6 @@ export const nodePool = cel(
     ...podFields.podLevel,
     ...podFields.spread,
   }),
-  growsOnly,
   fixedClass,
   managersStay,
 );

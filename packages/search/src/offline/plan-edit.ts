@@ -25,7 +25,7 @@ export interface PoolEdit {
   readonly added: readonly string[];
   /** Nodes that run with an older configuration afterwards. */
   readonly outdated: readonly string[];
-  /** The volumes of an existing pool would change, which Kubernetes refuses. */
+  /** Other volumes are declared for an existing pool, which keeps those that it has. */
   readonly isStorageChanged: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { labelsOf, markLabels } from "../marks.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -9,6 +9,7 @@ import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../workload/pool-stateful-set.ts";
+import { heldStorageMessage, withFixedFields } from "./running-storage.ts";
 
 /** No pod before its keys are there, and none before it is decided whether it founds a cluster or joins one. */
 const notYet: LaneRule = {
@@ -76,7 +77,7 @@ const keepPools: LaneRule = {
       Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool)),
     );
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
-    if (grown.length === 0) return { actions, outcome: settled() };
+    if (grown.length === 0) return { ...keptStorage(seen), actions };
     return awaits(
       seen.status.clusterUuid === undefined ? searchReasons.bootstrapping : searchReasons.memberMissing,
       `Nodes are added: ${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}.`,
@@ -84,6 +85,13 @@ const keepPools: LaneRule = {
     );
   },
 };
+
+/** Not stalled: everything else of the pool goes on. */
+function keptStorage({ heldStorage }: Seen): Pick<LaneAnswer, "outcome" | "actor"> {
+  if (heldStorage.length === 0) return { outcome: settled() };
+  const why = { reason: searchReasons.notSupportedYet, message: heldStorageMessage(heldStorage) };
+  return { outcome: held(why), actor: "user" };
+}
 
 /** Nodes that are declared and for which there is no place in the StatefulSet yet. */
 function newNodes(seen: Seen, pool: NodePool): readonly string[] {
@@ -129,7 +137,8 @@ function poolActions(seen: Seen, replicasOf: (pool: NodePool) => number): readon
     .map((pool) => {
       const inputsHash = poolInputsHash(cluster, pool, material.podInputs);
       const set = poolStatefulSet(cluster, pool, { inputsHash, replicas: replicasOf(pool) });
-      return applyAction(statefulSets, withMarks(set, cluster, pool), cluster);
+      const marked = withMarks(set, cluster, pool);
+      return applyAction(statefulSets, withFixedFields(marked, seen.statefulSets.get(pool.name)), cluster);
     });
 }
 

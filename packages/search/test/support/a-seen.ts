@@ -123,6 +123,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     status: {},
     heldVersion: undefined,
     heldTls: undefined,
+    heldStorage: [],
     mounted: { transport: [], http: [] },
     isSuperseded: false,
     takenNames: [],
