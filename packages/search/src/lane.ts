@@ -73,7 +73,7 @@ export interface WaitOptions {
   readonly retryAfterMs?: number;
 }
 
-/** Only a person can help. */
-export function refuses(reason: string, message: string): LaneAnswer {
-  return { actions: [], outcome: stalled({ reason, message }), actor: "user" };
+/** Only a user can help; with a delay we read again what no watch shows us. */
+export function refuses(reason: string, message: string, retryAfterMs?: number): LaneAnswer {
+  return { actions: [], outcome: stalled({ reason, message }, retryAfterMs), actor: "user" };
 }

@@ -14,6 +14,10 @@ export const markLabels = {
   pool: `${prefix}pool`,
   /** What an object is a part of, besides nodes: `dashboards`. */
   part: `${prefix}part`,
+  /** Distribution whose data a claim holds. */
+  distribution: `${prefix}distribution`,
+  /** Version whose data a claim holds. */
+  version: `${prefix}version`,
 } as const;
 
 /** Annotations that say what a volume holds, written once the cluster has formed, and what a pod or a certificate was made for. */
@@ -49,6 +53,19 @@ export function isKeptFor({ metadata }: KubeObject, { name }: Pick<SearchCluster
 /** Labels that make an object of an earlier cluster this one's. */
 export function takeOver({ uid }: Pick<SearchCluster, "uid">): JsonObject {
   return { [markLabels.uid]: uid };
+}
+
+/** Labels that say by what a claim was written, besides whose it is. */
+export function writerLabels({
+  distribution,
+  version,
+}: Pick<SearchCluster, "distribution" | "version">): Readonly<Record<string, string>> {
+  return { [markLabels.distribution]: distribution, [markLabels.version]: releaseOf(version) };
+}
+
+/** The three numbers of a version: what follows them may not fit into a label. */
+export function releaseOf(version: string): string {
+  return /^\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(version)?.[0] ?? "";
 }
 
 /** Finds the objects of a cluster by `namespace/name`. */

@@ -15,6 +15,7 @@ import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
+import { readMountedClaims } from "./formation/mounted-claims.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { isLicenseAsked, observeLicense } from "./license/observe-license.ts";
 import { byCluster } from "./marks.ts";
@@ -24,6 +25,7 @@ import type { SearchCluster } from "./model/search-cluster.ts";
 import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-monitoring.ts";
 import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
+import { claimedPods } from "./pools/pools-lane.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
 import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
 import { searchMemory } from "./search-memory.ts";
@@ -64,6 +66,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     isSuperseded: parts.isSuperseded(object, ctx),
     autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),
+    claims: await readMountedClaims(claimedPods(workload), cluster, ctx.client),
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),
     engine,

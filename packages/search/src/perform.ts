@@ -19,7 +19,7 @@ import { performSettings } from "./cluster-settings/perform-settings.ts";
 import { EngineError } from "./engine/engine-error.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
-import { labelsOf, markLabels, takeOver } from "./marks.ts";
+import { labelsOf, markLabels, takeOver, writerLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
@@ -203,7 +203,10 @@ async function patchMarks(action: MarkAction, { ctx, cluster }: Subject): Promis
       await ctx.client.patch(
         persistentVolumeClaims,
         ref,
-        patch({ labels: takeOver(cluster), annotations: action.annotations }),
+        patch({
+          labels: { ...takeOver(cluster), ...writerLabels(cluster) },
+          annotations: action.annotations,
+        }),
       );
       return;
     case "release":

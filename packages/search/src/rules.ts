@@ -1,4 +1,12 @@
-import { held, type Lane, type Rule, settled, stalled, type Verdict, type Why } from "@quartermaster/runtime";
+import {
+  held,
+  type Lane,
+  type Outcome,
+  type Rule,
+  settled,
+  stalled,
+  type Verdict,
+} from "@quartermaster/runtime";
 
 import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
@@ -25,11 +33,11 @@ import { supportingObjectsLane } from "./supporting-objects/supporting-objects-l
 type ClusterRule = Rule<Seen, SearchAction>;
 
 /** Nothing is carried out. An operation that is open ends what it is in the middle of. */
-function stops(seen: Seen, why: Why, now: Date): Verdict<SearchAction> {
+function stops(seen: Seen, outcome: Outcome, now: Date): Verdict<SearchAction> {
   const decisions = seen.status.operation === undefined ? [] : [decideLane(heldNodesLane, seen, now)];
   return {
     actions: [],
-    outcome: stalled(why),
+    outcome,
     status: clusterReport(seen, decisions, now),
     ...(decisions.length === 0 ? {} : { lanes: lanesOf(seen, decisions) }),
   };
@@ -57,9 +65,12 @@ const invalidSpec: ClusterRule = {
     const [first] = seen.issues;
     if (first === undefined) return undefined;
     const all = seen.issues.map(({ path, message }) => `${path} ${message}`).join("; ");
-    return stops(seen, { reason: first.reason, message: `${all}.` }, now);
+    return stops(seen, stalled({ reason: first.reason, message: `${all}.` }), now);
   },
 };
+
+/** Objects of others wake their own cluster, not this one. */
+const nameRecheckMs = 30_000;
 
 const nameClash: ClusterRule = {
   name: "nameClash",
@@ -68,10 +79,13 @@ const nameClash: ClusterRule = {
       ? undefined
       : stops(
           seen,
-          {
-            reason: searchReasons.nameClash,
-            message: `These names are needed and belong to others: ${seen.takenNames.slice(0, 10).join(", ")}. Rename the cluster or the pool, or remove them.`,
-          },
+          stalled(
+            {
+              reason: searchReasons.nameClash,
+              message: `These names are needed and belong to others: ${seen.takenNames.slice(0, 10).join(", ")}. Rename the cluster or the pool, or remove them.`,
+            },
+            nameRecheckMs,
+          ),
           now,
         ),
 };

@@ -6,6 +6,7 @@ import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
 import type { MountedCertificates } from "./certificates/running-tls.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
+import type { ClaimFact } from "./formation/mounted-claims.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
 import type { LicenseSeen } from "./license/license-seen.ts";
 import type { ClusterObject, ReadCluster } from "./model/read-cluster.ts";
@@ -42,6 +43,8 @@ export interface Seen extends ReadCluster {
   readonly statefulSets: ReadonlyMap<string, Live<StatefulSet>>;
   readonly pods: readonly PodFacts[];
   readonly volumes: readonly VolumeFacts[];
+  /** Claims that pods mount by name and that the store does not show as ours, read live; empty while no node is added. */
+  readonly claims: readonly ClaimFact[];
   /** Whether the list of nodes that may found the cluster is there, and names anybody. */
   readonly bootstrapList: "absent" | "empty" | "filled";
   readonly engine: EngineFacts;

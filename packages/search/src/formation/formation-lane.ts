@@ -11,6 +11,7 @@ import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
 import { poolNames } from "../workload/cluster-names.ts";
 import { commonUuid, uuidsReported } from "./common-uuid.ts";
 import { decideBootstrap } from "./decide-bootstrap.ts";
+import { claimRecheckMs, type ClaimFact, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
 import { volumeMarks } from "./volume-marks.ts";
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */
@@ -39,6 +40,32 @@ const awaitMaterial: LaneRule = {
       searchReasons.awaitingMaterial,
       `No pod is started before ${missing.map((what) => what.replace(/^own /, "")).join(", ")} ${missing.length === 1 ? "is" : "are"} there.`,
       { actor: isOurs ? "operator" : "user" },
+    );
+  },
+};
+
+/**
+ * Pods mount claims by name, and volumes are known by label: both must agree before it is decided what the volumes hold. A claim of
+ * another cluster, or of no cluster, is neither founded upon nor recovered from.
+ */
+const claimsDiffer: LaneRule = {
+  name: "claimsDiffer",
+  answer: ({ status, claims, volumes }) => {
+    if (status.bootstrap?.mode !== undefined) return undefined;
+    const refusal = claimRefusal(claims);
+    // Claims without our labels are not watched.
+    if (refusal !== undefined) return refuses(searchReasons.foreignVolume, refusal, claimRecheckMs);
+    const isInStore = ({ name, uid }: ClaimFact): boolean =>
+      volumes.find((volume) => volume.name === name)?.uid === uid;
+    const unsettled = [
+      ...claimsLeaving(claims),
+      ...claims.filter((claim) => claim.state !== "leaving" && !isInStore(claim)).map(({ name }) => name),
+    ];
+    if (unsettled.length === 0) return undefined;
+    return awaits(
+      searchReasons.bootstrapping,
+      `Pods are made once the claims that they mount have settled: ${unsettled.slice(0, 10).join(", ")}.`,
+      { actor: "operator", retryAfterMs: 2_000 },
     );
   },
 };
@@ -200,6 +227,7 @@ export const formationLane: SearchLane = {
   name: "formation",
   rules: [
     awaitMaterial,
+    claimsDiffer,
     decideStart,
     writeBootstrapList,
     splitCluster,

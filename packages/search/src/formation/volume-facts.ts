@@ -3,7 +3,14 @@ import type { PersistentVolumeClaim } from "@quartermaster/runtime/kinds";
 
 import { markAnnotations, markLabels } from "../marks.ts";
 import { quantityBytes } from "../model/quantity-units.ts";
-import { isDataPool, isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
+import {
+  type Distribution,
+  isDataPool,
+  isManagerPool,
+  type NodePool,
+  type SearchCluster,
+} from "../model/search-cluster.ts";
+import { clusterLabels } from "../workload/cluster-labels.ts";
 
 /** What is known of a volume before anything runs on it. */
 export interface VolumeFacts {
@@ -18,6 +25,9 @@ export interface VolumeFacts {
   readonly engineUuid: string | undefined;
   /** How many managers that cluster had. */
   readonly managers: number | undefined;
+  /** Distribution and version that wrote it; undefined where the claim does not say. */
+  readonly distribution: Distribution | undefined;
+  readonly version: string | undefined;
   /** What the claim asks for. */
   readonly sizeBytes: number | undefined;
   /** What it has got. */
@@ -27,13 +37,19 @@ export interface VolumeFacts {
 /** Claims are named `data-<pod>`. */
 const CLAIM_PREFIX = "data-";
 
-/** Reads the marks of a cluster's claims. Claims on their way out do not count. */
+/**
+ * Reads the owner labels of a cluster's claims. Claims that are being deleted do not count, nor do those of a cluster of the same name and
+ * another distribution.
+ */
 export function volumeFacts(
   claims: readonly Live<PersistentVolumeClaim>[],
-  cluster: Pick<SearchCluster, "pools">,
+  cluster: Pick<SearchCluster, "pools" | "distribution">,
 ): readonly VolumeFacts[] {
   return claims
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(
+      ({ metadata }) => (distributionIn(metadata.labels) ?? cluster.distribution) === cluster.distribution,
+    )
     .map((claim) => factsOf(claim, cluster))
     .toSorted((one, other) => one.name.localeCompare(other.name));
 }
@@ -54,8 +70,21 @@ function factsOf(
     holdsData: marked?.includes("data") ?? holds(pool, isDataPool),
     engineUuid: annotations[markAnnotations.engineUuid],
     managers: Number.isInteger(managers) && managers > 0 ? managers : undefined,
+    distribution: distributions.find((each) => each === metadata.labels?.[markLabels.distribution]),
+    version: metadata.labels?.[markLabels.version],
     ...sizeOf(rest),
   };
+}
+
+const distributions: readonly Distribution[] = ["opensearch", "elasticsearch"];
+
+/** The distribution that a claim belongs to. Claims from before its label have the labels that pods of the distribution are selected by. */
+export function distributionIn(labels: Readonly<Record<string, string>> = {}): Distribution | undefined {
+  const said = labels[markLabels.distribution];
+  if (said !== undefined) return distributions.find((each) => each === said);
+  return distributions.find((distribution) =>
+    Object.keys(clusterLabels({ distribution, version: "", name: "" })).every((key) => key in labels),
+  );
 }
 
 function sizeOf({

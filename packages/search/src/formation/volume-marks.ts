@@ -1,4 +1,4 @@
-import { markAnnotations } from "../marks.ts";
+import { markAnnotations, releaseOf } from "../marks.ts";
 import { isDataPool, isManagerPool, podNames } from "../model/search-cluster.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -24,6 +24,8 @@ export function volumeMarks(seen: Seen): readonly SearchAction[] {
     const nodes = new Set(podNames(cluster, pool));
     const isWrong = (volume: VolumeFacts): boolean =>
       volume.engineUuid !== clusterUuid ||
+      volume.distribution !== cluster.distribution ||
+      volume.version !== releaseOf(cluster.version) ||
       volume.holdsManager !== isManagerPool(pool) ||
       volume.holdsData !== isDataPool(pool) ||
       (volume.holdsManager && volume.managers !== managers);

@@ -2,6 +2,7 @@ import { held, settled } from "@quartermaster/runtime";
 
 import { isLicenseExpired } from "../engine/engine-facts.ts";
 import { awaits, decideLane, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { blockedPools } from "../pools/pools-lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { continueRemoval } from "./continue-removal.ts";
@@ -71,7 +72,10 @@ const memberMissing: LaneRule = {
 
 /** Each declared node that is not a ready member, with what is known of it. The only one is left to a restart if that may help. */
 function missingNodes(seen: Seen, now: Date): readonly string[] {
-  const nodes = nodeFacts(seen).filter(({ isWanted }) => isWanted);
+  const blocked = blockedPools(seen);
+  const nodes = nodeFacts(seen).filter(
+    ({ isWanted, hasPlace, pool }) => isWanted && (hasPlace || !blocked.has(pool)),
+  );
   const isKnown = seen.engine.nodes.isKnown;
   // One sentence for all, which does not change with each pod that starts.
   if (!isKnown && nodes.some((node) => !wasMember(seen, node)))
@@ -118,6 +122,12 @@ function missingBecause({ name, pod, isMember }: NodeFacts): string {
   if (pod.isTerminating) return `${name} is terminating`;
   return pod.isReady && !isMember ? `${name} is not a member of the cluster` : `${name} is not ready`;
 }
+
+/** The lane of pools says which nodes are not added and why. Before they have joined none is removed or restarted. */
+const poolsBlocked: LaneRule = {
+  name: "poolsBlocked",
+  answer: (seen) => (blockedPools(seen).size === 0 ? undefined : { actions: [], outcome: settled() }),
+};
 
 const clusterRed: LaneRule = {
   name: "clusterRed",
@@ -171,6 +181,7 @@ const complete: LaneRule = { name: "complete", answer: () => ({ actions: [], out
 const withoutOperation: readonly LaneRule[] = [
   unreachable,
   memberMissing,
+  poolsBlocked,
   removePools,
   outsideWindow,
   removeNodes,

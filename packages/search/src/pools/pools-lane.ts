@@ -1,8 +1,9 @@
 import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
+import { claimRecheckMs, claimRefusal, claimsLeaving, type ClaimedPod } from "../formation/mounted-claims.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
-import { labelsOf, markLabels } from "../marks.ts";
+import { labelsOf, markLabels, writerLabels } from "../marks.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
@@ -22,27 +23,65 @@ const notYet: LaneRule = {
   },
 };
 
-/** A node on a volume of another cluster could never join. */
+/**
+ * A pod must not start on data of another cluster: it could never join, or would found upon it. Pools whose claims are all right grow; as
+ * long as the cluster has not formed nothing is made, because the list of its first managers counts on all of them.
+ */
 const foreignVolume: LaneRule = {
   name: "foreignVolume",
   answer: (seen) => {
-    const { clusterUuid } = seen.status;
-    if (clusterUuid === undefined) return undefined;
-    const foreign = seen.cluster.pools
-      .flatMap((pool) => newNodes(seen, pool))
-      .flatMap((node) => seen.volumes.filter((volume) => volume.node === node))
-      .filter(({ engineUuid }) => engineUuid !== undefined && engineUuid !== clusterUuid);
-    if (foreign.length === 0) return undefined;
-    const names = foreign.map(({ name, engineUuid = "" }) => `${name} (${engineUuid})`).join(", ");
-    return {
-      ...refuses(
-        searchReasons.foreignVolume,
-        `Nodes are not added: their claims hold data of another cluster: ${names}. Remove the claims, or give the pool another name.`,
-      ),
-      actions: poolActions(seen, (pool) => currentReplicas(seen, pool)),
-    };
+    const blocked = blockedPools(seen);
+    const [first] = blocked.values();
+    if (first === undefined) return undefined;
+    const pools = seen.cluster.pools.filter(({ name }) => !blocked.has(name) || seen.statefulSets.has(name));
+    const isFormed = seen.status.clusterUuid !== undefined;
+    const actions = isFormed
+      ? poolActions({ ...seen, cluster: { ...seen.cluster, pools } }, (pool) =>
+          blocked.has(pool.name) ? currentReplicas(seen, pool) : targetReplicas(seen, pool),
+        )
+      : [];
+    if (first.isForeign)
+      return { ...refuses(searchReasons.foreignVolume, first.message, claimRecheckMs), actions };
+    return awaits(searchReasons.memberMissing, first.message, {
+      actor: "kubelet",
+      actions,
+      retryAfterMs: 5_000,
+    });
   },
 };
+
+interface Blocked {
+  readonly isForeign: boolean;
+  readonly message: string;
+}
+
+/** Pools that must not grow now, with why; foreign claims first, because they need the user. */
+export function blockedPools(seen: Seen): ReadonlyMap<string, Blocked> {
+  const { claims, cluster } = seen;
+  const all = cluster.pools.flatMap((each): readonly (readonly [string, Blocked])[] => {
+    const { name } = each;
+    const own = claims.filter(({ pool }) => pool === name);
+    const refusal = claimRefusal(own) ?? otherUuid(seen, newNodes(seen, each));
+    if (refusal !== undefined) return [[name, { isForeign: true, message: refusal }]];
+    const leaving = claimsLeaving(own);
+    if (leaving.length === 0) return [];
+    const message = `Nodes are added once their claims are deleted completely: ${leaving.slice(0, 10).join(", ")}.`;
+    return [[name, { isForeign: false, message }]];
+  });
+  return new Map(all.toSorted(([, one], [, other]) => Number(other.isForeign) - Number(one.isForeign)));
+}
+
+/** Claims of ours that hold data of another engine's cluster: an earlier one of the same name. */
+function otherUuid({ status, volumes }: Seen, nodes: readonly string[]): string | undefined {
+  const { clusterUuid } = status;
+  if (clusterUuid === undefined) return undefined;
+  const foreign = volumes
+    .filter(({ node }) => nodes.includes(node))
+    .filter(({ engineUuid }) => engineUuid !== undefined && engineUuid !== clusterUuid);
+  if (foreign.length === 0) return undefined;
+  const names = foreign.map(({ name, engineUuid = "" }) => `${name} (${engineUuid})`).join(", ");
+  return `Nodes are not added: their claims hold data of another cluster: ${names}. Remove the claims, or give the pool another name.`;
+}
 
 /** The licence of the pool enforces its limit: the cluster keeps the size that it has room for, whatever is declared. */
 const capacityExceeded: LaneRule = {
@@ -73,9 +112,7 @@ function existingPools({ cluster, statefulSets: sets }: Seen): readonly NodePool
 const keepPools: LaneRule = {
   name: "keepPools",
   answer: (seen) => {
-    const actions = poolActions(seen, (pool) =>
-      Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool)),
-    );
+    const actions = poolActions(seen, (pool) => targetReplicas(seen, pool));
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
     if (grown.length === 0) return { ...keptStorage(seen), actions };
     return awaits(
@@ -93,12 +130,41 @@ function keptStorage({ heldStorage }: Seen): Pick<LaneAnswer, "outcome" | "actor
   return { outcome: held(why), actor: "user" };
 }
 
+type Places = Pick<Seen, "cluster" | "status" | "volumes" | "statefulSets">;
+
+function targetReplicas(seen: Places, pool: NodePool): number {
+  return Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool));
+}
+
+/** Pods whose claims have to be read: those that StatefulSets make next, and those that run on a claim which our store does not show. */
+export function claimedPods(seen: Places & Pick<Seen, "pods">): readonly ClaimedPod[] {
+  return seen.cluster.pools
+    .filter(({ storage }) => storage.kind === "volume")
+    .flatMap((each) => {
+      const pool = each.name;
+      const isUnknown = (node: string): boolean => seen.volumes.every((volume) => volume.node !== node);
+      return [
+        ...newPlaces(seen, each).map((node) => ({ node, pool, isNew: true })),
+        ...seen.pods
+          .filter((pod) => pod.pool === pool && isUnknown(pod.name))
+          .map(({ name }) => ({ node: name, pool, isNew: false })),
+      ];
+    });
+}
+
+/** Never a range of the places that there are: their number is whatever the StatefulSet says. */
+function newPlaces(seen: Places, pool: NodePool): readonly string[] {
+  const from = currentReplicas(seen, pool);
+  const replicas = targetReplicas(seen, pool);
+  return replicas <= from ? [] : podNames(seen.cluster, { name: pool.name, replicas }).slice(from);
+}
+
 /** Nodes that are declared and for which there is no place in the StatefulSet yet. */
 function newNodes(seen: Seen, pool: NodePool): readonly string[] {
   return podNames(seen.cluster, pool).slice(currentReplicas(seen, pool));
 }
 
-function currentReplicas({ statefulSets: sets }: Seen, { name }: NodePool): number {
+function currentReplicas({ statefulSets: sets }: Pick<Seen, "statefulSets">, { name }: NodePool): number {
   return sets.get(name)?.spec.replicas ?? 0;
 }
 
@@ -107,7 +173,7 @@ function currentReplicas({ statefulSets: sets }: Seen, { name }: NodePool): numb
  * only copy on the last one, and leaving it out would be a scale-down without any check.
  */
 function retainedReplicas(
-  { status, volumes, cluster, statefulSets: sets }: Seen,
+  { status, volumes, cluster, statefulSets: sets }: Places,
   { name }: NodePool,
 ): number {
   // Once its StatefulSet is there, a volume without a node is that of a node that was removed.
@@ -160,7 +226,10 @@ function withMarks(set: StatefulSet, cluster: SearchCluster, { name }: NodePool)
         : {
             volumeClaimTemplates: volumeClaimTemplates.map((claim) => ({
               ...claim,
-              metadata: { ...claim.metadata, labels: { ...claim.metadata.labels, ...labels } },
+              metadata: {
+                ...claim.metadata,
+                labels: { ...claim.metadata.labels, ...labels, ...writerLabels(cluster) },
+              },
             })),
           }),
     },

@@ -57,6 +57,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       ...observeWorkload(object, children),
       isSuperseded: false,
       takenNames: [],
+      claims: [],
       material,
       bootstrapList: "empty",
       engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },

@@ -4,7 +4,7 @@ import { dialectOf } from "./dialect.ts";
 type Labels = Readonly<Record<string, string>>;
 
 /** What selects all pods of a cluster. */
-export function clusterLabels(cluster: SearchCluster): Labels {
+export function clusterLabels(cluster: Pick<SearchCluster, "distribution" | "version" | "name">): Labels {
   const { engine, labelPrefix } = dialectOf(cluster);
   return { [`${labelPrefix}/${engine}-cluster`]: cluster.name };
 }
