@@ -16,6 +16,7 @@ import type { EngineClient } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
 import { readMountedClaims } from "./formation/mounted-claims.ts";
+import { objectsOf, type Predecessor } from "./handover/predecessor.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { isLicenseAsked, observeLicense } from "./license/observe-license.ts";
 import { byCluster } from "./marks.ts";
@@ -46,6 +47,8 @@ export interface ObserveParts {
   readonly nowMs: () => number;
   /** Whether an object of the same name in a newer group acts instead. */
   readonly isSuperseded: (object: Live<ClusterObject>, ctx: Context) => boolean;
+  /** The object of the same name in an older group. */
+  readonly predecessorOf: (object: Live<ClusterObject>, ctx: Context) => Predecessor | undefined;
 }
 
 /** Reads everything that the decision needs. */
@@ -63,7 +66,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const seen = {
     ...workload,
     issues,
-    isSuperseded: parts.isSuperseded(object, ctx),
+    ...handoverSeen(object, ctx, parts),
     autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),
     claims: await readMountedClaims(claimedPods(workload), cluster, ctx.client),
@@ -82,6 +85,19 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   memory.seenMs = parts.nowMs();
   memory.engine = client === undefined ? undefined : parts.sampler.bounded(client);
   return seen;
+}
+
+function handoverSeen(
+  object: Live<ClusterObject>,
+  ctx: Context,
+  { isSuperseded, predecessorOf }: ObserveParts,
+): Pick<Seen, "isSuperseded" | "leftToHeir" | "predecessor"> {
+  const superseded = isSuperseded(object, ctx);
+  return {
+    isSuperseded: superseded,
+    leftToHeir: superseded ? objectsOf(object, ctx) : [],
+    predecessor: predecessorOf(object, ctx),
+  };
 }
 
 /** The declaration with what the operator's settings make of it. */

@@ -17,6 +17,7 @@ import { newAuthority } from "./certificates/issue.ts";
 import { performCertificates } from "./certificates/perform-certificates.ts";
 import { performSettings } from "./cluster-settings/perform-settings.ts";
 import { EngineError } from "./engine/engine-error.ts";
+import { performInherit } from "./handover/perform-inherit.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
 import { labelsOf, markLabels, takeOver, writerLabels } from "./marks.ts";
@@ -50,7 +51,6 @@ export interface PerformParts {
 /** One write. */
 export async function perform(action: SearchAction, ctx: Context, parts: PerformParts): Promise<void> {
   const subject = subjectOf(ctx, parts);
-  const { cluster } = subject;
   if (isOperationAction(action)) {
     await performOperation(action, subject);
     return;
@@ -65,7 +65,7 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       return;
     case "keepAuthority":
     case "keepPassword":
-      await keepSecret(action.name, await keptFields(action, cluster, parts), subject);
+      await keepSecret(action.name, await keptFields(action, subject.cluster, parts), subject);
       return;
     case "issueLeaf":
     case "reloadCertificates":
@@ -74,10 +74,11 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     case "record":
       record(action.event, ctx, parts);
       return;
+    case "inherit":
     case "takeOverSecret":
     case "markVolume":
     case "release":
-      await patchMarks(action, subject);
+      await (action.do === "inherit" ? performInherit(action, subject) : patchMarks(action, subject));
       return;
     case "delete":
     case "prune":

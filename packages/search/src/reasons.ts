@@ -15,6 +15,7 @@ export const searchReasons = {
   engineCallFailed: "EngineCallFailed",
   fipsRequired: "FIPSRequired",
   foreignVolume: "ForeignVolume",
+  handover: "Handover",
   insufficientPrivileges: "InsufficientPrivileges",
   invalidPodTemplate: "InvalidPodTemplate",
   invalidSpec: "InvalidSpec",

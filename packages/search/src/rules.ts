@@ -14,6 +14,7 @@ import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
 import { formationLane } from "./formation/formation-lane.ts";
+import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/search-cluster.ts";
@@ -43,20 +44,22 @@ function stops(seen: Seen, outcome: Outcome, now: Date): Verdict<SearchAction> {
   };
 }
 
+/** Nothing is written for it. What was decided is forgotten once the other one has everything: it is that one's to know. */
 const supersededByNewGroup: ClusterRule = {
   name: "supersededByNewGroup",
-  answer: (seen, now) =>
-    seen.isSuperseded
-      ? {
-          actions: [],
-          outcome: stalled({
-            reason: searchReasons.supersededByNewGroup,
-            message:
-              "An OpenSearchCluster of this name exists in group opensearch.org and acts instead. Deleting this one deletes nothing.",
-          }),
-          status: clusterReport(seen, [], now),
-        }
-      : undefined,
+  answer: (seen, now) => {
+    const { isSuperseded, leftToHeir } = seen;
+    if (!isSuperseded) return undefined;
+    const message =
+      leftToHeir.length === 0
+        ? "An OpenSearchCluster of this name exists in group opensearch.org and acts instead. Deleting this one deletes nothing."
+        : handoverMessage(leftToHeir);
+    return {
+      actions: [],
+      outcome: stalled({ reason: searchReasons.supersededByNewGroup, message }),
+      status: leftToHeir.length === 0 ? {} : clusterReport(seen, [], now),
+    };
+  },
 };
 
 const invalidSpec: ClusterRule = {
@@ -185,6 +188,7 @@ function shown(decisions: readonly LaneDecision[]): readonly LaneDecision[] {
 export const searchRules: readonly ClusterRule[] = [
   supersededByNewGroup,
   invalidSpec,
+  inheritChildren,
   nameClash,
   operateCluster,
 ];

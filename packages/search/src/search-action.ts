@@ -54,6 +54,14 @@ export type SearchAction =
       readonly resourceVersion: string;
       readonly generation: number;
     }
+  /** Makes an object of the predecessor, `from` by uid, this cluster's. */
+  | {
+      readonly do: "inherit";
+      readonly kind: Kind;
+      readonly name: string;
+      readonly uid: string;
+      readonly from: string;
+    }
   /** Takes our mark off an object that stays although the cluster goes. */
   | { readonly do: "release"; readonly kind: Kind; readonly name: string; readonly uid: string }
   | {

@@ -1,4 +1,4 @@
-import { elasticsearchCluster, openSearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import {
   type Context,
@@ -15,17 +15,7 @@ import {
   type System,
   type WokenRef,
 } from "@quartermaster/runtime";
-import {
-  configMaps,
-  deployments,
-  networkPolicies,
-  persistentVolumeClaims,
-  podDisruptionBudgets,
-  pods,
-  secrets,
-  services,
-  statefulSets,
-} from "@quartermaster/runtime/kinds";
+import { persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 
 import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
@@ -35,12 +25,12 @@ import { boundedData } from "./bounded-data.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
+import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
 import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
 import { markLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
-import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
-import { observe } from "./observe.ts";
+import { observe, type ObserveParts } from "./observe.ts";
 import { perform, type PerformParts } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
 import type { ClusterStates } from "./report/stalled-metrics.ts";
@@ -97,16 +87,6 @@ function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
-/** What a cluster is made of. */
-const ownedKinds: readonly Kind[] = [
-  statefulSets,
-  deployments,
-  services,
-  configMaps,
-  networkPolicies,
-  podDisruptionBudgets,
-];
-
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
@@ -124,17 +104,14 @@ export function searchController(options: SearchControllerOptions): Controller {
   const attempts = new LicenseAttempts(system, options.onLicense);
   const nowMs = (): number => system.wallMs();
   const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
-  const isOlderGroup =
-    kind.kind === openSearchCluster.kind.kind && kind.group !== openSearchCluster.kind.group;
-  const supersedes = isOlderGroup ? isSuperseded : (): boolean => false;
-  const looks = { sampler, policy, attempts, windows, nowMs, isSuperseded: supersedes };
+  const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
-    name: `search-${kind.group.split(".")[0] ?? ""}-${kind.group.split(".")[1] ?? ""}`,
+    name: managerOf(kind),
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: [...ownedKinds, ...Object.values(monitoringKinds)].map((each) => marked<KubeObject>(each)),
-    watches: watchedBy(isOlderGroup),
+    owns: ownedKinds.map((each) => marked<KubeObject>(each)),
+    watches: watchedBy(kind),
     followLimit,
     namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,
     retry: { longestMs: 5 * 60_000 },
@@ -153,11 +130,14 @@ export function searchController(options: SearchControllerOptions): Controller {
       perform: async (action, ctx) => {
         await perform(action, ctx, parts);
       },
-      deletion: clusterDeletion((uid) => {
-        windows.forget(uid);
-        sampler.forget(uid);
-        attempts.forget(uid);
-        options.states?.forget(uid);
+      deletion: clusterDeletion({
+        isOlderGroup: isOlderGroup(kind),
+        forget: (uid) => {
+          windows.forget(uid);
+          sampler.forget(uid);
+          attempts.forget(uid);
+          options.states?.forget(uid);
+        },
       }),
     },
   });
@@ -181,13 +161,17 @@ function readingsOf({
 
 const nobodyAnswers: AskPrometheus = async () => await Promise.resolve(new Map());
 
-/** Objects besides the owned ones that bring a cluster back; that of the same name in the newer group, where there is one. */
-function watchedBy(isOlderGroup: boolean): readonly MappedSource[] {
+/** Objects besides the owned ones that bring a cluster back; that of the same name in the other group, where there are two. */
+function watchedBy({ group }: Kind): readonly MappedSource[] {
+  const groups = [openSearchCluster.kind, opsterOpenSearchCluster.kind];
+  const others = groups.some((each) => each.group === group)
+    ? groups.filter((each) => each.group !== group)
+    : [];
   return [
     mappedFrom(marked(pods), clusterOf),
     mappedFrom(marked(persistentVolumeClaims), clusterOf),
     mappedFrom(marked(secrets), clusterOf),
-    ...(isOlderGroup ? [mappedFrom({ kind: openSearchCluster.kind }, ({ metadata }) => [metadata])] : []),
+    ...others.map((kind) => mappedFrom({ kind }, ({ metadata }) => [metadata])),
   ];
 }
 
@@ -197,6 +181,19 @@ function stateKey({ metadata }: Live<ClusterObject>): { readonly uid: string; re
 
 function isStalled({ status }: Live<ClusterObject>): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === "Stalled" && is === "True") === true;
+}
+
+function isOlderGroup({ group }: Kind): boolean {
+  return group === opsterOpenSearchCluster.kind.group;
+}
+
+/** What is to be known of the object of the same name in the other group. */
+function groupsOf(kind: Kind): Pick<ObserveParts, "isSuperseded" | "predecessorOf"> {
+  const isNewerGroup = kind.group === openSearchCluster.kind.group;
+  return {
+    isSuperseded: isOlderGroup(kind) ? isSuperseded : (): boolean => false,
+    predecessorOf: isNewerGroup ? predecessorOf : (): undefined => undefined,
+  };
 }
 
 function isSuperseded({ metadata }: Live<ClusterObject>, ctx: Context): boolean {

@@ -8,9 +8,11 @@ import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { ClaimFact } from "./formation/mounted-claims.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
+import type { Predecessor } from "./handover/predecessor.ts";
 import type { LicenseSeen } from "./license/license-seen.ts";
 import type { ClusterObject, ReadCluster } from "./model/read-cluster.ts";
 import type { MonitoringSeen } from "./monitoring/monitoring-seen.ts";
+import type { PresentObject } from "./present-object.ts";
 import type { SecuritySeen } from "./security-content/security-seen.ts";
 import type { FollowedInputs } from "./workload/pool-inputs-hash.ts";
 
@@ -36,6 +38,10 @@ export interface Seen extends ReadCluster {
   readonly status: Partial<ClusterStatus>;
   /** An object of the same name in the newer group acts instead. */
   readonly isSuperseded: boolean;
+  /** What that object has to take over from this one. */
+  readonly leftToHeir: readonly PresentObject[];
+  /** The object of the same name in the older group. */
+  readonly predecessor: Predecessor | undefined;
   /** Names that the cluster needs and others have, as `Kind name`. */
   readonly takenNames: readonly string[];
   readonly material: Material;

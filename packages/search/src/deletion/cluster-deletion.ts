@@ -1,3 +1,4 @@
+import { openSearchCluster } from "@quartermaster/api";
 import {
   type Context,
   defineDeletion,
@@ -18,10 +19,14 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { handoverMessage } from "../handover/inherit-children.ts";
+import { belongsTo, objectsOf } from "../handover/predecessor.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterKey } from "../observe.ts";
+import { type PresentObject, presentObject } from "../present-object.ts";
+import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import { searchMemory } from "../search-memory.ts";
 
@@ -43,6 +48,8 @@ export interface Left {
   /** `kubectl delete --cascade=orphan`. */
   readonly isOrphaned: boolean;
   readonly isNamespaceTerminating: boolean;
+  /** What an object of the same name in the newer group has to take over; undefined where there is no such object. */
+  readonly leftToHeir: readonly PresentObject[] | undefined;
 }
 
 type DeletionRule = Rule<Left, SearchAction>;
@@ -57,6 +64,17 @@ function done(actions: readonly SearchAction[] = []): Verdict<SearchAction> {
 const namespaceTerminating: DeletionRule = {
   name: "namespaceTerminating",
   answer: ({ isNamespaceTerminating }) => (isNamespaceTerminating ? done() : undefined),
+};
+
+/** Another object acts for the cluster: nothing of it is deleted with this one, also not by owner references. */
+const superseded: DeletionRule = {
+  name: "superseded",
+  answer: ({ leftToHeir }) => {
+    if (leftToHeir === undefined) return undefined;
+    if (leftToHeir.length === 0) return done();
+    const why = { reason: searchReasons.handover, message: handoverMessage(leftToHeir) };
+    return { actions: [], outcome: waiting(why, pauseMs) };
+  },
 };
 
 /** Everything stays and belongs to nobody. */
@@ -115,24 +133,47 @@ const keptRemain: DeletionRule = {
 /** Nodes first, then what they leave behind. The engine is not asked: one that does not answer must not keep a cluster from going. */
 export const deletionRules: readonly DeletionRule[] = [
   namespaceTerminating,
+  superseded,
   orphaned,
   setsRemain,
   podsRemain,
   keptRemain,
 ];
 
-/** How a cluster goes; its engine is not looked after any more. */
-export function clusterDeletion(forget: (uid: string) => void): Deletion<ClusterObject, SearchAction> {
+/** How a cluster goes; `forget` ends what is kept of it in memory. */
+export function clusterDeletion({
+  isOlderGroup,
+  forget,
+}: {
+  readonly isOlderGroup: boolean;
+  readonly forget: (uid: string) => void;
+}): Deletion<ClusterObject, SearchAction> {
   return defineDeletion({
     observe: async (object: Live<ClusterObject>, ctx) => {
       forget(object.metadata.uid);
-      return await observeLeft(object, ctx);
+      const left = await observeLeft(object, ctx);
+      return { ...left, leftToHeir: isOlderGroup ? await readLeftToHeir(object, ctx) : undefined };
     },
     rules: deletionRules,
   });
 }
 
-async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<Left> {
+/** Read live: the other object may be newer than what the watch shows, and a StatefulSet too. */
+async function readLeftToHeir(
+  object: Live<ClusterObject>,
+  ctx: Context,
+): Promise<readonly PresentObject[] | undefined> {
+  const { namespace, name } = object.metadata;
+  const heir = await ctx.client.find(openSearchCluster.kind, { namespace, name }, { isMetadataOnly: true });
+  if (heir === undefined) return undefined;
+  const labelSelector = `${markLabels.cluster}=${name}`;
+  const sets = await Array.fromAsync(ctx.client.list(statefulSets, { namespace, labelSelector }));
+  const unseen = sets.filter((set) => belongsTo(set, object)).map((set) => presentObject(statefulSets, set));
+  const seen = objectsOf(object, ctx).filter(({ kind }) => kind.kind !== statefulSets.kind);
+  return [...unseen, ...seen];
+}
+
+async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<Omit<Left, "leftToHeir">> {
   const { cluster } = readCluster(object);
   const memory = ctx.memory(searchMemory);
   memory.cluster = cluster;

@@ -25,6 +25,8 @@ export interface VolumeFacts {
   readonly engineUuid: string | undefined;
   /** How many managers that cluster had. */
   readonly managers: number | undefined;
+  /** Uid of the cluster's object in its labels: that of an earlier one until it is taken over. */
+  readonly ownerUid: string | undefined;
   /** Distribution and version that wrote it; undefined where the claim does not say. */
   readonly distribution: Distribution | undefined;
   readonly version: string | undefined;
@@ -70,9 +72,18 @@ function factsOf(
     holdsData: marked?.includes("data") ?? holds(pool, isDataPool),
     engineUuid: annotations[markAnnotations.engineUuid],
     managers: Number.isInteger(managers) && managers > 0 ? managers : undefined,
-    distribution: distributions.find((each) => each === metadata.labels?.[markLabels.distribution]),
-    version: metadata.labels?.[markLabels.version],
+    ...labelsIn(metadata.labels),
     ...sizeOf(rest),
+  };
+}
+
+function labelsIn(
+  labels: Readonly<Record<string, string>> = {},
+): Pick<VolumeFacts, "ownerUid" | "distribution" | "version"> {
+  return {
+    ownerUid: labels[markLabels.uid],
+    distribution: distributions.find((each) => each === labels[markLabels.distribution]),
+    version: labels[markLabels.version],
   };
 }
 

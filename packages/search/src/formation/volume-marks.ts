@@ -24,6 +24,7 @@ export function volumeMarks(seen: Seen): readonly SearchAction[] {
     const nodes = new Set(podNames(cluster, pool));
     const isWrong = (volume: VolumeFacts): boolean =>
       volume.engineUuid !== clusterUuid ||
+      volume.ownerUid !== cluster.uid ||
       volume.distribution !== cluster.distribution ||
       volume.version !== releaseOf(cluster.version) ||
       volume.holdsManager !== isManagerPool(pool) ||

@@ -56,6 +56,8 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
     look: () => ({
       ...observeWorkload(object, children),
       isSuperseded: false,
+      leftToHeir: [],
+      predecessor: undefined,
       takenNames: [],
       claims: [],
       material,

@@ -20,6 +20,7 @@ const everything: Left = {
   kept: [claim],
   isOrphaned: false,
   isNamespaceTerminating: false,
+  leftToHeir: undefined,
 };
 const toDelete = aSearchCluster({ whenDeleted: "Delete" });
 
@@ -53,6 +54,27 @@ test.for<[string, Partial<Left>, string, string, readonly string[]]>([
     "the namespace goes",
     { isNamespaceTerminating: true, cluster: toDelete },
     "namespaceTerminating",
+    "settled",
+    [],
+  ],
+  [
+    "[security/105] superseded, and everything is the other's",
+    { leftToHeir: [], cluster: toDelete },
+    "superseded",
+    "settled",
+    [],
+  ],
+  [
+    "[security/105] superseded, and something is left to hand over",
+    { leftToHeir: [{ ...set, resourceVersion: "1" }], cluster: toDelete },
+    "superseded",
+    "waiting",
+    [],
+  ],
+  [
+    "[security/105] superseded and orphaned",
+    { leftToHeir: [], isOrphaned: true, cluster: toDelete },
+    "superseded",
     "settled",
     [],
   ],
