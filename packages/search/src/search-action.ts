@@ -40,7 +40,6 @@ export type SearchAction =
       readonly password: string;
       readonly from: string;
     }
-  | { readonly do: "recordSecurity"; readonly entities: Readonly<Record<string, string>> }
   /** Once per cluster: what the author sets afterwards stays. */
   | { readonly do: "fitAuditIndex" }
   | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }

@@ -75,10 +75,10 @@ export interface EngineClient {
 
   /** Whether the node serves clients: security is initialised there. Needs no login. */
   isServing(node: string): Promise<boolean>;
-  /** Whether the index that holds users and roles exists. */
+  /** Whether the index that holds users and roles exists with every document: nodes take nothing of an index that lacks one. */
   hasSecurityIndex(): Promise<boolean>;
-  /** Creates the index, and each document that is missing; never overwrites one. Only with every document do nodes take it. */
-  initSecurity(documents: SecurityDocuments): Promise<void>;
+  /** Creates the index, and each document that is missing; never overwrites one. Gives those that were made now. */
+  initSecurity(documents: SecurityDocuments): Promise<readonly SecurityDocumentType[]>;
   /** Entities by name; hashes of passwords are never shown. */
   entities(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>>;
   /** Creates or replaces one. Keeps a `reserved` flag that the body does not name; static names are `invalid`. */
@@ -152,8 +152,21 @@ export type TlsLayer = "transport" | "http";
 /** What the security plugin keeps by name. */
 export type SecurityEntityType = "internalusers" | "roles" | "rolesmapping" | "actiongroups" | "tenants";
 
+/** A document of the security index. */
+export type SecurityDocumentType = "config" | SecurityEntityType;
+
+/** All that the security plugin needs. */
+export const securityDocumentTypes: readonly SecurityDocumentType[] = [
+  "config",
+  "internalusers",
+  "roles",
+  "rolesmapping",
+  "actiongroups",
+  "tenants",
+];
+
 /** Every document that the security plugin needs, by type: `config` and the entities, each an object of named entries. */
-export type SecurityDocuments = Readonly<Record<"config" | SecurityEntityType, JsonObject>>;
+export type SecurityDocuments = Readonly<Record<SecurityDocumentType, JsonObject>>;
 
 /** Where an engine is, and how we prove who we are. */
 export interface EngineTarget {

@@ -1,6 +1,11 @@
 import type { JsonObject, System } from "@quartermaster/runtime";
 
-import type { SecurityDocuments, SecurityEntityType, TlsLayer } from "./engine-client.ts";
+import type {
+  SecurityDocuments,
+  SecurityDocumentType,
+  SecurityEntityType,
+  TlsLayer,
+} from "./engine-client.ts";
 import type { EngineLicense, LicenseAnswer } from "./engine-facts.ts";
 import type { EngineWire } from "./engine-wire.ts";
 
@@ -24,7 +29,7 @@ export type MakeDialect = (
 /** The security plugin of OpenSearch. */
 export interface SecurityApi {
   hasIndex(): Promise<boolean>;
-  init(documents: SecurityDocuments): Promise<void>;
+  init(documents: SecurityDocuments): Promise<readonly SecurityDocumentType[]>;
   list(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>>;
   put(type: SecurityEntityType, name: string, body: JsonObject): Promise<void>;
   delete(type: SecurityEntityType, name: string): Promise<void>;

@@ -1,6 +1,13 @@
 import { fieldOf, isJsonObject, type JsonObject, listOf, type System, textOf } from "@quartermaster/runtime";
 
-import type { EngineCall, SecurityDocuments, SecurityEntityType, TlsLayer } from "./engine-client.ts";
+import {
+  type EngineCall,
+  type SecurityDocuments,
+  type SecurityDocumentType,
+  securityDocumentTypes,
+  type SecurityEntityType,
+  type TlsLayer,
+} from "./engine-client.ts";
 import type { MakeDialect, SecurityApi } from "./engine-dialect.ts";
 import { EngineError } from "./engine-error.ts";
 import type { EngineWire } from "./engine-wire.ts";
@@ -40,21 +47,25 @@ class OpensearchSecurity implements SecurityApi {
     this.#system = system;
   }
 
+  /** By id and without content: a search would not see what was just written, and hashes are of no use here. */
   async hasIndex(): Promise<boolean> {
-    const path = `${securityIndex}?filter_path=*.settings.index.uuid`;
-    const { status, value } = await this.#wire.any({
-      call: "hasSecurityIndex",
-      method: "GET",
-      path,
-      accepts: [404],
+    const call = "hasSecurityIndex";
+    const { value, status } = await this.#wire.any({
+      call,
+      method: "POST",
+      path: `${securityIndex}/_mget?_source=false`,
+      body: { ids: securityDocumentTypes },
     });
-    if (status !== 404) return true;
-    // Only the engine's own word: a 404 of something between us and it says nothing.
-    if (textOf(fieldOf(value, "error"), "type") === "index_not_found_exception") return false;
-    throw unreadable("hasSecurityIndex", "the answer does not come from the engine", status);
+    const found = listOf(value, "docs");
+    if (found.length !== securityDocumentTypes.length)
+      throw unreadable(call, "the answer does not come from the engine", status);
+    const states = found.map(documentState);
+    if (states.includes("unknown"))
+      throw new EngineError(`${call}: documents cannot be read now`, { code: "unavailable", status });
+    return states.every((state) => state === "there");
   }
 
-  async init(documents: SecurityDocuments): Promise<void> {
+  async init(documents: SecurityDocuments): Promise<readonly SecurityDocumentType[]> {
     await this.#createIndex();
     const lines = Object.entries(documents).flatMap(([type, entries]) => {
       const content = JSON.stringify({ _meta: { type, config_version: configVersion }, ...entries });
@@ -67,7 +78,7 @@ class OpensearchSecurity implements SecurityApi {
       body: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
       isSecret: true,
     });
-    assertCreated(value, Object.keys(documents).length);
+    return createdDocuments(value, Object.keys(documents).length);
   }
 
   async list(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>> {
@@ -193,11 +204,23 @@ function pathSegment(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** HTTP 200 of a bulk request proves nothing: each document must be created or be there. */
-function assertCreated(value: unknown, wanted: number): void {
-  const items = listOf(value, "items");
-  const statuses = items.map((item) => fieldOf(fieldOf(item, "create"), "status"));
-  const done = statuses.filter((status) => status === 201 || status === 409).length;
-  if (done === wanted && items.length === wanted) return;
-  throw new EngineError(`initSecurity: ${done} of ${wanted} documents were written`, { code: "unavailable" });
+/** What the engine says of one document. A shard that is not assigned says nothing of what it holds. */
+function documentState(document: unknown): "there" | "absent" | "unknown" {
+  const isFound = fieldOf(document, "found");
+  if (typeof isFound === "boolean") return isFound ? "there" : "absent";
+  return textOf(fieldOf(document, "error"), "type") === "index_not_found_exception" ? "absent" : "unknown";
+}
+
+/** HTTP 200 of a bulk request proves nothing: each document must be created or be there. Gives those that were created. */
+function createdDocuments(value: unknown, wanted: number): readonly SecurityDocumentType[] {
+  const items = listOf(value, "items").map((item) => fieldOf(item, "create"));
+  const withStatus = (status: number): readonly unknown[] =>
+    items.filter((item) => fieldOf(item, "status") === status);
+  const created = withStatus(201);
+  const done = created.length + withStatus(409).length;
+  if (done !== wanted || items.length !== wanted)
+    throw new EngineError(`initSecurity: ${done} of ${wanted} documents were written`, {
+      code: "unavailable",
+    });
+  return securityDocumentTypes.filter((type) => created.some((item) => textOf(item, "_id") === type));
 }

@@ -229,8 +229,8 @@ class RestEngine implements EngineClient {
     return await this.#security("hasSecurityIndex").hasIndex();
   }
 
-  async initSecurity(documents: SecurityDocuments): Promise<void> {
-    await this.#security("initSecurity").init(documents);
+  async initSecurity(documents: SecurityDocuments): Promise<readonly (keyof SecurityDocuments)[]> {
+    return await this.#security("initSecurity").init(documents);
   }
 
   async entities(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>> {

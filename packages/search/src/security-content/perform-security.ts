@@ -1,6 +1,7 @@
 import { digestOf, ExternalError, type JsonObject, printable, unreachable } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
+import type { SecurityDocuments } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import { labelsOf } from "../marks.ts";
 import { searchReasons } from "../reasons.ts";
@@ -10,11 +11,10 @@ import type { Subject } from "../subject.ts";
 import { auditIndex } from "./audit-index.ts";
 import { appliedName, readApplied } from "./observe-security.ts";
 import type { AppliedContent } from "./security-seen.ts";
-import { digestsOf, entityKey, type WantedEntity } from "./wanted-content.ts";
+import { digestsOf, entitiesOf, entityKey, type WantedEntity } from "./wanted-content.ts";
 
 const securityActions = [
   "initSecurity",
-  "recordSecurity",
   "hashPassword",
   "putEntities",
   "deleteEntity",
@@ -34,17 +34,11 @@ export async function performSecurity(action: SecurityAction, subject: Subject):
     case "initSecurity":
       // The second clean read: only what is absent twice is made.
       if (await subject.engine().hasSecurityIndex())
-        throw new EngineError("Security was initialised by somebody else meanwhile.", { code: "conflict" });
-      await subject.engine().initSecurity(action.documents);
+        throw new EngineError("Another client has initialized security meanwhile.", { code: "conflict" });
+      await initSecurity(action.documents, subject);
       return;
     case "hashPassword":
       await hashPassword(action, subject);
-      return;
-    case "recordSecurity":
-      await record(subject, (before) => ({
-        ...before,
-        entities: { ...before.entities, ...action.entities },
-      }));
       return;
     case "putEntities":
       await putEntities(action.entities, subject);
@@ -58,6 +52,16 @@ export async function performSecurity(action: SecurityAction, subject: Subject):
     default:
       unreachable(action);
   }
+}
+
+/**
+ * Documents that an earlier attempt left may hold what was declared then: only what was made now is recorded as applied, and the rest is
+ * merged later.
+ */
+async function initSecurity(documents: SecurityDocuments, subject: Subject): Promise<void> {
+  const created: readonly string[] = await subject.engine().initSecurity(documents);
+  const entities = digestsOf(entitiesOf(documents).filter(({ type }) => created.includes(type)));
+  await record(subject, (before) => ({ ...before, entities: { ...before.entities, ...entities } }));
 }
 
 /** Indices with other settings than the plugin's own, and a template of somebody else for them, are the author's choice. */

@@ -11,14 +11,7 @@ import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Seen } from "../seen.ts";
 import { hasAuditIndex } from "./audit-index.ts";
 import { securityFiles } from "./security-files.ts";
-import {
-  digestsOf,
-  entitiesOf,
-  entityKey,
-  type OwnUser,
-  wantedContent,
-  type WantedEntity,
-} from "./wanted-content.ts";
+import { entitiesOf, entityKey, type OwnUser, wantedContent, type WantedEntity } from "./wanted-content.ts";
 
 /** Without security there are no users. */
 const notSecured: LaneRule = {
@@ -96,7 +89,7 @@ function hashOf({ security }: Seen, { login, version }: AccountFact): string | u
   return made?.from === version ? made.hash : undefined;
 }
 
-/** Only an index that is known to be absent is made; `perform` asks once more before it does. */
+/** Until every document is there: what was interrupted is continued. Only what is absent is made, and `perform` reads once more before. */
 const initialise: LaneRule = {
   name: "initialise",
   answer: (seen) => {
@@ -116,14 +109,13 @@ const initialise: LaneRule = {
       retryAfterMs: 2_000,
       actions: [
         { do: "initSecurity", documents: documentsOf(seen) },
-        { do: "recordSecurity", entities: digestsOf(entitiesOf(documentsOf(seen))) },
         {
           do: "record",
           event: {
             type: "Normal",
             reason: "SecurityInitialised",
             action: "InitialiseSecurity",
-            note: "Users and roles were written; only the administrator exists.",
+            note: "Users and roles were written; nodes serve once they have loaded them.",
           },
         },
       ],

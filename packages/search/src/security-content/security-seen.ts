@@ -3,7 +3,7 @@ import type { Fact } from "../engine/engine-facts.ts";
 
 /** What is known of the security plugin's content. */
 export interface SecuritySeen {
-  /** Whether the index with users and roles is there. */
+  /** Whether the index with users and roles is there, with every document. */
   readonly hasIndex: Fact<boolean>;
   /** Nodes that serve clients: the content has reached them. */
   readonly serving: ReadonlySet<string>;

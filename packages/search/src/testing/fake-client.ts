@@ -8,6 +8,7 @@ import type {
   ExplainedCopy,
   FittedIndices,
   SecurityDocuments,
+  SecurityDocumentType,
   SecurityEntityType,
   TlsLayer,
 } from "../engine/engine-client.ts";
@@ -192,14 +193,19 @@ export class FakeClient extends FakeCalls implements EngineClient {
 
   async hasSecurityIndex(): Promise<boolean> {
     this.#assertSecurity("hasSecurityIndex");
-    return await this.any("hasSecurityIndex", ({ security }) => security !== undefined);
+    return await this.any("hasSecurityIndex", ({ security }) => fakeSecurity.isComplete(security));
   }
 
-  async initSecurity(documents: SecurityDocuments): Promise<void> {
+  async initSecurity(documents: SecurityDocuments): Promise<readonly SecurityDocumentType[]> {
     this.#assertSecurity("initSecurity");
-    await this.any("initSecurity", (cluster) => {
-      fakeSecurity.init(cluster, documents, this.engine.options.system.monotonicMs());
-      this.engine.step();
+    return await this.any("initSecurity", (cluster) => {
+      const { mostDocuments, options } = this.engine;
+      const nowMs = options.system.monotonicMs();
+      try {
+        return fakeSecurity.init(cluster, documents, { nowMs, mostDocuments });
+      } finally {
+        this.engine.step();
+      }
     });
   }
 

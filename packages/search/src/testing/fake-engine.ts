@@ -1,6 +1,6 @@
 import type { System } from "@quartermaster/runtime";
 
-import type { ConnectEngine, EngineCall } from "../engine/engine-client.ts";
+import type { ConnectEngine, EngineCall, SecurityEntityType } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { NodeLoad } from "../engine/engine-facts.ts";
 import type { Distribution } from "../model/search-cluster.ts";
@@ -44,6 +44,8 @@ export class FakeEngine {
   readonly blockedIndices = new Map<string, string>();
   /** Names of repositories that nodes cannot use. */
   readonly unusableRepositories = new Set<string>();
+  /** Documents of the security index that can be written: with fewer than all, initialization breaks off after them. */
+  mostDocuments = Number.POSITIVE_INFINITY;
   /** What the statistics of every node say, besides what it holds. */
   load: Partial<Omit<NodeLoad, "node" | "shards" | "documents">> = {};
   readonly options: Required<Omit<FakeEngineOptions, "onCall">> & Pick<FakeEngineOptions, "onCall">;
@@ -85,6 +87,16 @@ export class FakeEngine {
   /** Repositories of the cluster that has a manager; undefined where none has. */
   repositories(): FakeCluster["repositories"] | undefined {
     return this.#led()?.repositories;
+  }
+
+  /** Types of the documents that the security index has; none without a manager. */
+  securityDocuments(): readonly string[] {
+    return [...(this.#led()?.security?.keys() ?? [])];
+  }
+
+  /** A user or role as it was written. */
+  securityEntity(type: SecurityEntityType, name: string): unknown {
+    return this.#led()?.security?.get(type)?.get(name);
   }
 
   /** Whether every cluster that was formed has a manager: a majority of its voters is up. */

@@ -1,19 +1,22 @@
 import { fieldOf, type JsonObject, isJsonObject } from "@quartermaster/runtime";
 
-import type { SecurityDocuments, SecurityEntityType } from "../engine/engine-client.ts";
+import {
+  type SecurityDocuments,
+  type SecurityDocumentType,
+  securityDocumentTypes,
+  type SecurityEntityType,
+} from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 
 /** What the security plugin does with the documents of a cluster. */
 export const fakeSecurity = {
   init: initSecurity,
+  isComplete,
   entities: entitiesOf,
   put: putEntity,
   delete: deleteEntity,
 };
-
-/** Documents that must all be there before a node takes any. */
-const documentTypes = ["config", "internalusers", "roles", "rolesmapping", "actiongroups", "tenants"];
 
 /** Roles that the plugin brings along; writing one breaks its document. */
 const staticRoles = [
@@ -27,19 +30,30 @@ const staticRoles = [
 
 const flags = { reserved: false, hidden: false, static: false };
 
-/** Creates what is missing and overwrites nothing. */
-function initSecurity(cluster: FakeCluster, documents: SecurityDocuments, nowMs: number): void {
+/** Creates what is missing and overwrites nothing; up to so many documents, then it breaks off. Gives what it created. */
+function initSecurity(
+  cluster: FakeCluster,
+  documents: SecurityDocuments,
+  { nowMs, mostDocuments }: { readonly nowMs: number; readonly mostDocuments: number },
+): readonly SecurityDocumentType[] {
   const security = cluster.security ?? new Map<string, Map<string, JsonObject>>();
-  for (const [type, entries] of Object.entries(documents)) {
-    if (security.has(type)) continue;
-    const named = Object.entries(entries).filter(([, body]) => isJsonObject(body));
+  const missing = securityDocumentTypes.filter((type) => type in documents && !security.has(type));
+  const created = missing.slice(0, Math.max(0, mostDocuments - security.size));
+  for (const type of created) {
+    const named = Object.entries(documents[type]).filter(([, body]) => isJsonObject(body));
     security.set(type, new Map(named.map(([name, body]) => [name, isJsonObject(body) ? body : {}])));
   }
-  const isComplete = documentTypes.every((type) => security.has(type));
-  const since = isComplete ? (cluster.securedMs ?? nowMs) : undefined;
+  const since = isComplete(security) ? (cluster.securedMs ?? nowMs) : undefined;
   if (cluster.security === undefined)
     cluster.shards.put({ name: ".opendistro_security", shards: 1, replicas: "0-all", documents: 6 });
   cluster.secure(security, since);
+  if (created.length === missing.length) return created;
+  throw new EngineError("initSecurity: not all documents were written", { code: "unavailable" });
+}
+
+/** Only then nodes take any of them. */
+function isComplete(security: FakeCluster["security"]): boolean {
+  return securityDocumentTypes.every((type) => security?.has(type) === true);
 }
 
 /** Entities by name, as the API shows them: without hashes and passwords. */

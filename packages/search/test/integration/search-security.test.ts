@@ -104,6 +104,51 @@ describe("users and roles", () => {
 });
 
 describe("a start that was cut short", () => {
+  test("[security/106] security initialization that is killed after any document continues until all are there", async () => {
+    await using bench = await setUpSearch();
+    const cuts = [0, 1, 2, 3, 4, 5];
+    const name = (cut: number): string => `cut-${String(cut)}`;
+    for (const cut of cuts) {
+      bench.engines.engine(name(cut)).mostDocuments = cut;
+      await bench.apply(aCluster(name(cut), { pools }));
+    }
+    // Each engine has taken as many documents as it can.
+    for (const cut of cuts)
+      await eventually((see) => see(bench.engines.engine(name(cut)).securityDocuments()).length === cut);
+    await bench.stop();
+    expect(isReady(await bench.get(name(2)))).toBe(false);
+    for (const cut of cuts) bench.engines.engine(name(cut)).mostDocuments = Number.POSITIVE_INFINITY;
+    await bench.operate();
+    for (const cut of cuts) {
+      await bench.until(name(cut), isReady);
+      expect(bench.engines.engine(name(cut)).securityDocuments()).toHaveLength(6);
+    }
+  });
+
+  test("[security/106] what is declared between two attempts is applied, also to documents of the first one", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const roles = (permission: string): string => `reader: { cluster_permissions: [${permission}] }\n`;
+    await withRoles(bench, roles("first"));
+    const engine = bench.engines.engine("logs");
+    engine.mostDocuments = 3;
+    await bench.apply(
+      aCluster("logs", {
+        pools,
+        spec: { security: { config: { securityConfigSecret: { name: "security" } } } },
+      }),
+    );
+    await eventually((see) => see(engine.securityDocuments()).includes("roles"));
+    await client.patch(
+      secrets,
+      { namespace, name: "security" },
+      { patch: { kind: "merge", body: { stringData: { "roles.yml": roles("second") } } } },
+    );
+    engine.mostDocuments = Number.POSITIVE_INFINITY;
+    await bench.until("logs", isReady);
+    expect(engine.securityEntity("roles", "reader")).toMatchObject({ cluster_permissions: ["second"] });
+  });
+
   test("[search/SC-116] deleted in mid-bootstrap and applied again over its blank volumes: founded by the same nodes", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;

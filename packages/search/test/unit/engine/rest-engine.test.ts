@@ -407,3 +407,31 @@ test("a name with slashes and questions stays one segment of the path", async ()
   });
   expect(engine.asked).toEqual(["GET /_plugins/_security/api/roles/..%2Fssl%3Fx%3D1%23y"]);
 });
+
+describe("[security/106] whether security is initialized", () => {
+  const types = ["config", "internalusers", "roles", "rolesmapping", "actiongroups", "tenants"];
+  const docs = (of: (type: string) => object): object => ({ docs: types.map(of) });
+  const error = (type: string): object => ({ error: { type, reason: "-" } });
+  const cases: readonly [string, object, boolean | string][] = [
+    ["every document is there", docs((_id) => ({ _id, found: true })), true],
+    ["one is missing", docs((_id) => ({ _id, found: _id !== "tenants" })), false],
+    ["there is no index", docs((_id) => ({ _id, ...error("index_not_found_exception") })), false],
+    [
+      "a shard is not assigned",
+      docs((_id) => ({ _id, ...error("no_shard_available_action_exception") })),
+      "unavailable",
+    ],
+    ["an answer about fewer documents", { docs: [{ _id: "config", found: true }] }, "unreadable"],
+    ["an answer of something else", {}, "unreadable"],
+  ];
+  test.for(cases)("%s", async ([, answer, want]) => {
+    await using engine = await startHostileEngine();
+    engine.answer = json(answer);
+    const got = await withClient(engine.target, async (client) =>
+      typeof want === "boolean"
+        ? await client.hasSecurityIndex()
+        : (await failureOf(client.hasSecurityIndex())).code,
+    );
+    expect(got).toBe(want);
+  });
+});
