@@ -8,13 +8,14 @@ export const heldMutants: readonly Mutant[] = mutantsOf(
   [
     {
       name: "a held cluster has its operation frozen",
-      find: "const decisions = seen.status.operation === undefined ? [] : [decideLane(heldNodesLane, seen, now)];",
-      replace: "const decisions: readonly LaneDecision[] = [];",
+      find: "const open = seen.status.operation === undefined ? [] : [heldNodesLane];",
+      replace: "const open: readonly SearchLane[] = [];",
     },
     {
       name: "a paused cluster goes on with its operation",
-      find: "const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane];",
-      replace: "const lanesWhilePaused: readonly SearchLane[] = [nodesLane, certificatesLane];",
+      find: "const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane, protectionLane];",
+      replace:
+        "const lanesWhilePaused: readonly SearchLane[] = [nodesLane, certificatesLane, protectionLane];",
     },
     {
       name: "a removal is withdrawn by a store that is behind",

@@ -7,6 +7,7 @@ import { integrationMutants } from "./integration-mutants.ts";
 import { licenceMutants } from "./licence-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { operationMutants } from "./operation-mutants.ts";
+import { ownershipMutants } from "./ownership-mutants.ts";
 import { planContentMutants } from "./plan-content-mutants.ts";
 import { planReportMutants } from "./plan-report-mutants.ts";
 import { planRuleMutants } from "./plan-rule-mutants.ts";
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...planContentMutants,
   ...planReportMutants,
   ...searchMutants,
+  ...ownershipMutants,
   ...operationMutants,
   ...surplusNodeMutants,
   ...explainedMutants,

@@ -199,8 +199,8 @@ export const searchMutants: readonly Mutant[] = [
       },
       {
         name: "fewer replicas are carried out without a drain",
-        find: "Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool)),",
-        replace: "Math.max(pool.replicas, retainedReplicas(seen, pool)),",
+        find: "return Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool));",
+        replace: "return Math.max(pool.replicas, retainedReplicas(seen, pool));",
       },
       {
         name: "a cluster that comes back leaves nodes behind",

@@ -14,6 +14,8 @@ export const markLabels = {
   pool: `${prefix}pool`,
   /** What an object is a part of, besides nodes: `dashboards`. */
   part: `${prefix}part`,
+  /** `true` on claims and Secrets that the API server must not delete. */
+  deletionProtected: `${prefix}deletion-protected`,
   /** Distribution whose data a claim holds. */
   distribution: `${prefix}distribution`,
   /** Version whose data a claim holds. */

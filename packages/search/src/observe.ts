@@ -11,6 +11,7 @@ import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windo
 import { isServedAsked } from "./certificates/served-leaves.ts";
 import { isSettingsAsked } from "./cluster-settings/plan-settings.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
+import { keptObjects } from "./deletion/protection-lane.ts";
 import { engineTarget } from "./engine-target.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
@@ -69,6 +70,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     ...handoverSeen(object, ctx, parts),
     autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),
+    kept: keptObjects(cluster, ctx),
     claims: await readMountedClaims(claimedPods(workload), cluster, ctx.client),
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),

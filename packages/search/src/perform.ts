@@ -8,7 +8,7 @@ import {
   type ReconcileEvent,
   unreachable,
 } from "@quartermaster/runtime";
-import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
+import { secrets } from "@quartermaster/runtime/kinds";
 
 import { applyObject } from "./apply-object.ts";
 import { performGrowth } from "./autoscaling/perform-growth.ts";
@@ -16,14 +16,15 @@ import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { newAuthority } from "./certificates/issue.ts";
 import { performCertificates } from "./certificates/perform-certificates.ts";
 import { performSettings } from "./cluster-settings/perform-settings.ts";
+import { deleteObject } from "./deletion/delete-object.ts";
 import { EngineError } from "./engine/engine-error.ts";
-import { performInherit } from "./handover/perform-inherit.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { performLicense } from "./license/perform-license.ts";
-import { labelsOf, markLabels, takeOver, writerLabels } from "./marks.ts";
+import { labelsOf } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { isOperationAction, performOperation } from "./nodes/perform-operation.ts";
+import { isOwnerAction, performOwner } from "./perform-owner.ts";
 import { performRepositories } from "./repositories/perform-repositories.ts";
 import type { SearchAction } from "./search-action.ts";
 import { searchMemory } from "./search-memory.ts";
@@ -59,6 +60,10 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
     await performSecurity(action, subject);
     return;
   }
+  if (isOwnerAction(action)) {
+    await performOwner(action, subject);
+    return;
+  }
   switch (action.do) {
     case "apply":
       await applyObject(action.kind, action.object, subject);
@@ -73,12 +78,6 @@ export async function perform(action: SearchAction, ctx: Context, parts: Perform
       return;
     case "record":
       record(action.event, ctx, parts);
-      return;
-    case "inherit":
-    case "takeOverSecret":
-    case "markVolume":
-    case "release":
-      await (action.do === "inherit" ? performInherit(action, subject) : patchMarks(action, subject));
       return;
     case "delete":
     case "prune":
@@ -186,38 +185,6 @@ async function keepSecret(
   }
 }
 
-type MarkAction = Extract<SearchAction, { readonly do: "takeOverSecret" | "markVolume" | "release" }>;
-
-/** Patches carry the uid: an object that was made again under the name is not marked. */
-async function patchMarks(action: MarkAction, { ctx, cluster }: Subject): Promise<void> {
-  const ref = { namespace: cluster.namespace, name: action.name };
-  const patch = (
-    metadata: object,
-  ): { readonly patch: { readonly kind: "merge"; readonly body: object } } => ({
-    patch: { kind: "merge", body: { metadata: { uid: action.uid, ...metadata } } },
-  });
-  switch (action.do) {
-    case "takeOverSecret":
-      await ctx.client.patch(secrets, ref, patch({ labels: takeOver(cluster) }));
-      return;
-    case "markVolume":
-      await ctx.client.patch(
-        persistentVolumeClaims,
-        ref,
-        patch({
-          labels: { ...takeOver(cluster), ...writerLabels(cluster) },
-          annotations: action.annotations,
-        }),
-      );
-      return;
-    case "release":
-      await ctx.client.patch(action.kind, ref, patch({ labels: { [markLabels.uid]: null } }));
-      return;
-    default:
-      unreachable(action);
-  }
-}
-
 /** Only while the cluster's object is still the one that is being deleted. */
 async function deleteChild(
   { kind, name, uid }: Extract<SearchAction, { readonly do: "delete" }>,
@@ -226,15 +193,7 @@ async function deleteChild(
   const live = await findCluster();
   if (live?.metadata.uid !== cluster.uid || live.metadata.deletionTimestamp === undefined)
     throw new EngineError(`${name} is not deleted: the cluster is not being deleted.`, { code: "conflict" });
-  try {
-    await ctx.client.delete(
-      kind,
-      { namespace: cluster.namespace, name },
-      { preconditions: { uid }, propagation: "Background" },
-    );
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-  }
+  await deleteObject(ctx.client, kind, { namespace: cluster.namespace, name, uid });
 }
 
 /** Only as long as the spec is the one that does not ask for it, and the object is as it was seen. */
@@ -246,13 +205,9 @@ async function pruneChild(
   if (live?.metadata.uid !== cluster.uid || live.metadata.generation !== generation)
     throw new EngineError(`${name} is not deleted: the cluster was changed meanwhile.`, { code: "conflict" });
   try {
-    await ctx.client.delete(
-      kind,
-      { namespace: cluster.namespace, name },
-      { preconditions: { uid, resourceVersion }, propagation: "Background" },
-    );
+    await deleteObject(ctx.client, kind, { namespace: cluster.namespace, name, uid, resourceVersion });
   } catch (error) {
-    // Changed meanwhile: the next look decides anew.
-    if (!["notFound", "conflict"].includes(classify(error))) throw error;
+    // Changed meanwhile: the next reconcile decides again.
+    if (classify(error) !== "conflict") throw error;
   }
 }

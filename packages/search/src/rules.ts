@@ -12,6 +12,7 @@ import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
 import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts";
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
+import { protectionLane } from "./deletion/protection-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
 import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
@@ -35,12 +36,13 @@ type ClusterRule = Rule<Seen, SearchAction>;
 
 /** Nothing is carried out. An operation that is open ends what it is in the middle of. */
 function stops(seen: Seen, outcome: Outcome, now: Date): Verdict<SearchAction> {
-  const decisions = seen.status.operation === undefined ? [] : [decideLane(heldNodesLane, seen, now)];
+  const open = seen.status.operation === undefined ? [] : [heldNodesLane];
+  const decisions = [...open, protectionLane].map((lane) => decideLane(lane, seen, now));
   return {
     actions: [],
     outcome,
     status: clusterReport(seen, decisions, now),
-    ...(decisions.length === 0 ? {} : { lanes: lanesOf(seen, decisions) }),
+    lanes: lanesOf(seen, decisions),
   };
 }
 
@@ -94,11 +96,12 @@ const nameClash: ClusterRule = {
 };
 
 /** Lanes that go on while the author has paused the rest. */
-const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane];
+const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane, protectionLane];
 /** In the order in which their outcomes count. */
 const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
   opensearch: [
     formationLane,
+    protectionLane,
     nodesLane,
     janitorLane,
     certificatesLane,
@@ -113,6 +116,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
   ],
   elasticsearch: [
     formationLane,
+    protectionLane,
     nodesLane,
     janitorLane,
     certificatesLane,

@@ -53,6 +53,14 @@ export type SearchAction =
       readonly resourceVersion: string;
       readonly generation: number;
     }
+  /** Has the API server refuse to delete a claim or Secret, or lets it be deleted again. */
+  | {
+      readonly do: "protect";
+      readonly kind: Kind;
+      readonly name: string;
+      readonly uid: string;
+      readonly isProtected: boolean;
+    }
   /** Makes an object of the predecessor, `from` by uid, this cluster's. */
   | {
       readonly do: "inherit";

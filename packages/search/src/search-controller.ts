@@ -15,7 +15,7 @@ import {
   type System,
   type WokenRef,
 } from "@quartermaster/runtime";
-import { persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
+import { configMaps, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 
 import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";

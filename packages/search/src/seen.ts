@@ -5,6 +5,7 @@ import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
 import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
 import type { MountedCertificates } from "./certificates/running-tls.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
+import type { KeptObject } from "./deletion/protection-lane.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { ClaimFact } from "./formation/mounted-claims.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
@@ -49,6 +50,8 @@ export interface Seen extends ReadCluster {
   readonly statefulSets: ReadonlyMap<string, Live<StatefulSet>>;
   readonly pods: readonly PodFacts[];
   readonly volumes: readonly VolumeFacts[];
+  /** Claims, CA and passwords: what outlives the cluster. */
+  readonly kept: readonly KeptObject[];
   /** Claims that pods mount by name and that the store does not show as ours, read live; empty while no node is added. */
   readonly claims: readonly ClaimFact[];
   /** Whether the list of nodes that may found the cluster is there, and names anybody. */

@@ -11,13 +11,7 @@ import {
   type Verdict,
   waiting,
 } from "@quartermaster/runtime";
-import {
-  namespaces,
-  persistentVolumeClaims,
-  pods,
-  secrets,
-  statefulSets,
-} from "@quartermaster/runtime/kinds";
+import { namespaces, pods, statefulSets } from "@quartermaster/runtime/kinds";
 
 import { handoverMessage } from "../handover/inherit-children.ts";
 import { belongsTo, objectsOf } from "../handover/predecessor.ts";
@@ -29,6 +23,7 @@ import { type PresentObject, presentObject } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import { searchMemory } from "../search-memory.ts";
+import { keptObjects } from "./protection-lane.ts";
 
 /** An object that is left. */
 export interface LeftObject {
@@ -121,7 +116,8 @@ const podsRemain: DeletionRule = {
 const keptRemain: DeletionRule = {
   name: "keptRemain",
   answer: ({ cluster, kept }) =>
-    cluster.whenDeleted === "Retain"
+    // A protected cluster is not deleted through its own object, but with its definition, say: then the data stays.
+    cluster.whenDeleted === "Retain" || cluster.isDeletionProtected
       ? done()
       : done(
           kept
@@ -191,10 +187,7 @@ async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<O
     cluster,
     statefulSets: marked(statefulSets, (live) => isControlledBy(live, object)),
     pods: marked(pods, hasUid),
-    kept: [
-      ...marked(persistentVolumeClaims, hasUid),
-      ...marked(secrets, (live) => hasUid(live) && (live.metadata.ownerReferences ?? []).length === 0),
-    ],
+    kept: keptObjects(cluster, ctx),
     isOrphaned: (object.metadata.finalizers ?? []).includes("orphan") || disowned.length > 0,
     isNamespaceTerminating: namespace?.metadata.deletionTimestamp !== undefined,
   };

@@ -1,4 +1,4 @@
-import { classify, type Kind, type Live, unreachable } from "@quartermaster/runtime";
+import { type Kind, type Live, unreachable } from "@quartermaster/runtime";
 import {
   configMaps,
   persistentVolumeClaims,
@@ -7,6 +7,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { deleteObject } from "../deletion/delete-object.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { DestructiveAction, OperationAction, SearchAction } from "../search-action.ts";
@@ -169,15 +170,7 @@ async function deleteLive(
   const live = list.find(({ metadata }) => metadata.uid === uid);
   if (live === undefined) return;
   const { namespace, name, resourceVersion } = live.metadata;
-  try {
-    await subject.ctx.client.delete(
-      kind,
-      { name, ...(namespace === undefined ? {} : { namespace }) },
-      { preconditions: { uid, resourceVersion }, propagation: "Background" },
-    );
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-  }
+  await deleteObject(subject.ctx.client, kind, { namespace, name, uid, resourceVersion });
 }
 
 async function shrinkLive(

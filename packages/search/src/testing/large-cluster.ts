@@ -60,6 +60,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       predecessor: undefined,
       takenNames: [],
       claims: [],
+      kept: [],
       material,
       bootstrapList: "empty",
       engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },

@@ -137,6 +137,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     pods: [],
     volumes: [],
     claims: [],
+    kept: [],
     bootstrapList: "absent",
     engine: engineFacts(),
     autoscaling: NO_SAMPLES,

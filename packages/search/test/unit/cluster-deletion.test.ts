@@ -44,6 +44,13 @@ test.for<[string, Partial<Left>, string, string, readonly string[]]>([
     ["delete data-logs-nodes-0"],
   ],
   [
+    "[security/107] volumes of a protected cluster, whose definition was deleted",
+    { statefulSets: [], pods: [], cluster: { ...toDelete, isDeletionProtected: true } },
+    "keptRemain",
+    "settled",
+    [],
+  ],
+  [
     "volumes are going",
     { statefulSets: [], pods: [], cluster: toDelete, kept: [{ ...claim, isTerminating: true }] },
     "keptRemain",
