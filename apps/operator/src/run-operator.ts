@@ -99,6 +99,7 @@ function domainsOf(settings: Settings): readonly Domain[] {
     licensing: readLicensingConfig(settings),
     subscription: {
       settings: readSubscriptionConfig(subscriptionConfigPath),
+      requireAuthor,
       ...(operatorNamespace === undefined ? {} : { operatorNamespace }),
     },
   });

@@ -137,7 +137,8 @@ const options = {
   concurrency: { variable: "QM_CONCURRENCY", about: "plans worked on at the same time (default: 4)" },
   "require-author": {
     variable: "QM_REQUIRE_AUTHOR",
-    about: "true or false: do nothing for plans whose author is not recorded (default: false)",
+    about:
+      "true or false: do nothing for plans and ClusterBundles whose author is not recorded (default: false)",
   },
   "subscription-config": {
     variable: "QM_SUBSCRIPTION_CONFIG",

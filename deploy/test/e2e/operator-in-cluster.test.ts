@@ -229,8 +229,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
 
   test("[subscription-injection/AC-G6] from nothing the operator and its webhook start although both configurations are there", async () => {
     await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}=true`);
-    const registered = "get mutatingwebhookconfigurations quartermaster-subscription";
-    await eventually(async () => await kubectl(cluster, `${registered} quartermaster-subscription-auto`));
+    const registered =
+      "get mutatingwebhookconfigurations quartermaster-subscription-auto -o jsonpath={.webhooks[*].name}";
+    await eventually(async () => (await kubectl(cluster, registered)) !== "");
     const deployments = ["quartermaster-operator", "quartermaster-webhook"];
     const scale = async (replicas: number): Promise<void> => {
       for (const name of deployments)

@@ -1,4 +1,5 @@
 export { ownIdentity, subjectFlag } from "./access/own-identity.ts";
+export { type AuthorAnnotations, type RecordedAuthor, recordedAuthor } from "./access/recorded-author.ts";
 export { AccessCache, reviewAccess, serviceAccountSubject } from "./access/review-access.ts";
 export { SharedReads } from "./access/shared-reads.ts";
 export type { SharedReadsOptions } from "./access/shared-reads.ts";
@@ -129,6 +130,7 @@ export type {
   Domain,
   DomainHost,
   DomainPermission,
+  ConfigurationName,
   DomainWebhooks,
   OperatorRole,
   WebhookServing,
@@ -175,10 +177,10 @@ export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
 export { configurationController } from "./webhook/configuration-controller.ts";
 export type { ConfigurationControllerOptions } from "./webhook/configuration-controller.ts";
-export { wantedWhile } from "./webhook/webhook-configuration.ts";
+export { configurationOwnerLabel } from "./webhook/webhook-configuration.ts";
 export type {
+  DerivedWebhooks,
   KeptState,
-  WantedWhile,
   WebhookAddress,
   WebhookConfigurationSpec,
   WebhookRule,

@@ -5,7 +5,7 @@ import { bundleController } from "./bundle/bundle-controller.ts";
 import { clusterBundleController } from "./cluster-bundle/cluster-bundle-controller.ts";
 import { sharedConfigMaps, sharedSecrets, type ShareProfile } from "./cluster-bundle/share-profile.ts";
 import { consoleSampleController, consoleYamlSamples } from "./console-samples/console-sample-controller.ts";
-import { shareAccessController } from "./share-access/share-access-controller.ts";
+import type { Account } from "./object-access/object-access.ts";
 
 /** How the controllers of bundles run. */
 export interface BundleControllersOptions {
@@ -21,6 +21,10 @@ export interface BundleControllersOptions {
   readonly allowedClusterRoles?: readonly string[];
   /** ClusterRoles of ClusterBundles that name none (default: none). */
   readonly defaultClusterRoles?: readonly string[];
+  /** Whether ClusterBundles without a recorded author share nothing (default: false). */
+  readonly requireAuthor?: boolean | undefined;
+  /** The webhook's service account, which gets a Role for the objects of each bundle (default: none gets one). */
+  readonly webhookAccount?: Account | undefined;
 }
 
 /**
@@ -30,13 +34,11 @@ export interface BundleControllersOptions {
  * createManager({ transport, system, controllers: bundleControllers({ defaultClusterRoles: ["edit"] }) });
  */
 export function bundleControllers(options: BundleControllersOptions = {}): readonly Controller[] {
-  const { namespace, concurrency = 4, clusterBundleSelector } = options;
-  const ofBundles = bundleController({ concurrency, ...(namespace === undefined ? {} : { namespace }) });
+  const { namespace, concurrency = 4, clusterBundleSelector, webhookAccount } = options;
+  const place = namespace === undefined ? {} : { namespace };
+  const ofBundles = bundleController({ concurrency, webhookAccount, ...place });
   if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
-  const shareAccess = shareAccessController(
-    clusterBundleSelector === undefined ? {} : { clusterBundleSelector },
-  );
-  return [ofBundles, clusterBundles(options), consoleSampleController(), shareAccess];
+  return [ofBundles, clusterBundles(options), consoleSampleController()];
 }
 
 function clusterBundles({
@@ -45,11 +47,15 @@ function clusterBundles({
   allowedClusterRoles = ["admin", "edit", "view"],
   defaultClusterRoles = [],
   clusterBundleSelector: labelSelector,
+  requireAuthor,
+  webhookAccount,
 }: BundleControllersOptions): Controller {
   return clusterBundleController({
     concurrency,
     allowedClusterRoles,
     defaultClusterRoles,
+    requireAuthor,
+    webhookAccount,
     ...(profile === undefined ? {} : { profile }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
   });
@@ -83,7 +89,7 @@ export const bundlePermissions: readonly DomainPermission[] = [
   {
     reason: "Some clusters require this to set owner references: on Shares, ClusterRoles and samples.",
     apiGroups: [SUBSCRIPTION_GROUP, "apiextensions.k8s.io"],
-    resources: ["clusterbundles/finalizers", "customresourcedefinitions/finalizers"],
+    resources: ["bundles/finalizers", "clusterbundles/finalizers", "customresourcedefinitions/finalizers"],
     verbs: ["update"],
   },
   {
@@ -101,10 +107,18 @@ export const bundlePermissions: readonly DomainPermission[] = [
   },
   {
     isOptional: true,
-    reason: "One Role for the object of each Share, for the share driver. Only who may read it may grant it.",
+    reason:
+      "Roles by name: the object of each Share for the share driver, the objects of each bundle for the webhook. Only who may read them may grant it.",
     apiGroups: ["rbac.authorization.k8s.io"],
     resources: ["roles", "rolebindings"],
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
+  },
+  {
+    reason:
+      "Whether the author of a ClusterBundle may read what it refers to, and whether our other accounts have what they need.",
+    apiGroups: ["authorization.k8s.io"],
+    resources: ["subjectaccessreviews"],
+    verbs: ["create"],
   },
   {
     reason: "Whether Share APIs and samples of the console are served. Watched by name.",

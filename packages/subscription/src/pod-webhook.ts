@@ -40,7 +40,14 @@ export function podWebhook(options: PodWebhookOptions): WebhookRoute {
   const { host, stores, serving, settings, excludedNamespaces } = options;
   const { transport, system, series, namespace } = host;
   const client = createClient({ transport });
-  const keys = new KeyIndex({ client, system, watch: stores.watch });
+  const keys = new KeyIndex({
+    client,
+    system,
+    watch: stores.watch,
+    sleep: async (ms) => {
+      await system.sleep(ms);
+    },
+  });
   const observer = injectionMetrics(series, { serving, wallMs: () => system.wallMs(), keyIndex: keys });
   const access = new AccessCache({
     client,

@@ -3,9 +3,10 @@ import type { Domain, DomainPermission } from "@quartermaster/runtime";
 
 import { bundleControllers, bundlePermissions } from "./bundle-controllers.ts";
 import { bundleMetrics, syncMetrics } from "./bundle-metrics.ts";
+import { driverAccount } from "./object-access/object-access.ts";
 import { podWebhook } from "./pod-webhook.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
-import { webhookEntries } from "./webhook-entries.ts";
+import { webhookEntries, webhookNames } from "./webhook-entries.ts";
 
 /** What an operator may decide about the domain. */
 export interface SubscriptionDomainOptions {
@@ -13,6 +14,8 @@ export interface SubscriptionDomainOptions {
   readonly settings?: SubscriptionSettings;
   /** Where the operator runs: its own pods must start without its webhook (default: no namespace in particular). */
   readonly operatorNamespace?: string;
+  /** Whether ClusterBundles without a recorded author share nothing (default: false). */
+  readonly requireAuthor?: boolean;
 }
 
 /**
@@ -24,7 +27,12 @@ export interface SubscriptionDomainOptions {
 export function subscriptionDomain({
   settings = readSubscriptionSettings({}),
   operatorNamespace,
+  requireAuthor = false,
 }: SubscriptionDomainOptions = {}): Domain {
+  const webhookAccount =
+    operatorNamespace === undefined
+      ? undefined
+      : { name: "quartermaster-webhook", namespace: operatorNamespace };
   const excludedNamespaces = [
     ...systemNamespaces,
     ...(operatorNamespace === undefined ? [] : [operatorNamespace]),
@@ -33,6 +41,7 @@ export function subscriptionDomain({
     name: "subscription",
     grantedBy: "config/rbac-limited/operator.yaml and config/rbac-limited/optional/subscription.yaml",
     permissions: [...bundlePermissions, ...webhookPermissions],
+    webhookConfigurations: webhookNames,
     controllers: ({ concurrency, namespace, series, stored }) => {
       const place = namespace === undefined ? {} : { namespace };
       bundleMetrics(series, {
@@ -44,6 +53,8 @@ export function subscriptionDomain({
         profile: settings.profile,
         allowedClusterRoles: settings.allowedClusterRoles,
         defaultClusterRoles: settings.defaultClusterRoles,
+        requireAuthor,
+        webhookAccount,
         ...place,
       });
     },
@@ -61,11 +72,12 @@ export function subscriptionDomain({
   };
 }
 
-/** A cluster must be able to start without us. */
-const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease"];
+/** A cluster must be able to start without us, and the driver that mounts our volumes without them. */
+const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease", driverAccount.namespace];
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
+/** Secrets and ConfigMaps are not among them: the controllers grant those that bundles refer to one by one, see object-access. */
 const webhookPermissions: readonly DomainPermission[] = [
   {
     role: "webhook",
@@ -73,14 +85,6 @@ const webhookPermissions: readonly DomainPermission[] = [
     apiGroups: [SUBSCRIPTION_GROUP],
     resources: ["bundles", "clusterbundles"],
     verbs: ["get", "list", "watch"],
-  },
-  {
-    role: "webhook",
-    reason:
-      "Names of the keys of objects that bundles refer to, one object at a time, by name: two objects with the same key must not be mounted together. Values are dropped at once; nothing is listed.",
-    apiGroups: [""],
-    resources: ["secrets", "configmaps"],
-    verbs: ["get", "watch"],
   },
   {
     role: "webhook",

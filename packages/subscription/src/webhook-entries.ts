@@ -1,12 +1,8 @@
 import { ALWAYS_INJECT_LABEL, bundle, clusterBundle } from "@quartermaster/api";
-import {
-  type KeptState,
-  wantedWhile,
-  type WebhookConfigurationSpec,
-  type WebhookSpec,
-} from "@quartermaster/runtime";
+import type { KeptState, ReadStore, WebhookConfigurationSpec, WebhookSpec } from "@quartermaster/runtime";
 
 import { annotations } from "./injection/annotations.ts";
+import { criticalClasses } from "./injection/pod-view.ts";
 import { podWebhookPath } from "./pod-webhook.ts";
 
 /** Which pods the webhooks are asked about. */
@@ -20,12 +16,12 @@ export interface WebhookEntriesOptions {
 }
 
 /**
- * Two configurations. The first always exists: pods that name a bundle fail while nobody answers, all others do not. The second
- * exists only while a bundle has the always-inject label, because it costs every new pod of the cluster a call.
+ * Two configurations. The first always has its webhooks: pods that name a bundle fail while no replica answers, all others do not. The
+ * second has one only while a bundle has the always-inject label, and only for the namespaces concerned: it costs every new pod a call.
  */
 export function webhookEntries(options: WebhookEntriesOptions): readonly WebhookConfigurationSpec[] {
   const { namespace, onKept } = options;
-  const name = `quartermaster-subscription${namespace === undefined ? "" : `-${namespace}`}`;
+  const name = `${stem}${namespace === undefined ? "" : `-${namespace}`}`;
   const common = { ...always, namespaceSelector: selectorOf(options) };
   const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
   const place = namespace === undefined ? {} : { namespace };
@@ -42,25 +38,60 @@ export function webhookEntries(options: WebhookEntriesOptions): readonly Webhook
     {
       kind: "mutating",
       ...observed(`${name}-auto`),
-      webhooks: [automaticEntry(common)],
-      wantedWhile: [
-        wantedWhile({ kind: bundle.kind, labelSelector, ...place }, ({ size }) => size > 0),
-        wantedWhile({ kind: clusterBundle.kind, labelSelector }, ({ size }) => size > 0),
-      ],
+      webhooks: {
+        requests: [
+          { kind: bundle.kind, labelSelector, ...place },
+          { kind: clusterBundle.kind, labelSelector },
+        ],
+        from: ([bundles, clusterBundles]) => automaticEntries(options, bundles, clusterBundles),
+      },
     },
   ];
 }
+
+const stem = "quartermaster-subscription";
+
+/** The configurations as they are called where all namespaces are watched. */
+export const webhookNames = [
+  { kind: "mutating", name: stem },
+  { kind: "mutating", name: `${stem}-auto` },
+] as const;
+
+/** A ClusterBundle concerns all namespaces, a Bundle its own. Undefined while that is not known. */
+function automaticEntries(
+  options: WebhookEntriesOptions,
+  bundles: ReadStore | undefined,
+  clusterBundles: ReadStore | undefined,
+): readonly WebhookSpec[] | undefined {
+  const namespaces = namespacesIn(bundles);
+  const isEverywhere = (clusterBundles?.size ?? 0) > 0 || namespaces.length > namespaceLimit;
+  const namespaceSelector = selectorOf(options, isEverywhere ? undefined : namespaces);
+  if (isEverywhere || namespaces.length > 0) return [automaticEntry({ ...always, namespaceSelector })];
+  return bundles === undefined || clusterBundles === undefined ? undefined : [];
+}
+
+function namespacesIn(bundles: ReadStore | undefined): readonly string[] {
+  const labelled = bundles?.list().map(({ metadata }) => metadata.namespace ?? "") ?? [];
+  return [...new Set(labelled)].toSorted();
+}
+
+/** With more of them, the API server is asked about pods of all namespaces: the list is a part of one object. */
+const namespaceLimit = 2_000;
 
 type Common = Pick<WebhookSpec, "path" | "sideEffects" | "reinvocationPolicy" | "namespaceSelector">;
 
 /** Asked again when a later webhook adds containers: they get the mounts too. */
 const always = { path: podWebhookPath, sideEffects: "None", reinvocationPolicy: "IfNeeded" } as const;
 
-function selectorOf({ excludedNamespaces, namespace }: WebhookEntriesOptions): object {
+function selectorOf(
+  { excludedNamespaces, namespace }: WebhookEntriesOptions,
+  among: readonly string[] | undefined = namespace === undefined ? undefined : [namespace],
+): object {
   const key = "kubernetes.io/metadata.name";
   const excluded = { key, operator: "NotIn", values: excludedNamespaces.toSorted() };
-  const only = { key, operator: "In", values: [namespace] };
-  return { matchExpressions: namespace === undefined ? [excluded] : [excluded, only] };
+  return {
+    matchExpressions: among === undefined ? [excluded] : [excluded, { key, operator: "In", values: among }],
+  };
 }
 
 const newPods = [
@@ -73,6 +104,12 @@ function has(annotation: string): string {
 }
 
 const namesBundle = `${has(annotations.injectBundle)} || ${has(annotations.injectClusterBundle)}`;
+/** Without them the network or a volume driver does not start, and then nothing else does. */
+const notCritical = {
+  name: "not-system-critical",
+  expression: `!(has(object.spec.priorityClassName) && object.spec.priorityClassName in ${JSON.stringify(criticalClasses).replaceAll('"', "'")})`,
+};
+
 const notMirror = { name: "not-a-mirror-pod", expression: `!${has(annotations.mirror)}` };
 
 /** Pods that name a bundle: without it they would run without what they need. */
@@ -131,6 +168,6 @@ function automaticEntry(common: Common): WebhookSpec {
     rules: newPods,
     failurePolicy: "Ignore",
     timeoutSeconds: 3,
-    matchConditions: [{ name: "names-no-bundle", expression: `!(${namesBundle})` }, notMirror],
+    matchConditions: [{ name: "names-no-bundle", expression: `!(${namesBundle})` }, notMirror, notCritical],
   };
 }

@@ -106,7 +106,7 @@ async function bootstrap({ folder, note }: ReadyApi, context: UpContext): Promis
   const kubectl = kubectlIn(folder);
   const withSearch = context.samples.length > 0;
   // All permissions at once: the cluster is the person's own, and a first plan must not need a RoleBinding or a role for its kinds.
-  await applyFolders(kubectl, ["crd", "rbac"]);
+  await applyFolders(kubectl, ["crd", "rbac", "webhook"]);
   await kindsServed(kubectl);
   await applyFolders(kubectl, ["policy"]);
   const operator = await startOperator(folder, kubectl, { withSearch });

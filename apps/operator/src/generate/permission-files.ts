@@ -1,5 +1,12 @@
 import type { GeneratedFile } from "@quartermaster/api/generate";
-import { type Domain, type OperatorRole, type OwnPermission, ownPermissions } from "@quartermaster/runtime";
+import {
+  type ConfigurationName,
+  configurationOwnerLabel,
+  type Domain,
+  type OperatorRole,
+  type OwnPermission,
+  ownPermissions,
+} from "@quartermaster/runtime";
 
 import { bindingText, commentLines, type RbacRule, rbacText } from "./rbac-text.ts";
 
@@ -12,7 +19,8 @@ const operator = { name: "quartermaster", namespace: "quartermaster" } as const;
  */
 export function permissionFiles(domains: readonly Domain[]): readonly GeneratedFile[] {
   const hasWebhooks = domains.some((domain) => "webhooks" in domain);
-  const own = ownPermissions({ ...operator, hasWebhooks });
+  const configurations = domains.flatMap((domain) => domain.webhookConfigurations ?? []);
+  const own = ownPermissions({ ...operator, configurations: hasWebhooks ? configurations : undefined });
   const rulesOf = (role: OperatorRole): readonly DomainRule[] => [
     ...domains
       .flatMap(({ permissions }) => permissions)
@@ -29,7 +37,10 @@ export function permissionFiles(domains: readonly Domain[]): readonly GeneratedF
     { path: "config/rbac-limited/operator.yaml", content: limitedSet(rulesOf("controllers"), leader) },
     ...domains.flatMap(optionalSet),
     ...(hasWebhooks
-      ? [{ path: "config/rbac/webhook.yaml", content: webhookAccount(rulesOf("webhook"), own) }]
+      ? [
+          { path: "config/rbac/webhook.yaml", content: webhookAccount(rulesOf("webhook"), own) },
+          { path: "config/webhook/configurations.yaml", content: emptyConfigurations(configurations) },
+        ]
       : []),
   ];
 }
@@ -96,6 +107,27 @@ function webhookAccount(rules: readonly RbacRule[], own: readonly OwnPermission[
       rbacText({ ...account, rules: namespaced(own, "webhook") }),
       bindingText(account, account),
     ],
+  );
+}
+
+/** What the operator updates and may not create. It says no webhooks, so that to apply it again takes none away. */
+function emptyConfigurations(configurations: readonly ConfigurationName[]): string {
+  const owner = `${operator.namespace}.${operator.name}`;
+  return documents(
+    [
+      "Webhook configurations of the operator, which fills them in: it may update these and create none. Delete them before the operator's webhook goes: docs/guides/in-a-cluster.md.",
+    ],
+    configurations.map(({ kind, name }) =>
+      [
+        "apiVersion: admissionregistration.k8s.io/v1",
+        `kind: ${kind === "mutating" ? "Mutating" : "Validating"}WebhookConfiguration`,
+        "metadata:",
+        `  name: ${name}`,
+        "  labels:",
+        `    ${configurationOwnerLabel}: ${owner}`,
+        "",
+      ].join("\n"),
+    ),
   );
 }
 

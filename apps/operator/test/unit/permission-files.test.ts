@@ -42,6 +42,7 @@ const withWebhook: Domain = {
       verbs: ["get"],
     },
   ],
+  webhookConfigurations: [{ kind: "mutating", name: "inject" }],
   webhooks: () => ({ configurations: [], routes: () => [] }),
 };
 
@@ -99,7 +100,6 @@ test("the webhook's account has what its role needs and nothing of the controlle
     "Role quartermaster-webhook": [
       "secrets (quartermaster-webhook-ca) get update",
       "configmaps (quartermaster-webhook-ca) get list watch patch",
-      "secrets configmaps create",
       "configmaps (quartermaster-webhook-service-ca) list watch",
     ],
   });
@@ -109,7 +109,7 @@ test("the webhook's account has what its role needs and nothing of the controlle
     "as/status patch",
     "pods get",
     "events create patch",
-    "mutatingwebhookconfigurations validatingwebhookconfigurations get list watch create update delete",
+    "mutatingwebhookconfigurations (inject) get list watch update",
     "namespaces (quartermaster) get",
   ]);
   expect(controllers["Role quartermaster-leader"]).toEqual([

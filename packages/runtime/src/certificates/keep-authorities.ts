@@ -48,16 +48,17 @@ async function tryToKeep(
       : await nextAuthorities(options, current, rotationStep(current, times, system.wallMs()));
   if (wanted === current) return current;
   try {
-    const written = await write(options, secretOf(secret, wanted, found), {
-      isNew: found === undefined,
-      signal,
-    });
-    return readAuthorities(written);
+    return readAuthorities(await write(options, { wanted, found, signal }));
   } catch (error) {
     const code = classify(error);
     if (code === "conflict" || code === "alreadyExists" || code === "notFound") return undefined;
     throw error;
   }
+}
+
+function notShipped({ namespace, name }: Required<ObjectRef>, cause: unknown): Error {
+  const message = `Secret ${namespace}/${name} does not exist, and we may not create it: apply the manifest that brings it, empty`;
+  return new Error(message, { cause });
 }
 
 /** What somebody else put there is used as it is, never renewed and never overwritten. */
@@ -83,14 +84,23 @@ async function nextAuthorities(
   }
 }
 
+interface SecretWrite {
+  readonly wanted: Authorities;
+  readonly found: AuthoritySecret | undefined;
+  readonly signal: AbortSignal;
+}
+
 async function write(
-  { client }: KeepAuthoritiesOptions,
-  secret: AuthoritySecret,
-  { isNew, signal }: { readonly isNew: boolean; readonly signal: AbortSignal },
+  { client, secret: ref }: KeepAuthoritiesOptions,
+  { wanted, found, signal }: SecretWrite,
 ): Promise<AuthoritySecret> {
-  return isNew
-    ? await client.create(authoritySecrets, secret, { signal })
-    : await client.replace(authoritySecrets, secret, { signal });
+  const secret = secretOf(ref, wanted, found);
+  if (found !== undefined) return await client.replace(authoritySecrets, secret, { signal });
+  try {
+    return await client.create(authoritySecrets, secret, { signal });
+  } catch (error) {
+    throw classify(error) === "forbidden" ? notShipped(ref, error) : error;
+  }
 }
 
 async function newAuthority({ name, system, times }: KeepAuthoritiesOptions): Promise<Authority> {

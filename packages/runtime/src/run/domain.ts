@@ -22,6 +22,8 @@ export interface Domain {
   readonly grantedBy?: string;
   /** Makes the controllers of one run, and registers their metrics. Called only where the role `controllers` runs. */
   controllers(host: DomainHost): readonly Controller[];
+  /** The configurations of its webhooks, as they are called where all namespaces are watched: permissions and manifests are made from it. */
+  readonly webhookConfigurations?: readonly ConfigurationName[];
   /** Its webhooks. Called where either role runs: one keeps the configurations, the other answers. */
   webhooks?(host: DomainHost): DomainWebhooks;
 }
@@ -31,6 +33,9 @@ export interface Domain {
  * and with an account of its own.
  */
 export type OperatorRole = "controllers" | "webhook";
+
+/** A webhook configuration. */
+export type ConfigurationName = Pick<WebhookConfigurationSpec, "kind" | "name">;
 
 /** The webhooks of a domain. */
 export interface DomainWebhooks {

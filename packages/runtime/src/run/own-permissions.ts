@@ -1,4 +1,5 @@
-import type { DomainPermission, OperatorRole } from "./domain.ts";
+import { configurationKinds } from "../webhook/webhook-configuration.ts";
+import type { ConfigurationName, DomainPermission, OperatorRole } from "./domain.ts";
 
 /** A permission that `run` needs by itself, whichever domains run. */
 export interface OwnPermission extends DomainPermission {
@@ -14,20 +15,20 @@ export interface OwnPermissionsOptions {
   readonly name: string;
   /** Where it runs. */
   readonly namespace: string;
-  /** Whether a domain has webhooks. */
-  readonly hasWebhooks: boolean;
+  /** Webhook configurations of the domains; undefined where none has webhooks. */
+  readonly configurations: readonly ConfigurationName[] | undefined;
 }
 
 /** What an operator does with its own identity besides its domains, by role. RBAC is generated from it. */
 export function ownPermissions({
   name,
   namespace,
-  hasWebhooks,
+  configurations,
 }: OwnPermissionsOptions): readonly OwnPermission[] {
-  if (!hasWebhooks) return controllerPermissions;
+  if (configurations === undefined) return controllerPermissions;
   return [
     ...controllerPermissions,
-    ...configurationPermissions(namespace),
+    ...configurationPermissions(namespace, configurations),
     ...authorityPermissions(`${name}-webhook-ca`),
     platformPermission(`${name}-webhook-service-ca`),
   ];
@@ -52,17 +53,23 @@ const controllerPermissions: readonly OwnPermission[] = [
   },
 ];
 
-function configurationPermissions(namespace: string): readonly OwnPermission[] {
+/** By name only: who may create a configuration can see and change every request of the cluster. */
+function configurationPermissions(
+  namespace: string,
+  configurations: readonly ConfigurationName[],
+): readonly OwnPermission[] {
+  const byKind = [...Map.groupBy(configurations, ({ kind }) => kind)];
   return [
-    {
-      role: "controllers",
+    ...byKind.map(([kind, group]) => ({
+      role: "controllers" as const,
       isNamespaced: false,
       reason:
-        "Webhook configurations of our own: created, restored when edited, and deleted when not needed.",
+        "Webhook configurations of our own, which the installation brings: filled in, restored when edited, and emptied when not needed.",
       apiGroups: ["admissionregistration.k8s.io"],
-      resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-      verbs: ["get", "list", "watch", "create", "update", "delete"],
-    },
+      resources: [configurationKinds[kind].plural],
+      resourceNames: group.map(({ name }) => name),
+      verbs: ["get", "list", "watch", "update"],
+    })),
     {
       role: "controllers",
       isNamespaced: false,
@@ -75,10 +82,9 @@ function configurationPermissions(namespace: string): readonly OwnPermission[] {
   ];
 }
 
-/** RBAC cannot limit a create to a name: that is why it stands apart. */
+/** By name only: RBAC cannot limit a create, and who may create Secrets can make a token of every account of the namespace. */
 function authorityPermissions(authority: string): readonly OwnPermission[] {
   const named = { isNamespaced: true, apiGroups: [""], resourceNames: [authority] };
-  const made = { isNamespaced: true, apiGroups: [""], verbs: ["create"] };
   return [
     {
       ...named,
@@ -90,22 +96,17 @@ function authorityPermissions(authority: string): readonly OwnPermission[] {
     {
       ...named,
       role: "webhook",
-      reason: "The authority that signs the webhook's certificates, shared by its replicas.",
+      reason:
+        "The CA that signs the webhook's certificates, shared by its replicas. The installation brings it, empty.",
       resources: ["secrets"],
       verbs: ["get", "update"],
     },
     {
       ...named,
       role: "webhook",
-      reason: "What others need to trust it.",
+      reason: "What others need to trust it; the installation brings it too.",
       resources: ["configmaps"],
       verbs: ["get", "list", "watch", "patch"],
-    },
-    {
-      ...made,
-      role: "webhook",
-      reason: "Both, when they do not exist yet.",
-      resources: ["secrets", "configmaps"],
     },
   ];
 }

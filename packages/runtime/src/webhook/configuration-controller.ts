@@ -10,6 +10,7 @@ import type { Controller, LaunchedController } from "../controller/define-contro
 import { classify } from "../errors.ts";
 import type { InformerHandle } from "../informers/informer-pool.ts";
 import { namespaces, type WebhookConfiguration } from "../kinds/index.ts";
+import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
 import { unreachable } from "../unreachable.ts";
 import {
@@ -22,8 +23,8 @@ import {
   keptState,
   ownedByNamespace,
   waitBeforeWriteMs,
-  type WantedWhile,
   type WebhookConfigurationSpec,
+  type WebhookSpec,
 } from "./webhook-configuration.ts";
 
 /** What is kept, and what it is filled in with. */
@@ -36,9 +37,9 @@ export interface ConfigurationControllerOptions extends Omit<ConfigurationFill, 
 }
 
 /**
- * Keeps the webhook configurations of domains as they are wanted: created when a bundle is there, restored when somebody edits
- * or deletes them, brought up to date with each new bundle, and deleted whole when they are not wanted any more. It acts
- * as controllers do, under the lease: configurations decide upon every request of a cluster, and have one writer.
+ * Keeps the webhook configurations of domains as they are wanted: filled in when a bundle is there, restored when another client edits
+ * them, brought up to date with each new bundle, and emptied when no webhook is wanted any more. One that does not exist is created
+ * where we may. It acts as controllers do, under the lease: configurations decide upon every request of a cluster, and have one writer.
  */
 export function configurationController(options: ConfigurationControllerOptions): Controller {
   return {
@@ -52,8 +53,11 @@ export function configurationController(options: ConfigurationControllerOptions)
 const longestRestMs = 3_600_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 60_000];
 
-/** For each configuration. */
+/** Of the same webhooks: another client undoes them again and again. */
 const writesPerMinute = 5;
+
+/** Between two writes that other webhooks are wanted for: a tenant who switches a label on and off must not keep us busy. */
+const changesEveryMs = 500;
 
 class ConfigurationKeeper implements LaunchedController {
   readonly name = "webhookconfigurations";
@@ -61,9 +65,9 @@ class ConfigurationKeeper implements LaunchedController {
   readonly #host: ControllerHost;
   readonly #handles = new AsyncDisposableStack();
   readonly #bundles: InformerHandle<BundleConfigMap>;
-  readonly #conditions = new Map<WantedWhile, InformerHandle>();
+  readonly #sources = new Map<string, readonly InformerHandle[]>();
   readonly #watched: InformerHandle[] = [];
-  readonly #writtenMs: number[] = [];
+  readonly #written = new Map<string, Written>();
   #retryMs = firstRetryMs;
   #wake = new AbortController();
   #active = 0;
@@ -78,8 +82,9 @@ class ConfigurationKeeper implements LaunchedController {
     for (const configuration of options.configurations) {
       const fieldSelector = `metadata.name=${configuration.name}`;
       this.#watch(host.pool.acquire({ kind: configurationKinds[configuration.kind], fieldSelector }));
-      for (const condition of configuration.wantedWhile ?? [])
-        this.#conditions.set(condition, this.#watch(host.pool.acquire(condition.request)));
+      const requests = "requests" in configuration.webhooks ? configuration.webhooks.requests : [];
+      const sources = requests.map((request) => this.#watch(host.pool.acquire(request)));
+      this.#sources.set(configuration.name, sources);
     }
   }
 
@@ -146,20 +151,21 @@ class ConfigurationKeeper implements LaunchedController {
   async #keep(configuration: WebhookConfigurationSpec, signal: AbortSignal): Promise<number> {
     const kind = configurationKinds[configuration.kind];
     const bundle = this.#bundle();
-    const wanted = desiredConfiguration(configuration, {
-      ...this.#options,
-      bundlePem: bundle.kind === "bundle" ? bundle.pem : "",
-    });
+    const webhooks = this.#webhooksOf(configuration);
+    const wanted = desiredConfiguration(
+      { ...configuration, webhooks: webhooks ?? [] },
+      { ...this.#options, bundlePem: bundle.kind === "bundle" ? bundle.pem : "" },
+    );
     const live = await this.#host.client.find(kind, { name: configuration.name }, { signal });
     const state = {
-      isWanted: this.#isWanted(configuration),
+      isWanted: webhooks === undefined ? undefined : webhooks.length > 0,
       hasBundle: bundle.kind === "bundle",
       live: compareConfiguration(wanted, live),
     };
     const step = configurationStep(state);
-    const waitMs = step === "keep" ? 0 : this.#waitMs();
+    const waitMs = step === "keep" ? 0 : this.#waitMs(wanted);
     if (step !== "keep" && waitMs === 0) await this.#perform(step, { configuration, wanted, live, signal });
-    configuration.onKept?.(keptState({ step, live: state.live, isWaiting: waitMs > 0 }));
+    configuration.onKept?.(keptState({ ...state, step, isWaiting: waitMs > 0 }));
     return waitMs > 0 ? waitMs : longestRestMs;
   }
 
@@ -170,25 +176,44 @@ class ConfigurationKeeper implements LaunchedController {
     const { client, log } = this.#host;
     const kind = configurationKinds[configuration.kind];
     const { name } = configuration;
-    const { uid = "", resourceVersion = "" } = live?.metadata ?? {};
     switch (step) {
       case "nameTaken":
         log.error("a webhook configuration of this name exists and is not ours", { name });
         return;
       case "create":
-        await client.create(kind, ownedByNamespace(wanted, await this.#namespace(signal)), { signal });
+        await this.#create(kind, wanted, signal);
         break;
       case "replace":
-        await client.replace(kind, withMetadata(wanted, live?.metadata ?? wanted.metadata), { signal });
+      case "clear": {
+        const owned = ownedByNamespace(
+          withMetadata(wanted, live?.metadata ?? wanted.metadata),
+          await this.#namespace(signal),
+        );
+        await client.replace(kind, owned, { signal });
         break;
-      case "delete":
-        await client.delete(kind, { name }, { signal, preconditions: { uid, resourceVersion } });
-        break;
+      }
       default:
         return unreachable(step);
     }
-    this.#writtenMs.push(this.#host.system.monotonicMs());
+    this.#noteWrite(wanted);
     log.info("webhook configuration written", { name, action: step });
+  }
+
+  /** Only where we may, e.g. outside a cluster: the installation brings the configuration. */
+  async #create(
+    kind: (typeof configurationKinds)["mutating"],
+    wanted: WebhookConfiguration,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client } = this.#host;
+    try {
+      await client.create(kind, ownedByNamespace(wanted, await this.#namespace(signal)), { signal });
+    } catch (error) {
+      if (classify(error) !== "forbidden") throw error;
+      const { name } = wanted.metadata;
+      const message = `${kind.kind} ${name} does not exist, and we may not create it: apply the manifest that brings it, empty`;
+      throw new Error(message, { cause: error });
+    }
   }
 
   /** Undefined where we may not see it: the configuration then has to be deleted by hand when the operator goes. */
@@ -207,22 +232,33 @@ class ConfigurationKeeper implements LaunchedController {
     return caBundleIn(this.#bundles.store.get(bundle), bundleKey);
   }
 
-  #isWanted({ wantedWhile }: WebhookConfigurationSpec): boolean | undefined {
-    const holding = wantedWhile?.map((condition) => {
-      const store = this.#conditions.get(condition)?.store;
-      return store?.isSynced === true ? condition.holds(store) : undefined;
-    });
-    if (holding === undefined || holding.includes(true)) return true;
-    return holding.includes(undefined) ? undefined : false;
+  #webhooksOf({ name, webhooks }: WebhookConfigurationSpec): readonly WebhookSpec[] | undefined {
+    if (!("requests" in webhooks)) return webhooks;
+    const sources = this.#sources.get(name) ?? [];
+    return webhooks.from(sources.map(({ store }) => (store.isSynced ? store : undefined)));
   }
 
-  #waitMs(): number {
-    const limit = writesPerMinute * this.#options.configurations.length;
-    const waitMs = waitBeforeWriteMs(this.#writtenMs, { nowMs: this.#host.system.monotonicMs(), limit });
-    this.#writtenMs.splice(0, this.#writtenMs.length - limit);
+  /** Whoever undoes our write is slowed down; a change of what is wanted, e.g. by another tenant, does not wait for that. */
+  #waitMs({ metadata: { name }, webhooks }: WebhookConfiguration): number {
+    const nowMs = this.#host.system.monotonicMs();
+    const before = this.#written.get(name);
+    if (before === undefined) return 0;
+    if (!deepEqual(before.webhooks, webhooks))
+      return Math.max(0, (before.atMs.at(-1) ?? 0) + changesEveryMs - nowMs);
+    const waitMs = waitBeforeWriteMs(before.atMs, { nowMs, limit: writesPerMinute });
     if (waitMs > 0)
-      this.#host.log.warn("webhook configurations are changed again and again by somebody else", { waitMs });
+      this.#host.log.warn("a webhook configuration is changed again and again by another client", {
+        name,
+        waitMs,
+      });
     return waitMs;
+  }
+
+  #noteWrite({ metadata: { name }, webhooks }: WebhookConfiguration): void {
+    const before = this.#written.get(name);
+    const isSame = before !== undefined && deepEqual(before.webhooks, webhooks);
+    const atMs = [...(isSame ? before.atMs.slice(1 - writesPerMinute) : []), this.#host.system.monotonicMs()];
+    this.#written.set(name, { webhooks, atMs });
   }
 
   async #rest(restMs: number, taking: AbortSignal): Promise<void> {
@@ -233,6 +269,12 @@ class ConfigurationKeeper implements LaunchedController {
       if (!woken.aborted) throw error;
     }
   }
+}
+
+/** What was last written, and when. */
+interface Written {
+  readonly webhooks: WebhookConfiguration["webhooks"];
+  readonly atMs: readonly number[];
 }
 
 interface Performance {

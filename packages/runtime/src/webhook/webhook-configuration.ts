@@ -6,18 +6,19 @@ import { apiVersionOf, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { ReadStore } from "../store/object-store.ts";
 
-/** A webhook configuration that a domain wants. It is created whole and deleted whole: an empty one never exists. */
+/**
+ * A webhook configuration that a domain wants. The installation brings it, empty, and we update it: RBAC cannot limit a create, and
+ * who may create one can see and change every request of the cluster. While no webhook is wanted, it is empty.
+ */
 export interface WebhookConfigurationSpec {
   readonly kind: "mutating" | "validating";
   readonly name: string;
-  readonly webhooks: readonly [WebhookSpec, ...WebhookSpec[]];
-  /** It exists only while one of these holds (default: always). */
-  readonly wantedWhile?: readonly WantedWhile[];
+  readonly webhooks: readonly WebhookSpec[] | DerivedWebhooks;
   /** Hook for metrics, called after each look by the one who keeps it. */
   readonly onKept?: (state: KeptState) => void;
 }
 
-/** Whether a configuration is as it should be, bundle included; `absent` where it is not wanted. */
+/** Whether a configuration is as it should be, bundle included; `absent` where no webhook is wanted. */
 export type KeptState = "inSync" | "outOfSync" | "absent";
 
 /** One webhook, in the words of Kubernetes. Where and by whom it is answered is filled in. */
@@ -48,10 +49,11 @@ export interface WebhookRule {
   readonly scope?: "Cluster" | "Namespaced" | "*";
 }
 
-/** A condition on stored objects; see `wantedWhile`. */
-export interface WantedWhile {
-  readonly request: InformerRequest;
-  readonly holds: (store: ReadStore) => boolean;
+/** Webhooks that follow from stored objects, e.g. only for the namespaces that have one. */
+export interface DerivedWebhooks {
+  readonly requests: readonly InformerRequest[];
+  /** One store per request; undefined while it is not filled. Undefined: not known yet, and nothing is changed. */
+  readonly from: (stores: readonly (ReadStore | undefined)[]) => readonly WebhookSpec[] | undefined;
 }
 
 /** Where the API server reaches the webhook. */
@@ -60,52 +62,41 @@ export type WebhookAddress =
   /** e.g. `https://127.0.0.1:9443`, for an operator outside the cluster. */
   | { readonly url: string };
 
-/**
- * A configuration is wanted while a condition on stored objects holds. While the store is not filled, nothing is changed.
- *
- * @example
- * wantedWhile({ kind: bundles }, (store) => store.list().some(({ spec }) => spec.always))
- */
-export function wantedWhile<O extends KubeObject>(
-  request: InformerRequest<O>,
-  holds: (store: ReadStore<O>) => boolean,
-): WantedWhile {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request that the store is made for vouches for its objects
-  return { request, holds } as unknown as WantedWhile;
-}
-
 /** What is known about one configuration. */
 export interface ConfigurationState {
-  /** Undefined while the store that decides is not filled. */
+  /** Whether there are webhooks for it; undefined while the stores that decide are not filled. */
   readonly isWanted: boolean | undefined;
   readonly hasBundle: boolean;
-  readonly live: "absent" | "asWanted" | "differs" | "foreign";
+  /** `empty`: ours, and without webhooks. */
+  readonly live: "absent" | "empty" | "asWanted" | "differs" | "foreign";
 }
 
-/** What to do about a configuration. */
-export type ConfigurationStep = "keep" | "create" | "replace" | "delete" | "nameTaken";
+/** What to do about a configuration. `clear` takes all its webhooks away. */
+export type ConfigurationStep = "keep" | "create" | "replace" | "clear" | "nameTaken";
 
-/** Decides upon one configuration. Without a bundle nothing is created, and what exists keeps the bundle that it has. */
+/** Decides upon one configuration. Without a bundle nothing is registered, and what is registered keeps the bundle that it has. */
 export function configurationStep({ isWanted, hasBundle, live }: ConfigurationState): ConfigurationStep {
   if (isWanted === undefined) return "keep";
   if (live === "foreign") return isWanted ? "nameTaken" : "keep";
-  if (!isWanted) return live === "absent" ? "keep" : "delete";
+  if (!isWanted) return live === "absent" || live === "empty" ? "keep" : "clear";
   if (!hasBundle || live === "asWanted") return "keep";
   return live === "absent" ? "create" : "replace";
 }
 
 /** What came of a look at a configuration, for `onKept`. */
 export function keptState({
+  isWanted,
   step,
   live,
   isWaiting,
-}: Pick<ConfigurationState, "live"> & {
+}: Pick<ConfigurationState, "live" | "isWanted"> & {
   readonly step: ConfigurationStep;
   readonly isWaiting: boolean;
 }): KeptState {
   if (isWaiting || step === "nameTaken") return "outOfSync";
-  if (step === "delete" || (step === "keep" && live === "absent")) return "absent";
-  return step === "keep" && live !== "asWanted" ? "outOfSync" : "inSync";
+  if (step !== "keep") return step === "clear" ? "absent" : "inSync";
+  if (live === "absent" || live === "empty") return isWanted === true ? "outOfSync" : "absent";
+  return live === "asWanted" ? "inSync" : "outOfSync";
 }
 
 /** Who made a configuration: by this label, and nothing else, it is ours to change and to delete. */
@@ -121,7 +112,13 @@ export interface ConfigurationFill {
 
 /** The whole object. What the API server would default is said, so that it can be compared field by field. */
 export function desiredConfiguration(
-  { kind, name, webhooks }: WebhookConfigurationSpec,
+  {
+    kind,
+    name,
+    webhooks,
+  }: Pick<WebhookConfigurationSpec, "kind" | "name"> & {
+    readonly webhooks: readonly WebhookSpec[];
+  },
   { address, bundlePem, owner }: ConfigurationFill,
 ): WebhookConfiguration {
   const served = configurationKinds[kind];
@@ -151,7 +148,8 @@ export function ownedByNamespace(
 ): WebhookConfiguration {
   if (namespace?.metadata.uid === undefined) return configuration;
   const { name, uid } = namespace.metadata;
-  const ownerReferences = [{ apiVersion: "v1", kind: "Namespace", name, uid }];
+  const others = configuration.metadata.ownerReferences?.filter((owner) => owner.uid !== uid) ?? [];
+  const ownerReferences = [...others, { apiVersion: "v1", kind: "Namespace", name, uid }];
   return { ...configuration, metadata: { ...configuration.metadata, ownerReferences } };
 }
 
@@ -164,7 +162,9 @@ export function compareConfiguration(
   const ownerOf = ({ metadata }: KubeObject): string | undefined =>
     metadata.labels?.[configurationOwnerLabel];
   if (ownerOf(live) !== ownerOf(wanted)) return "foreign";
-  return deepEqual(wanted.webhooks, live.webhooks) ? "asWanted" : "differs";
+  const webhooks = live.webhooks ?? [];
+  if (webhooks.length === 0) return "empty";
+  return deepEqual(wanted.webhooks, webhooks) ? "asWanted" : "differs";
 }
 
 /**

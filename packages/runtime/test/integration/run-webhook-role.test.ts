@@ -12,6 +12,7 @@ import {
   makeIdentity,
   makeNamespace,
   type PolicyRule,
+  type SharedCluster,
 } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
@@ -19,6 +20,7 @@ import { issueCertificate } from "../../src/certificates/issue-certificate.ts";
 import type { Kind } from "../../src/object/kind.ts";
 import type { Domain, OperatorRole } from "../../src/run/domain.ts";
 import { type OwnPermission, ownPermissions } from "../../src/run/own-permissions.ts";
+import { configurationOwnerLabel } from "../../src/webhook/webhook-configuration.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
 import { Replica, saveAccess } from "../support/operator-replica.ts";
@@ -66,6 +68,23 @@ function countingDomain(widgets: Kind, { name, namespace }: Record<"name" | "nam
   };
 }
 
+/** What the installation brings, empty: the operator and its webhook may create none of it. */
+async function bringManifests(
+  { api }: SharedCluster,
+  { name, namespace }: Record<"name" | "namespace", string>,
+): Promise<void> {
+  const metadata = { name: "counter-webhook-ca", namespace };
+  const core = `/api/v1/namespaces/${namespace}`;
+  await api.apply(`${core}/secrets/${metadata.name}`, { apiVersion: "v1", kind: "Secret", metadata });
+  await api.apply(`${core}/configmaps/${metadata.name}`, { apiVersion: "v1", kind: "ConfigMap", metadata });
+  const labels = { [configurationOwnerLabel]: `${namespace}.counter` };
+  await api.apply(`/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${name}`, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name, labels },
+  });
+}
+
 /** What the API server takes of it. */
 function ruleOf({ apiGroups, resources, verbs, resourceNames }: OwnPermission): PolicyRule {
   return { apiGroups, resources, verbs, ...(resourceNames === undefined ? {} : { resourceNames }) };
@@ -83,11 +102,13 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   await using folder = await makeTempFolder();
   await using connected = connect(cluster.admin);
   const widgets = widgetKind();
+  const name = `r${randomBytes(4).toString("hex")}`;
+  await bringManifests(cluster, { name, namespace: namespace.name });
   const accessOf = async (role: OperatorRole, rules: readonly PolicyRule[]): Promise<string> => {
     const own = ownPermissions({
       name: "counter",
       namespace: namespace.name,
-      hasWebhooks: true,
+      configurations: [{ kind: "validating", name }],
     }).filter((each) => each.role === role);
     const account = await makeIdentity(cluster.api, cluster.admin, {
       namespace: namespace.name,
@@ -99,7 +120,6 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   const reads = { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] };
   const kubeconfigPath = await accessOf("webhook", [reads]);
   const port = await freePort();
-  const name = `r${randomBytes(4).toString("hex")}`;
   const common = {
     name: "counter",
     lease: { namespace: namespace.name },
@@ -145,10 +165,12 @@ test("both roles work with exactly their own permissions; the webhook takes no l
     spec: {},
   });
   await eventually(async (see) => see(await refused()).includes("there are 1 widgets"));
-  // What others need to trust us comes back when somebody deletes it.
+  // What others need to trust us comes back when another client takes it away.
   const published = `${path}/counter-webhook-ca`;
-  expect((await cluster.api.send({ method: "DELETE", path: published })).status).toBe(200);
-  await eventually(async (see) => see(await cluster.api.send({ path: published })).status === 200);
+  const contentType = "application/merge-patch+json";
+  const emptied = { method: "PATCH", path: published, body: { data: null }, contentType } as const;
+  expect((await cluster.api.send(emptied)).status).toBe(200);
+  await eventually(async (see) => see((await cluster.api.send({ path: published })).body).includes("ca.crt"));
   // Asked to stop, it is not ready any more, and goes on answering until the API server has heard of that.
   const stopping = webhook[Symbol.asyncDispose]();
   await eventually(async (see) => see(await webhook.probe()).text.includes("[-]webhook "));

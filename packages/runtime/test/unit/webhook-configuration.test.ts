@@ -12,7 +12,7 @@ import {
   type WebhookConfigurationSpec,
 } from "../../src/webhook/webhook-configuration.ts";
 
-const spec: WebhookConfigurationSpec = {
+const spec = {
   kind: "mutating",
   name: "inject",
   webhooks: [
@@ -24,7 +24,7 @@ const spec: WebhookConfigurationSpec = {
       sideEffects: "None",
     },
   ],
-};
+} as const satisfies WebhookConfigurationSpec;
 
 const fill = {
   address: { service: { namespace: "qm", name: "webhook" } },
@@ -51,13 +51,19 @@ describe("what is done about a configuration", () => {
       given: { isWanted: true, hasBundle: false, live: "differs" },
       want: "keep",
     },
+    {
+      name: "wanted and empty, as the installation brings it",
+      given: { ...here, live: "empty" },
+      want: "replace",
+    },
+    { name: "unwanted and empty", given: { ...here, isWanted: false, live: "empty" }, want: "keep" },
     { name: "unwanted and absent", given: { ...here, isWanted: false, live: "absent" }, want: "keep" },
-    { name: "unwanted and there", given: { ...here, isWanted: false, live: "asWanted" }, want: "delete" },
-    { name: "unwanted and edited", given: { ...here, isWanted: false, live: "differs" }, want: "delete" },
+    { name: "unwanted and there", given: { ...here, isWanted: false, live: "asWanted" }, want: "clear" },
+    { name: "unwanted and edited", given: { ...here, isWanted: false, live: "differs" }, want: "clear" },
     {
       name: "unwanted without a bundle",
       given: { isWanted: false, hasBundle: false, live: "differs" },
-      want: "delete",
+      want: "clear",
     },
     {
       name: "unwanted and somebody else's: never deleted",
@@ -107,6 +113,13 @@ test("the service and the bundle are filled in, and every default is said", () =
   });
 });
 
+test("one without webhooks is empty, whether the field is there or not", () => {
+  const { webhooks, ...bare } = wanted;
+  expect(webhooks).toHaveLength(1);
+  expect(compareConfiguration(wanted, bare)).toBe("empty");
+  expect(compareConfiguration(wanted, { ...bare, webhooks: [] })).toBe("empty");
+});
+
 test("a configuration with our name but not our label is not ours", () => {
   const { labels, ...metadata } = wanted.metadata;
   expect(labels).toBeDefined();
@@ -137,8 +150,10 @@ test.each([
   { step: "replace", live: "differs", isWaiting: true, want: "outOfSync" },
   { step: "keep", live: "differs", isWaiting: false, want: "outOfSync" },
   { step: "nameTaken", live: "foreign", isWaiting: false, want: "outOfSync" },
-  { step: "delete", live: "asWanted", isWaiting: false, want: "absent" },
-  { step: "keep", live: "absent", isWaiting: false, want: "absent" },
+  { step: "clear", live: "asWanted", isWaiting: false, isWanted: false, want: "absent" },
+  { step: "keep", live: "absent", isWaiting: false, isWanted: false, want: "absent" },
+  { step: "keep", live: "empty", isWaiting: false, isWanted: false, want: "absent" },
+  { step: "keep", live: "empty", isWaiting: false, want: "outOfSync" },
 ] as const)("after $step of one that is $live it is $want", ({ want, ...given }) => {
-  expect(keptState(given)).toBe(want);
+  expect(keptState({ isWanted: true, ...given })).toBe(want);
 });

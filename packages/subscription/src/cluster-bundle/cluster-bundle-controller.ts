@@ -2,6 +2,7 @@ import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import { type Controller, defineController } from "@quartermaster/runtime";
 
 import { conditionTypes } from "../bundle-reasons.ts";
+import { accessSources } from "../object-access/object-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import { roleSource } from "./desired-cluster-role.ts";
 import { type ClusterBundleSeen, type ClusterBundleSettings, observe } from "./observe.ts";
@@ -31,14 +32,14 @@ export function clusterBundleController({
   return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
     concurrency,
     ...selection,
-    owns: [...shareSources, roleSource],
+    owns: [...shareSources, roleSource, ...accessSources],
     reads: [...shareSources, roleSource],
     watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
     followLimit,
     recipe: {
       conditionTypes: Object.values(conditionTypes),
-      observe: async (bundle, ctx) => await Promise.resolve(observe(bundle, ctx, { settings, peers })),
-      rules: clusterBundleRules(settings.allowedClusterRoles),
+      observe: async (bundle, ctx) => await observe(bundle, ctx, { settings, peers }),
+      rules: clusterBundleRules(settings),
       perform,
     },
   });

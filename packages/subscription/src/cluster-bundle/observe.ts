@@ -2,12 +2,15 @@ import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import { byOwner, type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
 import { type ClusterRole, clusterRoles } from "@quartermaster/runtime/kinds";
 
-import { referencesOf } from "../injection/injection-facts.ts";
+import { type Reference, referenceKey, referencesOf } from "../injection/injection-facts.ts";
+import type { Account } from "../object-access/object-access.ts";
+import { type OwnedAccesses, ownedAccesses } from "../object-access/perform-access.ts";
 import type { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import type { Provider } from "../references/judge-keys.ts";
 import type { KnownKeys } from "../references/known-keys.ts";
 import { readKeys } from "../references/read-keys.ts";
 import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
+import { type AuthorFacts, isPermitted, observeAuthor } from "./author.ts";
 import { clusterRoleName } from "./desired-cluster-role.ts";
 import { type KnownShare, type NamedReference, nameShares } from "./share-names.ts";
 import {
@@ -20,6 +23,10 @@ import {
 
 /** How the controller is set up. */
 export interface ClusterBundleSettings extends AggregationSettings {
+  /** Whether nothing is shared for a bundle whose author is not recorded (default: false). */
+  readonly requireAuthor?: boolean | undefined;
+  /** The webhook's service account, which gets a Role for the objects of each bundle (default: none gets one). */
+  readonly webhookAccount?: Account | undefined;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
   readonly profile?: ShareProfile;
 }
@@ -29,6 +36,8 @@ export interface LiveShare extends KnownShare {
   readonly kind: Kind;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** It is being deleted; a finalizer of another client may keep it. */
+  readonly isDeleting: boolean;
 }
 
 /** Everything that the decision needs. */
@@ -37,8 +46,11 @@ export interface ClusterBundleSeen {
   readonly keys: KnownKeys;
   /** Other bundles that are injected together with this one. */
   readonly peers: readonly Provider[];
+  readonly author: AuthorFacts;
   readonly shares: SeenShares;
   readonly role: SeenRole;
+  /** Roles and bindings of the bundle for our other accounts. */
+  readonly accesses: OwnedAccesses;
 }
 
 /** What is known about Shares. */
@@ -65,23 +77,32 @@ export interface SeenRole {
 }
 
 /** Reads everything, and follows what may change the decision. */
-export function observe(
+export async function observe(
   bundle: Live<ClusterBundle>,
   ctx: Context,
   { settings, peers }: { readonly settings: ClusterBundleSettings; readonly peers: AlwaysInjectPeers },
-): ClusterBundleSeen {
+): Promise<ClusterBundleSeen> {
   const others = peers
     .of(bundle, ctx.store(clusterBundle.kind))
-    .map((each) => ({ name: each.metadata.name, references: referencesOf(each) }));
-  const own = referencesOf(bundle);
+    .map((each) => ({ name: each.metadata.name, references: sharedReferences(each) }));
+  const author = await observeAuthor(bundle, ctx, settings.requireAuthor ?? false);
+  const own = referencesOf(bundle).filter(({ object }) => isPermitted(author, object));
   const keys = readKeys([...own, ...others.flatMap(({ references }) => references)], ctx);
   return {
     bundle,
     keys,
     peers: others,
+    author,
+    accesses: ownedAccesses(bundle, ctx),
     shares: observeShares(bundle, ctx, settings.profile),
     role: observeRole(bundle, ctx, settings),
   };
+}
+
+/** Of another bundle only what it shares: its author may have named an object that they may not read. */
+function sharedReferences(bundle: ClusterBundle): readonly Reference[] {
+  const shared = new Set((bundle.status?.shares ?? []).flatMap(({ ref }) => ref ?? []).map(referenceKey));
+  return referencesOf(bundle).filter(({ object }) => shared.has(referenceKey(object)));
 }
 
 function observeShares(
@@ -110,7 +131,8 @@ function ownedShares(kind: Kind, bundle: Live<ClusterBundle>, ctx: Context): rea
     .filter((each) => isControlledBy(each, bundle))
     .map((each) => {
       const { name, uid, resourceVersion } = each.metadata;
-      return { kind, name, uid, resourceVersion, object: sharedObjectOf(each) ?? unreadable };
+      const isDeleting = each.metadata.deletionTimestamp !== undefined;
+      return { kind, name, uid, resourceVersion, isDeleting, object: sharedObjectOf(each) ?? unreadable };
     });
 }
 

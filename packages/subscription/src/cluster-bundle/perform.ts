@@ -1,6 +1,7 @@
 import { classify, type Context, type KubeObject, unreachable } from "@quartermaster/runtime";
 import { clusterRoles } from "@quartermaster/runtime/kinds";
 
+import { performAccess } from "../object-access/perform-access.ts";
 import type { ClusterBundleAction } from "./rules.ts";
 import { describeShare } from "./share-profile.ts";
 
@@ -30,6 +31,10 @@ export async function perform(action: ClusterBundleAction, ctx: Context): Promis
       await ctx.client.patch(clusterRoles, { name }, { patch: { kind: "merge", body } });
       return;
     }
+    case "applyAccess":
+    case "deleteAccess":
+      await performAccess(action, ctx);
+      return;
     default:
       return unreachable(action);
   }

@@ -3,6 +3,7 @@ import {
   type Desired,
   type Kind,
   type KubeObject,
+  type Lane,
   type Outcome,
   type Rule,
   settled,
@@ -15,11 +16,14 @@ import type { ClusterRole } from "@quartermaster/runtime/kinds";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
 import { referenceKey, referencesOf } from "../injection/injection-facts.ts";
+import { driverAccess, type ObjectAccess, webhookAccess } from "../object-access/object-access.ts";
+import { type AccessAction, planAccess } from "../object-access/perform-access.ts";
 import { judgeKeys } from "../references/judge-keys.ts";
 import { judgeReferences } from "../references/judge-references.ts";
 import { aggregate } from "./aggregation.ts";
+import { type AuthorFacts, authorProblem, isPermitted } from "./author.ts";
 import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./desired-cluster-role.ts";
-import type { ClusterBundleSeen, LiveShare } from "./observe.ts";
+import type { ClusterBundleSeen, ClusterBundleSettings, LiveShare } from "./observe.ts";
 import type { NamedReference } from "./share-names.ts";
 import {
   describeShare,
@@ -34,18 +38,21 @@ export type ClusterBundleAction =
   | { readonly kind: "applyShare"; readonly share: Kind; readonly desired: Desired<KubeObject> }
   | { readonly kind: "deleteShare"; readonly share: LiveShare }
   | { readonly kind: "applyRole"; readonly desired: Desired<ClusterRole> }
+  | AccessAction
   /** Removes what others added to our ClusterRole. */
   | { readonly kind: "cutRole"; readonly name: string; readonly body: object };
 
 /** What a ClusterBundle needs: the first rule that answers decides. */
 export function clusterBundleRules(
-  allowedClusterRoles: readonly string[],
+  settings: RuleSettings,
 ): readonly Rule<ClusterBundleSeen, ClusterBundleAction>[] {
   return [
     { name: "shareApiStarting", answer: shareApiStarting },
-    { name: "share", answer: (seen) => shareObjects(seen, allowedClusterRoles) },
+    { name: "share", answer: (seen) => shareObjects(seen, settings) },
   ];
 }
+
+type RuleSettings = Pick<ClusterBundleSettings, "allowedClusterRoles" | "webhookAccount">;
 
 /** The watch of a new Share API opens at once. Until then a Share of somebody else would look absent. */
 function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undefined {
@@ -56,12 +63,17 @@ function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undef
 
 function shareObjects(
   seen: ClusterBundleSeen,
-  allowedClusterRoles: readonly string[],
+  { allowedClusterRoles, webhookAccount }: RuleSettings,
 ): Verdict<ClusterBundleAction> {
-  const { bundle, keys, peers, shares, role } = seen;
+  const { bundle, keys, peers, shares, role, author } = seen;
   const { name } = bundle.metadata;
-  const references = referencesOf(bundle);
-  const invalid = judgeReferences(references, keys);
+  const all = referencesOf(bundle);
+  const references = all.filter(({ object }) => isPermitted(author, object));
+  const ofAuthor = authorProblem(
+    author,
+    all.map(({ object }) => object),
+  );
+  const invalid = judgeReferences(references, keys, { ofAuthor });
   const conflict = judgeKeys({ kind: "ClusterBundle", own: { name, references }, peers, keys });
   const { labels, condition: aggregation } = aggregate(role.roles, allowedClusterRoles, role.targets);
   const plan = planShares(seen);
@@ -75,9 +87,14 @@ function shareObjects(
     abnormal(conditionTypes.driverUnavailable, unavailable, shareApiServed),
   ];
   const ownConflict = conflict.isWithinBundle ? conflict.problem : undefined;
-  return {
+  const outcome = outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict, author);
+  const objects = references.map(({ object }) => object);
+  const ofWebhook = webhookAccess({ kind: "ClusterBundle", name }, objects, webhookAccount);
+  const shareLane: Lane<ClusterBundleAction> = {
+    name: "shares",
     actions: [...plan.actions, ...roleActions(seen, plan.kept, labels)],
-    outcome: outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict),
+    outcome: settled(),
+    // Only once they are written: the webhook mounts what the status says.
     status: {
       ...(role.isTaken ? {} : { clusterRole: clusterRoleName(name) }),
       shares: plan.kept.map(({ kind, shareName, reference: { object } }) => ({
@@ -87,14 +104,20 @@ function shareObjects(
         ref: { kind: object.kind, name: object.name, namespace: object.namespace },
       })),
     },
-    conditions,
   };
+  const access = planAccess([...plan.accesses, ...ofWebhook], seen.accesses);
+  const accessLane = { name: "access", actions: access, outcome: settled() };
+  return { actions: [], outcome, conditions, lanes: [shareLane, accessLane] };
 }
 
-/** Everything that can help is watched: references, Shares, roles, definitions. */
-function outcomeOf(problem: Why | undefined): Outcome {
-  return problem === undefined ? settled() : stalled(problem);
+/** Everything that can help is watched: references, Shares, roles, definitions. Only permissions of the author are not. */
+function outcomeOf(problem: Why | undefined, author: AuthorFacts): Outcome {
+  const recheckMs = author.kind === "known" ? reviewAgainMs : undefined;
+  return problem === undefined ? settled(recheckMs) : stalled(problem, recheckMs);
 }
+
+/** An author who lost a permission must not go on handing out what it was for. */
+const reviewAgainMs = 300_000;
 
 interface KeptShare extends NamedReference {
   readonly kind: Kind;
@@ -104,12 +127,19 @@ interface SharePlan {
   /** Those that exist after the actions. */
   readonly kept: readonly KeptShare[];
   readonly actions: readonly ClusterBundleAction[];
+  /** What the share driver may read: follows from what the bundle refers to, never from what a Share says. */
+  readonly accesses: readonly ObjectAccess[];
 }
 
 /** Without a Share API nothing is decided about Shares: an API that comes back must find them. */
-function planShares({ keys, shares: { profile, wanted, owned, taken } }: ClusterBundleSeen): SharePlan {
-  if (profile === undefined) return { kept: [], actions: [] };
+function planShares({
+  keys,
+  author,
+  shares: { profile, wanted, owned, taken },
+}: ClusterBundleSeen): SharePlan {
+  if (profile === undefined) return { kept: [], actions: [], accesses: [] };
   const kept = wanted
+    .filter(({ reference }) => isPermitted(author, reference.object))
     .map((each) => ({ ...each, kind: shareKindOf(profile, each.reference.purpose) }))
     .filter((each) => !taken.has(each.shareName))
     .filter(
@@ -124,6 +154,11 @@ function planShares({ keys, shares: { profile, wanted, owned, taken } }: Cluster
       ...obsolete.map((share) => ({ kind: "deleteShare" as const, share })),
       ...kept.map((each) => applyShare(each, profile)),
     ],
+    accesses: kept
+      .filter(
+        (each) => profile === "seed" && !owned.some((share) => share.isDeleting && isNamed(share, each)),
+      )
+      .map(({ shareName, reference }) => driverAccess(shareName, reference.object)),
   };
 }
 

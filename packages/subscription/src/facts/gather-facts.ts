@@ -39,8 +39,9 @@ export interface FactRequest {
  */
 export async function gatherFacts(request: FactRequest, readers: FactReaders): Promise<InjectionFacts> {
   const { pod, namespace, signal } = request;
-  const bundles = byName(readers.bundles.labelledBundles(namespace));
-  const clusterBundles = byName(readers.bundles.labelledClusterBundles());
+  const { isSystemCritical } = pod;
+  const bundles = byName(isSystemCritical ? [] : readers.bundles.labelledBundles(namespace));
+  const clusterBundles = byName(isSystemCritical ? [] : readers.bundles.labelledClusterBundles());
   const access = new Map<string, "allowed" | "denied" | "unknown">();
   const keys = new Map<string, KeyFacts>();
   const choice = chooseBundles(pod.annotations, {
@@ -117,7 +118,7 @@ function readableObjects(
 
 async function keysOf(object: ObjectIdentity, isNeeded: boolean, { keys }: FactReaders): Promise<KeyFacts> {
   try {
-    return await keys.keysOf(object);
+    return await keys.keysOf(object, { isNeeded });
   } catch (error) {
     if (isNeeded) throw error;
     return { kind: "unknown" };

@@ -11,9 +11,14 @@ export interface KeyIndexOptions {
   readonly system: Pick<System, "monotonicMs">;
   /** Opens watches of objects that are used often (default: none is watched). */
   readonly watch?: WatchKeys;
+  /** Waits before an object that we may not read yet is read again (default: it is not). */
+  readonly sleep?: (ms: number) => Promise<void>;
 }
 
-const [keysFreshMs, confirmedMs] = [30_000, 1_000];
+const [keysFreshMs, confirmedMs, forbiddenMs] = [30_000, 1_000, 150];
+
+/** The controllers grant us the objects of a new bundle a moment after it was created: a pod that names it waits for so long. */
+const [grantedWithinMs, betweenReadsMs] = [2_000, 200];
 const entryLimit = 2_000;
 
 /**
@@ -32,20 +37,41 @@ export class KeyIndex {
   readonly #reads: SharedReads<ObjectIdentity, KeyFacts>;
   readonly #confirmations: SharedReads<ObjectIdentity, KeyFacts>;
   readonly #watches: WatchedKeys | undefined;
+  readonly #options: KeyIndexOptions;
 
-  constructor({ client, system, watch }: KeyIndexOptions) {
+  constructor(options: KeyIndexOptions) {
+    const { client, system, watch } = options;
     this.#client = client;
+    this.#options = options;
     const read = async (object: ObjectIdentity): Promise<KeyFacts> => await this.#read(object);
     const shared = { system, limit: entryLimit, read };
-    const freshMs = ({ kind }: KeyFacts): number => (kind === "keys" ? keysFreshMs : confirmedMs);
+    const shortMs = ({ kind }: KeyFacts): number => (kind === "forbidden" ? forbiddenMs : confirmedMs);
+    const freshMs = (facts: KeyFacts): number => (facts.kind === "keys" ? keysFreshMs : shortMs(facts));
     this.#reads = new SharedReads({ ...shared, freshMs });
-    this.#confirmations = new SharedReads({ ...shared, freshMs: () => confirmedMs });
+    this.#confirmations = new SharedReads({ ...shared, freshMs: shortMs });
     this.#watches = watch === undefined ? undefined : new WatchedKeys({ watch, system });
   }
 
-  /** The keys of an object. Throws what the request throws, except that we may not read it. */
-  async keysOf({ kind, namespace, name }: ObjectIdentity): Promise<KeyFacts> {
+  /**
+   * The keys of an object. Throws what the request throws, except that we may not read it. For one that a pod needs, we wait
+   * until the controllers have granted it.
+   */
+  async keysOf(
+    { kind, namespace, name }: ObjectIdentity,
+    { isNeeded = false }: { readonly isNeeded?: boolean } = {},
+  ): Promise<KeyFacts> {
     const object = { kind, namespace, name };
+    const { system, sleep } = this.#options;
+    const endMs = system.monotonicMs() + grantedWithinMs;
+    for (;;) {
+      const facts = await this.#known(object);
+      if (facts.kind !== "forbidden" || !isNeeded || sleep === undefined) return facts;
+      if (system.monotonicMs() >= endMs) return facts;
+      await sleep(betweenReadsMs);
+    }
+  }
+
+  async #known(object: ObjectIdentity): Promise<KeyFacts> {
     const watched = this.#watches?.use(object);
     if (watched === undefined) return (await this.#reads.get(object)).value;
     const { facts, isCurrent } = watched;

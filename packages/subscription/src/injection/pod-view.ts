@@ -14,6 +14,8 @@ export interface PodView {
   readonly serviceAccount: string;
   readonly isMirror: boolean;
   readonly isWindows: boolean;
+  /** The cluster needs it to start others: only what it names itself is injected. */
+  readonly isSystemCritical: boolean;
 }
 
 /** Lists of containers that come with a new pod. */
@@ -52,8 +54,12 @@ export function viewPod(object: unknown): PodView {
     isWindows:
       textOf(fieldOf(spec, "os"), "name") === "windows" ||
       textOf(fieldOf(spec, "nodeSelector"), "kubernetes.io/os") === "windows",
+    isSystemCritical: criticalClasses.includes(textOf(spec, "priorityClassName") ?? ""),
   };
 }
+
+/** Priority classes of pods that the cluster needs to start others, e.g. of its network and of volume drivers. */
+export const criticalClasses: readonly string[] = ["system-node-critical", "system-cluster-critical"];
 
 /** The API server fills in `default`, but we do not rely on it. */
 function accountOf(spec: unknown): string {

@@ -40,10 +40,11 @@ export class AlwaysInjectPeers {
       source,
       (object) => (isAlwaysInjected(object) ? (this.#byNamespace.get(placeOf(object)) ?? []) : []),
       {
-        changed: ({ metadata: { generation, labels, deletionTimestamp } }) => [
+        changed: ({ metadata: { generation, labels, deletionTimestamp }, status }) => [
           generation,
           labels,
           deletionTimestamp,
+          status !== undefined && "shares" in status ? status.shares : undefined,
         ],
       },
     );

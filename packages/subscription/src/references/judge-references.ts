@@ -8,12 +8,19 @@ import { describeObject, type KnownKeys } from "./known-keys.ts";
 export function judgeReferences(
   references: readonly Reference[],
   keys: KnownKeys,
-  /** Of a Bundle, which may only name objects of its own namespace. */
-  ownNamespace?: string,
+  { ownNamespace, ofAuthor }: JudgeOptions = {},
 ): { readonly problem: Why | undefined; readonly condition: ConditionUpdate } {
-  const problems = references.flatMap((reference) => problemOf(reference, keys, ownNamespace) ?? []);
-  const problem = mostUrgent(problems, urgency);
-  return { problem, condition: abnormal(conditionTypes.invalid, problem, found) };
+  const found = references.flatMap((reference) => problemOf(reference, keys, ownNamespace) ?? []);
+  const problem = mostUrgent(ofAuthor === undefined ? found : [ofAuthor, ...found], urgency);
+  return { problem, condition: abnormal(conditionTypes.invalid, problem, allFound) };
+}
+
+/** What counts besides the objects. */
+export interface JudgeOptions {
+  /** Of a Bundle, which may only name objects of its own namespace. */
+  readonly ownNamespace?: string | undefined;
+  /** What the author of a ClusterBundle may not do. */
+  readonly ofAuthor?: Why | undefined;
 }
 
 /** Whether a Bundle may read the object at all. Objects of other namespaces are refused without being read. */
@@ -22,12 +29,14 @@ export function isWithin({ object }: Reference, ownNamespace: string): boolean {
 }
 
 const urgency = [
+  bundleReasons.authorUnknown,
+  bundleReasons.authorForbidden,
   bundleReasons.crossNamespaceReference,
   bundleReasons.referenceForbidden,
   bundleReasons.referenceNotFound,
 ];
 
-const found: Why = { reason: bundleReasons.referencesFound, message: "All referenced objects exist." };
+const allFound: Why = { reason: bundleReasons.referencesFound, message: "All referenced objects exist." };
 
 function problemOf(reference: Reference, keys: KnownKeys, ownNamespace: string | undefined): Why | undefined {
   const object = describeObject(reference.object);

@@ -10,9 +10,11 @@ let proxy: FaultProxy;
 beforeAll(async () => {
   const settings = {};
   const nothing = async () => await Promise.resolve({});
-  bench = await startInjection(settings, nothing, async (upstream) => {
-    proxy = await startFaultProxy({ upstream });
-    return proxy.access;
+  bench = await startInjection(settings, nothing, {
+    through: async (upstream) => {
+      proxy = await startFaultProxy({ upstream });
+      return proxy.access;
+    },
   });
   await bench.secret("s1", "a.pem");
   await bench.bundle("local", { entitlements: [{ name: "s1" }] });

@@ -35,30 +35,48 @@ describe("the share driver", () => {
     await eventually(async () => (await client.find(roleBindings, ref)) === undefined);
   });
 
-  test("a Share that somebody made by hand gives it nothing, whatever owner it names", async () => {
-    await using bench = await setUpBench();
-    const { client, namespace } = bench;
-    const name = bench.named("cb");
-    await bench.secret("one", ["a.pem"]);
-    await bench.secret("two", ["b.pem"]);
-    await bench.clusterBundle(name, { entitlements: [{ name: "one", namespace }] });
-    const owner = {
-      apiVersion: "subscription.openshift.io/v1alpha1",
-      kind: "ClusterBundle",
-      name,
-      uid: "another",
-      controller: true,
-    };
-    const handMade = bench.named("by-hand");
-    await bench.create(share.kind, {
-      apiVersion: "projectedresource.storage.openshift.io/v1alpha1",
-      kind: "Share",
-      metadata: { name: handMade, ownerReferences: [owner] },
-      spec: { backingResource: { kind: "Secret", apiVersion: "v1", name: "two", namespace } },
-    });
-    // Once the Share of the bundle has its Role, the other one has been looked at too.
-    const ref = { namespace, name: `${name}-subscription-entitlement-share-driver` };
-    await eventually(async () => await client.find(roles, ref));
-    expect(await client.find(roles, { namespace, name: `${handMade}-share-driver` })).toBeUndefined();
-  });
+  test.each([
+    { name: "another uid", uidOf: () => "another" },
+    { name: "the uid of a real bundle", uidOf: (uid: string) => uid },
+  ])(
+    "[security/121] a Share made by hand that names $name as its owner gives it nothing",
+    async ({ uidOf }) => {
+      await using bench = await setUpBench();
+      const { client, namespace } = bench;
+      const name = bench.named("cb");
+      await bench.secret("one", ["a.pem"]);
+      await bench.secret("two", ["b.pem"]);
+      const mark = await bench.cluster.audit.mark();
+      const { metadata } = await bench.clusterBundle(name, { entitlements: [{ name: "one", namespace }] });
+      const owner = {
+        apiVersion: "subscription.openshift.io/v1alpha1",
+        kind: "ClusterBundle",
+        name,
+        uid: uidOf(metadata.uid),
+        controller: true,
+      };
+      const handMade = bench.named("by-hand");
+      await bench.create(share.kind, {
+        apiVersion: "projectedresource.storage.openshift.io/v1alpha1",
+        kind: "Share",
+        metadata: { name: handMade, ownerReferences: [owner] },
+        spec: { backingResource: { kind: "Secret", apiVersion: "v1", name: "two", namespace } },
+      });
+      // Once the Share of the bundle has its Role, the other one has been looked at too.
+      const ref = { namespace, name: `${name}-subscription-entitlement-share-driver` };
+      await eventually(async () => await client.find(roles, ref));
+      expect(await client.find(roles, { namespace, name: `${handMade}-share-driver` })).toBeUndefined();
+      // A bundle that is reconciled after it shows that nothing was written for a moment either.
+      await bench.patch(
+        clusterBundle.kind,
+        { name },
+        { spec: { entitlements: [{ name: "two", namespace }] } },
+      );
+      await eventually(async (see) =>
+        JSON.stringify(see(await client.find(roles, ref))?.rules).includes("two"),
+      );
+      const writes = await bench.writes(mark);
+      expect(writes.filter(({ path }) => path.includes(`${handMade}-share-driver`))).toEqual([]);
+    },
+  );
 });

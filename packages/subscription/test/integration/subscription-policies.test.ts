@@ -155,7 +155,7 @@ describe("the status of bundles", () => {
     const name = isClusterWide ? bench.named("status") : "status";
     if (isClusterWide) await bench.clusterBundle(name, { entitlements });
     else await bench.bundle(name, { entitlements });
-    await enforcePolicy(bench, "subscription-status.yaml", { isClusterWide });
+    await enforcePolicy(bench, "subscription-status.yaml", isClusterWide ? "cluster" : "namespace");
     // Every verb in a namespace, and everything that writing needs in the cluster, does not make an operator.
     await using author = await statusWriter(bench, ["patch"]);
     await using operator = await statusWriter(bench, ["patch", "operate"]);
@@ -212,7 +212,7 @@ describe("the label always-inject", () => {
 
   test("the same holds for ClusterBundles", async () => {
     await using bench = await setUpBench({ isOperating: false });
-    await enforcePolicy(bench, "subscription-always-inject.yaml", { isClusterWide: true });
+    await enforcePolicy(bench, "subscription-always-inject.yaml", "cluster");
     await using author = await tenant(bench, ["get", "create"]);
     await using trusted = await tenant(bench, ["get", "create", "autoinject"]);
     const write = async ({ client }: Tenant): Promise<unknown> =>

@@ -5,7 +5,14 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { type Log, run, type WebhookOptions } from "@quartermaster/runtime";
+import {
+  type DomainPermission,
+  type Log,
+  type OperatorRole,
+  ownPermissions,
+  run,
+  type WebhookOptions,
+} from "@quartermaster/runtime";
 import {
   eventually,
   type Identity,
@@ -53,6 +60,8 @@ export interface InjectionBench extends AsyncDisposable {
   readonly operator: string;
   /** Its ClusterRole. */
   readonly operatorRole: string;
+  /** Who its webhook speaks as: the same, unless the accounts are apart. */
+  readonly webhook: Identity;
   /** Where its webhook listens. */
   readonly port: number;
   send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Answer>;
@@ -72,13 +81,37 @@ export interface InjectionBench extends AsyncDisposable {
 
 const group = "/apis/subscription.openshift.io/v1alpha1";
 
-/** Rules that the domain declares, for one account with both roles. */
-function declaredRules() {
-  return subscriptionDomain({}).permissions.map(({ apiGroups, resources, verbs }) => ({
-    apiGroups,
-    resources,
-    verbs,
-  }));
+/** Rules that the domain declares, for one account with both roles or for one role. */
+function declaredRules(isNeeded: (permission: DomainPermission) => boolean = () => true) {
+  return subscriptionDomain({})
+    .permissions.filter(isNeeded)
+    .map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs }));
+}
+
+/** The webhook's account as config/rbac/webhook.yaml makes it, and what deploy/webhook.yaml brings for it. */
+async function makeWebhookIdentity(cluster: SharedCluster, namespace: string): Promise<Identity> {
+  const metadata = { name: "quartermaster-webhook-ca", namespace };
+  const core = `/api/v1/namespaces/${namespace}`;
+  await cluster.api.apply(`${core}/secrets/${metadata.name}`, { apiVersion: "v1", kind: "Secret", metadata });
+  await cluster.api.apply(`${core}/configmaps/${metadata.name}`, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata,
+  });
+  const own = ownPermissions({ name: "quartermaster", namespace, configurations: [] });
+  return await makeIdentity(cluster.api, cluster.admin, {
+    namespace,
+    name: "quartermaster-webhook",
+    clusterRules: declaredRules(({ role }) => role === "webhook"),
+    rules: own
+      .filter(({ role, isNamespaced }) => role === "webhook" && isNamespaced)
+      .map(({ apiGroups, resources, verbs, resourceNames = ["none"] }) => ({
+        apiGroups,
+        resources,
+        verbs,
+        resourceNames,
+      })),
+  });
 }
 
 /** What `run` needs by itself besides. */
@@ -109,11 +142,18 @@ export type PrepareWebhook = (
 /** How the operator reaches the API server, e.g. through a proxy that does harm. */
 export type Detour = (identity: Identity) => Promise<Pick<Identity, "server" | "caPem">>;
 
+/** How the operator runs. */
+export interface RunningOptions {
+  readonly through?: Detour;
+  /** Whether controllers and webhook have accounts of their own, as in a cluster. */
+  readonly hasTwoAccounts?: boolean;
+}
+
 /** Starts an operator for a namespace of its own and waits until its webhook is asked. */
 export async function startInjection(
   settings: object = {},
   prepare: PrepareWebhook = async () => await Promise.resolve({}),
-  through: Detour = async (identity) => await Promise.resolve(identity),
+  { through = async (given) => await Promise.resolve(given), hasTwoAccounts = false }: RunningOptions = {},
 ): Promise<InjectionBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
@@ -125,10 +165,14 @@ export async function startInjection(
     rules: authorityRules,
     clusterRules: [...declaredRules(), ...ownRules],
   });
+  const webhook = hasTwoAccounts ? await makeWebhookIdentity(cluster, operatorNamespace) : identity;
   const folder = await mkdtemp(join(tmpdir(), "inject-"));
   stack.defer(async () => await rm(folder, { recursive: true }));
-  const kubeconfigPath = join(folder, "kubeconfig");
-  await writeFile(kubeconfigPath, kubeconfigOf({ ...identity, ...(await through(identity)) }));
+  const saveAccess = async (who: Identity): Promise<string> => {
+    const path = join(folder, who.serviceAccount);
+    await writeFile(path, kubeconfigOf({ ...who, ...(await through(who)) }));
+    return path;
+  };
   const port = await freePort();
   const prepared = await prepare(operatorNamespace, cluster);
   const stopping = new AbortController();
@@ -137,24 +181,29 @@ export async function startInjection(
     noted.push({ ...fields });
   };
   const log: Log = { isDebug: true, debug: note, info: note, warn: note, error: note, with: () => log };
-  const ended = run({
-    name: "quartermaster",
-    domains: [subscriptionDomain({ settings: readSubscriptionSettings(settings), operatorNamespace })],
-    roles: ["controllers", "webhook"],
-    namespace,
-    config: { kubeconfigPath },
-    webhook: {
-      address: { url: `https://127.0.0.1:${port}` },
-      namespace: operatorNamespace,
-      port,
+  const start = async (who: Identity, roles: readonly OperatorRole[]): Promise<void> => {
+    await run({
+      name: "quartermaster",
+      domains: [subscriptionDomain({ settings: readSubscriptionSettings(settings), operatorNamespace })],
+      roles,
+      namespace,
+      config: { kubeconfigPath: await saveAccess(who) },
+      webhook: {
+        address: { url: `https://127.0.0.1:${port}` },
+        namespace: operatorNamespace,
+        port,
+        host: "127.0.0.1",
+        ...prepared,
+      },
+      port: 0,
       host: "127.0.0.1",
-      ...prepared,
-    },
-    port: 0,
-    host: "127.0.0.1",
-    log,
-    signal: stopping.signal,
-  });
+      log,
+      signal: stopping.signal,
+    });
+  };
+  const ended = hasTwoAccounts
+    ? Promise.all([start(identity, ["controllers"]), start(webhook, ["webhook"])])
+    : start(identity, ["controllers", "webhook"]);
   stack.defer(async () => {
     // The configuration goes first: what is left of a webhook that does not answer would refuse pods.
     for (const suffix of ["", "-auto"])
@@ -186,6 +235,7 @@ export async function startInjection(
     unique,
     operator: identity.user,
     operatorRole: `${operatorNamespace}-${identity.serviceAccount}`,
+    webhook,
     port,
     send,
     secret: async (name, ...keys) => {

@@ -41,7 +41,8 @@ describe("conditions of a Bundle", () => {
     },
   ])("$name", ({ given, keys, want }) => {
     const bundle = aBundle({ entitlements: [{ optional: false, ...given }] });
-    const { verdict } = firstAnswer(bundleRules, { bundle, keys, peers: [] }, new Date(0));
+    const accesses = { Role: [], RoleBinding: [] };
+    const { verdict } = firstAnswer(bundleRules(), { bundle, keys, peers: [], accesses }, new Date(0));
     const [invalid] = verdict.conditions ?? [];
     expect(`${invalid?.status}/${invalid?.reason}`).toBe(want);
     expect(verdict.outcome.kind).toBe(want.startsWith("True") ? "stalled" : "settled");

@@ -16,6 +16,8 @@ interface Given {
   readonly keys?: ClusterBundleSeen["keys"];
   readonly shares?: Partial<ClusterBundleSeen["shares"]>;
   readonly role?: Partial<ClusterBundleSeen["role"]>;
+  readonly author?: ClusterBundleSeen["author"];
+  readonly accesses?: Partial<ClusterBundleSeen["accesses"]>;
 }
 
 function seen({
@@ -23,6 +25,8 @@ function seen({
   keys,
   shares,
   role,
+  author = { kind: "notRequired" },
+  accesses,
 }: Given): ClusterBundleSeen {
   const bundle = aClusterBundle({ entitlements });
   const wanted = nameShares("cb", referencesOf(bundle), shares?.owned ?? []);
@@ -30,6 +34,8 @@ function seen({
     bundle,
     keys: keys ?? keysOf({ a: ["a.pem"] }),
     peers: [],
+    author,
+    accesses: { Role: [], RoleBinding: [], ...accesses },
     shares: { profile: "seed", isStarting: false, wanted, owned: [], taken: new Set(), ...shares },
     role: { live: undefined, isTaken: false, roles: [], targets: new Map(), ...role },
   };
@@ -37,15 +43,28 @@ function seen({
 
 function decide(given: Given): { readonly rule: string; readonly verdict: Verdict<ClusterBundleAction> } {
   const { rule, verdict } = firstAnswer(
-    clusterBundleRules(["admin", "edit", "view"]),
+    clusterBundleRules({ allowedClusterRoles: ["admin", "edit", "view"] }),
     seen(given),
     new Date(0),
   );
   return { rule: rule.name, verdict };
 }
 
-function summary({ actions }: Verdict<ClusterBundleAction>): readonly string[] {
-  return actions.map((action) => {
+function lane({ lanes = [] }: Verdict<ClusterBundleAction>, wanted: string): readonly ClusterBundleAction[] {
+  return lanes.find(({ name }) => name === wanted)?.actions ?? [];
+}
+
+function accessesOf(verdict: Verdict<ClusterBundleAction>): readonly string[] {
+  return lane(verdict, "access").map((action) => {
+    if (action.kind === "deleteAccess") return `delete ${action.of} ${action.object.name}`;
+    if (action.kind !== "applyAccess") return action.kind;
+    const [rule] = action.access.role.rules ?? [];
+    return `${action.access.role.metadata.name} for ${rule?.resourceNames?.join() ?? ""}`;
+  });
+}
+
+function summary(verdict: Verdict<ClusterBundleAction>): readonly string[] {
+  return lane(verdict, "shares").map((action) => {
     if (action.kind === "deleteShare") return `delete ${action.share.kind.kind} ${action.share.name}`;
     if (action.kind === "applyShare") return `apply ${action.share.kind} ${action.desired.metadata.name}`;
     return action.kind;
@@ -57,7 +76,50 @@ const owned = (name: string, object: string, kind: LiveShare["kind"] = share.kin
   name,
   uid: "u",
   resourceVersion: "1",
+  isDeleting: false,
   object: entitlement(object).object,
+});
+
+const denied = { kind: "known", user: "eve", denied: new Set(["Secret/ns/a"]) } as const;
+
+describe("what our other accounts may read for a ClusterBundle", () => {
+  const ofDriver = `${plain}-share-driver for a`;
+  const stray = { name: "stray", namespace: "ns", uid: "u", resourceVersion: "1" };
+  test.each([
+    { name: "the object that it refers to", given: {}, want: [ofDriver] },
+    {
+      name: "[security/121] not what a Share of its uid and name says",
+      given: { shares: { owned: [owned(plain, "victim")] } },
+      want: [ofDriver],
+    },
+    {
+      name: "[security/121] nothing for a Share that it has not declared",
+      given: { shares: { owned: [owned("by-hand", "victim")] } },
+      want: [ofDriver],
+    },
+    {
+      name: "[security/121] nothing for a Share that is being deleted",
+      given: { shares: { owned: [{ ...owned(plain, "a"), isDeleting: true }] } },
+      want: [],
+    },
+    { name: "nothing for a missing object", given: { keys: keysOf({}) }, want: [] },
+    { name: "[security/119] nothing that its author may not get", given: { author: denied }, want: [] },
+    {
+      name: "[security/119] nothing while its author is unknown",
+      given: { author: { kind: "unknown" } },
+      want: [],
+    },
+    {
+      name: "no longer what it no longer refers to",
+      given: { accesses: { Role: [stray], RoleBinding: [stray] } },
+      want: ["delete RoleBinding stray", "delete Role stray", ofDriver],
+    },
+  ] satisfies readonly { name: string; given: Given; want: readonly string[] }[])(
+    "$name",
+    ({ given, want }) => {
+      expect(accessesOf(decide(given).verdict)).toEqual(want);
+    },
+  );
 });
 
 describe("what is written for a ClusterBundle", () => {
@@ -108,6 +170,11 @@ describe("what is written for a ClusterBundle", () => {
       given: { shares: { profile: undefined, owned: [owned(plain, "removed")] } },
       want: ["applyRole"],
     },
+    {
+      name: "[security/119] the Share of an object that its author may no longer get goes",
+      given: { author: denied, shares: { owned: [owned(plain, "a")] } },
+      want: [`delete Share ${plain}`, "applyRole"],
+    },
     { name: "nothing while the Share API starts", given: { shares: { isStarting: true } }, want: [] },
   ] satisfies readonly { name: string; given: Given; want: readonly string[] }[])(
     "$name",
@@ -124,7 +191,7 @@ describe("what is written for a ClusterBundle", () => {
   ] satisfies readonly { name: string; given: Given }[])(
     "[security/43] every rule of the ClusterRole names its objects: $name",
     ({ given }) => {
-      const { actions } = decide(given).verdict;
+      const actions = lane(decide(given).verdict, "shares");
       const roles = actions.flatMap((action) => (action.kind === "applyRole" ? [action.desired] : []));
       expect(roles).toHaveLength(1);
       for (const { rules = [] } of roles) {
@@ -169,6 +236,21 @@ describe("what is written for a ClusterBundle", () => {
       name: "a role that is not allowed does not hold the bundle up",
       given: { role: { roles: ["cluster-admin"] } },
       want: { outcome: "settled", trueTypes: ["AggregationIneffective"] },
+    },
+    {
+      name: "[security/119] an author who is not recorded although that is required",
+      given: { author: { kind: "unknown" } },
+      want: { outcome: "stalled", trueTypes: ["Invalid"] },
+    },
+    {
+      name: "[security/119] an author who may not get the Secret",
+      given: { author: denied },
+      want: { outcome: "stalled", trueTypes: ["Invalid"] },
+    },
+    {
+      name: "an author who may get everything",
+      given: { author: { kind: "known", user: "eve", denied: new Set() } },
+      want: { outcome: "settled", trueTypes: [] },
     },
     {
       name: "a taken name",
