@@ -13,7 +13,7 @@ const settingsFile = z.strictObject({
   repoLayout: z.enum(["auto", "directory", "files"]).default("auto"),
   mixedScopes: z.enum(["Allow", "Reject"]).default("Allow"),
   accessPolicy: z.enum(["Skip", "Reject"]).default("Skip"),
-  conflictPolicy: z.enum(["Reject", "Skip"]).default("Reject"),
+  conflictPolicy: z.enum(["Reject", "Skip"]).default("Skip"),
   defaultClusterRoles: z.array(z.string().min(1).max(253)).max(32).default([]),
   allowedClusterRoles: z.array(z.string().min(1).max(253)).max(32).default(["admin", "edit", "view"]),
 });

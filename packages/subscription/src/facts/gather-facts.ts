@@ -1,6 +1,7 @@
-import { type Bundle, clusterBundle, type ClusterBundle } from "@quartermaster/api";
-import { type AccessCache, serviceAccountSubject } from "@quartermaster/runtime";
+import { type Bundle, clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
+import { type AccessCache, type AccessRequest, serviceAccountSubject } from "@quartermaster/runtime";
 
+import { shareKinds } from "../cluster-bundle/share-profile.ts";
 import { chooseBundles } from "../injection/choose-bundles.ts";
 import {
   type Candidate,
@@ -50,12 +51,17 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   });
   const facts = { namespace, choice, bundles, clusterBundles, access, keys };
   if (choice.kind === "problem" || pod.isMirror || pod.isWindows) return facts;
+  const asking = { request, readers };
   await inTurns(choice.candidates, signal, async ({ kind, name, isNamed }) => {
     if (kind === "Bundle") {
       if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
       return;
     }
-    const answer = await accessTo(name, isNamed, { request, readers });
+    const answer = await accessTo(
+      name,
+      { shares: isNamed ? [] : sharesOf(clusterBundles.get(name)), isNamed },
+      asking,
+    );
     access.set(name, answer);
     if (isNamed && answer === "allowed")
       setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
@@ -69,23 +75,38 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   return facts;
 }
 
-/** In the pod's namespace: without it, bindings of a namespace would not count. */
+/**
+ * Whether the pod's account may have a ClusterBundle: `get` on it and, for one that the pod does not name, `use` on its Shares. The
+ * share driver reviews the latter, and a pod that does not even know of the bundle would never start.
+ */
 async function accessTo(
   name: string,
-  isNamed: boolean,
+  { shares, isNamed }: { readonly shares: readonly AccessRequest[]; readonly isNamed: boolean },
   { request, readers }: { readonly request: FactRequest; readonly readers: FactReaders },
 ): Promise<"allowed" | "denied" | "unknown"> {
   const { group, plural: resource } = clusterBundle.kind;
   const { namespace, signal, pod } = request;
   const subject = serviceAccountSubject({ namespace, name: pod.serviceAccount });
   try {
-    const question = { verb: "get", group, resource, name, namespace };
-    const isAllowed = await readers.access.isAllowed(question, { signal, subject });
-    return isAllowed ? "allowed" : "denied";
+    for (const each of [{ verb: "get", group, resource, name }, ...shares]) {
+      // In the pod's namespace: without it, bindings of a namespace would not count.
+      const isAllowed = await readers.access.isAllowed({ ...each, namespace }, { signal, subject });
+      if (!isAllowed) return "denied";
+    }
+    return "allowed";
   } catch (error) {
     if (isNamed) throw error;
     return "unknown";
   }
+}
+
+/** What the driver reviews before it mounts the Shares of a bundle. */
+function sharesOf(found: ClusterBundle | undefined): readonly AccessRequest[] {
+  return (found?.status?.shares ?? []).map(({ name, kind = "Share", apiVersion = "" }) => {
+    const known = shareKinds.find((each) => each.kind === kind && apiVersion.startsWith(`${each.group}/`));
+    const { group, plural: resource } = known ?? share.kind;
+    return { verb: "use", group, resource, name };
+  });
 }
 
 /** The objects to look at, each with whether a named bundle has it. */

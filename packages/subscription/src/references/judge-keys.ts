@@ -123,6 +123,6 @@ function whyOf(
   const [one = own, two = other] = [own, other].toSorted();
   return {
     reason,
-    message: `Key "${path}" is in ${kind}s "${one}" and "${two}", which are injected together. Give one of them items or a prefix, or remove its always-inject label.`,
+    message: `Key "${path}" is in ${kind}s "${one}" and "${two}", which are injected together: pods that name neither get at most one of them. Give one of them items or a prefix, or remove its always-inject label.`,
   };
 }

@@ -218,6 +218,36 @@ describe("the pod webhook behind the API server", () => {
     expect(await recordOf()).toBeUndefined();
   });
 
+  test("[security/127] a key added to one always-injected Secret keeps no unannotated pod from starting", async () => {
+    const label = { "subscription.openshift.io/always-inject": "true" };
+    await bench.secret("auto1", "one.pem");
+    await bench.secret("auto2", "two.pem");
+    await bench.bundle("auto1", { entitlements: [{ name: "auto1" }] }, label);
+    await bench.bundle("auto2", { entitlements: [{ name: "auto2" }] }, label);
+    const recordOf = async (): Promise<string | undefined> => {
+      const { status, object } = await bench.pod("c2", { dryRun: true });
+      expect(status, object.message).toBe(201);
+      return object.metadata?.annotations?.[generations];
+    };
+    const both = '{"bundles":{"auto1":1,"auto2":1}}';
+    await eventually(async (see) => see(await recordOf()) === both, { withinMs: 30_000 });
+    await bench.secret("auto2", "one.pem", "two.pem");
+    await eventually(async (see) => see(await recordOf()) === '{"bundles":{"auto1":1}}', {
+      withinMs: 60_000,
+    });
+    const path = `/apis/subscription.openshift.io/v1alpha1/namespaces/${bench.namespace}/bundles`;
+    for (const name of ["auto1", "auto2"])
+      await eventually(async (see) =>
+        /"type":"KeyConflict","status":"True"|"status":"True","type":"KeyConflict"/.test(
+          see((await bench.cluster.api.send({ path: `${path}/${name}` })).body),
+        ),
+      );
+    const refused = await bench.pod("c3", { annotations: named("auto1,auto2"), dryRun: true });
+    expect(refused.status).toBe(403);
+    expect(refused.object.message).toContain("EntitlementKeyConflict");
+    for (const name of ["auto1", "auto2"]) await bench.send("DELETE", `${path}/${name}`);
+  });
+
   test("[subscription-injection/AC-A17,AC-A18] new pods follow a bundle that is changed and deleted, old ones stay", async () => {
     const path = `/apis/subscription.openshift.io/v1alpha1/namespaces/${bench.namespace}/bundles/changing`;
     const annotations = named("changing");

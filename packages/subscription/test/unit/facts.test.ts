@@ -22,6 +22,8 @@ class FakeServer {
   /** Of the last answer: longer strings came empty. */
   longestTextBytes = 0;
   isAllowed = true;
+  /** Names that may not be used or read. */
+  denied: readonly string[] = [];
 
   readonly client = {
     find: async (
@@ -36,11 +38,12 @@ class FakeServer {
       this.#failIf(key);
       return this.objects.get(key);
     },
-    raw: async ({ body }: { body: { spec: unknown } }) => {
+    raw: async ({ body }: { body: { spec: { resourceAttributes: { name: string } } } }) => {
       this.reviews.push(body.spec);
       await Promise.resolve();
       this.#failIf("review");
-      return { status: { allowed: this.isAllowed } };
+      const isDenied = this.denied.includes(body.spec.resourceAttributes.name);
+      return { status: { allowed: this.isAllowed && !isDenied } };
     },
   } as unknown as Client;
 
@@ -306,6 +309,48 @@ describe("access", () => {
           },
         },
       ]);
+    },
+  );
+
+  test.each([
+    {
+      name: "labelled, and usable",
+      labels: always,
+      annotations: {},
+      denied: [],
+      want: "allowed",
+      asked: ["get clusterbundles", "use shares", "use sharedsecrets"],
+    },
+    {
+      name: "labelled, and a Share may not be used",
+      labels: always,
+      annotations: {},
+      denied: ["two"],
+      want: "denied",
+      asked: ["get clusterbundles", "use shares", "use sharedsecrets"],
+    },
+    {
+      name: "named",
+      labels: {},
+      annotations: { "inject-cluster-bundle": "cluster" },
+      denied: ["two"],
+      want: "allowed",
+      asked: ["get clusterbundles"],
+    },
+  ])(
+    "[security/122] the Shares of a bundle that is $name",
+    async ({ labels, annotations, denied, want, asked }) => {
+      const server = new FakeServer();
+      const apiVersion = "sharedresource.openshift.io/v1alpha1";
+      const shares = [{ name: "one" }, { name: "two", kind: "SharedSecret", apiVersion }];
+      const bundle = { ...aClusterBundle("cluster", labels), status: { shares } } as unknown as ClusterBundle;
+      server.denied = denied;
+      const facts = await gatherFacts(podFor(annotations), readersOf(server, { clusterBundles: [bundle] }));
+      expect(facts.access.get("cluster")).toBe(want);
+      const reviewed = server.reviews.map(
+        (each) => (each as { resourceAttributes: { verb: string; resource: string } }).resourceAttributes,
+      );
+      expect(reviewed.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(asked);
     },
   );
 

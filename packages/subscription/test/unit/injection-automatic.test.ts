@@ -105,28 +105,33 @@ describe("always-inject bundles", () => {
 
   const overlapping: World = { ...world, secrets: { ...world.secrets, "app/sb": ["a"] } };
 
-  test("[subscription-injection/AC-C14] two that overlap are refused, and the message says how to leave one out", () => {
-    const { message } = decide(aPod(), overlapping);
+  const rejecting = { settings: { conflictPolicy: "Reject" } } as const;
+
+  test("[subscription-injection/AC-C14] with conflictPolicy Reject two that overlap are refused, and the message says how to leave one out", () => {
+    const { message } = decide(aPod(), { ...overlapping, ...rejecting });
     expect(message).toContain('EntitlementKeyConflict: key "a" is provided by bundles "a" and "b"');
     expect(message).toContain('subscription.openshift.io/deny-bundles: "b"');
   });
 
-  test("[subscription-injection/AC-C14] with conflictPolicy Skip the later one is skipped", () => {
-    const { generations, warnings } = decide(aPod(), {
-      ...overlapping,
-      settings: { conflictPolicy: "Skip" },
-    });
+  test("[subscription-injection/AC-C14] [security/127] by default the later one is skipped", () => {
+    const { generations, warnings } = decide(aPod(), overlapping);
     expect(injectedNames(generations)).toEqual(["a", "c"]);
     expect(warnings.join()).toContain('Bundle "b" is skipped: EntitlementKeyConflict');
   });
 
   test("[subscription-injection/AC-C15] a named one that overlaps a labelled one: refused, or injected alone", () => {
     const annotations = { "inject-bundle": "b" };
-    expect(decide(aPod({ annotations }), overlapping).message).toContain('deny-bundles: "a"');
-    const skipping = decide(aPod({ annotations }), { ...overlapping, settings: { conflictPolicy: "Skip" } });
+    const refused = decide(aPod({ annotations }), { ...overlapping, ...rejecting });
+    expect(refused.message).toContain('deny-bundles: "a"');
+    const skipping = decide(aPod({ annotations }), overlapping);
     expect(injectedNames(skipping.generations)).toEqual(["b", "c"]);
     const denying = decide(aPod({ annotations: { ...annotations, "deny-bundles": "a" } }), overlapping);
     expect(injectedNames(denying.generations)).toEqual(["b", "c"]);
+  });
+
+  test("[security/127] two named ones that overlap are refused", () => {
+    const { message } = decide(aPod({ annotations: { "inject-bundle": "a,b" } }), overlapping);
+    expect(message).toContain("EntitlementKeyConflict");
   });
 
   test("of more than 32 labelled bundles the first ones are injected, with a warning", () => {
