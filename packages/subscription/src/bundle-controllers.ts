@@ -13,6 +13,8 @@ export interface BundleControllersOptions {
   readonly namespace?: string;
   /** Only ClusterBundles with these labels, e.g. `shard=1` (default: all). */
   readonly clusterBundleSelector?: string;
+  /** Only Bundles with these labels (default: all). */
+  readonly bundleSelector?: string;
   /** Bundles that each controller works on at the same time (default: 4). */
   readonly concurrency?: number;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
@@ -34,9 +36,10 @@ export interface BundleControllersOptions {
  * createManager({ transport, system, controllers: bundleControllers({ defaultClusterRoles: ["edit"] }) });
  */
 export function bundleControllers(options: BundleControllersOptions = {}): readonly Controller[] {
-  const { namespace, concurrency = 4, clusterBundleSelector, webhookAccount } = options;
+  const { namespace, concurrency = 4, clusterBundleSelector, webhookAccount, bundleSelector } = options;
   const place = namespace === undefined ? {} : { namespace };
-  const ofBundles = bundleController({ concurrency, webhookAccount, ...place });
+  const selection = bundleSelector === undefined ? {} : { labelSelector: bundleSelector };
+  const ofBundles = bundleController({ concurrency, webhookAccount, ...place, ...selection });
   if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
   return [ofBundles, clusterBundles(options), consoleSampleController()];
 }

@@ -12,6 +12,7 @@ export const reasons = {
   referenceNotFound: "ReferenceNotFound",
   referenceForbidden: "ReferenceForbidden",
   tooManyReferences: "TooManyReferences",
+  tooManyKeys: "TooManyKeys",
   entitlementKeyConflict: "EntitlementKeyConflict",
   repositoryKeyConflict: "RepositoryKeyConflict",
   mountPathConflict: "MountPathConflict",

@@ -11,6 +11,7 @@ import { z } from "zod";
 
 import { conditions } from "../condition.ts";
 import {
+  fewItems,
   invalidColumns,
   localReference,
   someReference,
@@ -39,6 +40,7 @@ export const bundleSpec = cel(
       ),
   }),
   someReference,
+  ...fewItems,
 );
 
 const bundleStatus = z.strictObject({

@@ -12,6 +12,7 @@ import { z } from "zod";
 import { conditions } from "../condition.ts";
 import {
   clusterReference,
+  fewItems,
   invalidColumns,
   namespaceName,
   objectName,
@@ -45,6 +46,7 @@ export const clusterBundleSpec = cel(
       ),
   }),
   someReference,
+  ...fewItems,
 );
 
 const share = z.strictObject({

@@ -89,6 +89,12 @@ export const someReference = {
   message: "at least one of entitlements and yumRepositories must not be empty",
 };
 
+/** Each item names two files of up to 253 characters: without a limit on all of them a bundle could have a megabyte. */
+export const fewItems = (["entitlements", "yumRepositories"] as const).map((list) => ({
+  rule: `!has(self.${list}) || self.${list}.map(each, has(each.items) ? size(each.items) : 0).sum() <= 128`,
+  message: `the items of all ${list} together must be at most 128`,
+}));
+
 /** The label that makes a bundle apply to pods that do not name it. */
 export const ALWAYS_INJECT_LABEL = "subscription.openshift.io/always-inject";
 

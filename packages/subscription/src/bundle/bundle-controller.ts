@@ -8,9 +8,11 @@ import {
   settled,
   stalled,
   type Verdict,
+  type Why,
 } from "@quartermaster/runtime";
 
 import { conditionTypes } from "../bundle-reasons.ts";
+import { labelledLimit } from "../injection/choose-bundles.ts";
 import { type Reference, referencesOf } from "../injection/injection-facts.ts";
 import { type Account, accessSources, webhookAccess } from "../object-access/object-access.ts";
 import {
@@ -21,15 +23,18 @@ import {
   planAccess,
 } from "../object-access/perform-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { judgeKeys, type Provider } from "../references/judge-keys.ts";
+import { type ConflictAnswer, judgeKeys, type Provider } from "../references/judge-keys.ts";
 import { isWithin, judgeReferences } from "../references/judge-references.ts";
 import type { KnownKeys } from "../references/known-keys.ts";
-import { readKeys } from "../references/read-keys.ts";
+import { pollMs, readKeys } from "../references/read-keys.ts";
+import { beyondLimits, type SeenLimits, surplusOf } from "../references/within-limits.ts";
 
 /** What the controller of Bundles needs. */
 export interface BundleOptions {
   /** Only Bundles of this namespace (default: all). */
   readonly namespace?: string;
+  /** Only Bundles with these labels (default: all). */
+  readonly labelSelector?: string;
   /** Bundles worked on at the same time (default: 4). */
   readonly concurrency?: number;
   /** The webhook's service account, which gets a Role for the objects of each Bundle (default: none gets one). */
@@ -40,8 +45,11 @@ export interface BundleOptions {
 export interface BundleSeen {
   readonly bundle: Bundle;
   readonly keys: KnownKeys;
-  /** Other Bundles of the namespace that are injected together with this one. */
+  /** Bundles of the namespace that are injected together with this one, itself included. */
   readonly peers: readonly Provider[];
+  readonly limits: SeenLimits;
+  /** Objects are read at intervals, because all watches are taken. */
+  readonly isPolled: boolean;
   /** Roles and bindings of the Bundle for the webhook. */
   readonly accesses: OwnedAccesses;
 }
@@ -49,19 +57,22 @@ export interface BundleSeen {
 /** Reports what is wrong with the references of each Bundle, and lets the webhook read the objects that it refers to. */
 export function bundleController({
   namespace,
+  labelSelector,
   concurrency = 4,
   webhookAccount,
 }: BundleOptions = {}): Controller {
-  const peers = new AlwaysInjectPeers();
+  const selection = labelSelector === undefined ? {} : { labelSelector };
+  const peers = new AlwaysInjectPeers<Bundle>({ referencesOf: readable });
   return defineController<Bundle, BundleSeen, AccessAction>(bundle.kind, {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
+    ...selection,
     owns: accessSources,
-    watches: [peers.watch(bundle.kind)],
+    watches: [peers.watch({ kind: bundle.kind, ...selection })],
     followLimit,
     recipe: {
       conditionTypes: [conditionTypes.invalid, conditionTypes.keyConflict],
-      observe: async (object, ctx) => await Promise.resolve(observe(object, ctx, peers)),
+      observe: async (object, ctx) => await observe(object, ctx, peers),
       rules: bundleRules(webhookAccount),
       perform: performAccess,
     },
@@ -71,13 +82,20 @@ export function bundleController({
 /** Secrets and ConfigMaps that are followed by name, about 2 KB each. */
 const followLimit = 2_000;
 
-function observe(object: Live<Bundle>, ctx: Context, peers: AlwaysInjectPeers): BundleSeen {
-  const others = peers
-    .of(object, ctx.store(bundle.kind))
-    .map((each) => ({ name: each.metadata.name, references: readable(each) }));
+async function observe(
+  object: Live<Bundle>,
+  ctx: Context,
+  peers: AlwaysInjectPeers<Bundle>,
+): Promise<BundleSeen> {
+  const store = ctx.store(bundle.kind);
+  const limits = { isBeyond: peers.isBeyondLimits(object, store), isSurplus: peers.isSurplus(object, store) };
+  const accesses = ownedAccesses(object, ctx);
+  if (limits.isBeyond)
+    return { bundle: object, keys: new Map(), peers: [], accesses, limits, isPolled: false };
+  const others = peers.of(object, store);
   const references = [...readable(object), ...others.flatMap((each) => each.references)];
-  const keys = readKeys(references, ctx);
-  return { bundle: object, keys, peers: others, accesses: ownedAccesses(object, ctx) };
+  const { keys, isPolled } = await readKeys(references, ctx);
+  return { bundle: object, keys, peers: others, accesses, limits, isPolled };
 }
 
 /** An object of another namespace is never read: its author could learn from our status what it contains. */
@@ -91,24 +109,28 @@ export function bundleRules(webhookAccount?: Account): readonly Rule<BundleSeen,
   return [{ name: "judge", answer: (seen) => judge(seen, webhookAccount) }];
 }
 
-function judge(
-  { bundle: object, keys, peers, accesses }: BundleSeen,
-  webhookAccount: Account | undefined,
-): Verdict<AccessAction> {
+function judge(seen: BundleSeen, webhookAccount: Account | undefined): Verdict<AccessAction> {
+  const { bundle: object, keys, peers, accesses, limits, isPolled } = seen;
   const { name, namespace = "" } = object.metadata;
-  const invalid = judgeReferences(referencesOf(object), keys, { ownNamespace: namespace });
   const own = { name, references: readable(object) };
+  const ofLimits = limits.isBeyond ? beyondLimits : undefined;
+  const invalid = judgeReferences(referencesOf(object), keys, { ownNamespace: namespace, ofLimits });
   const conflict = judgeKeys({ kind: "Bundle", own, peers, keys });
-  const problem = invalid.problem ?? (conflict.isWithinBundle ? conflict.problem : undefined);
-  const wanted = webhookAccess(
-    { kind: "Bundle", name },
-    own.references.map((each) => each.object),
-    webhookAccount,
-  );
+  const problem = invalid.problem ?? stalling(conflict, limits);
+  const objects = limits.isBeyond ? [] : own.references.map((each) => each.object);
+  const wanted = webhookAccess({ kind: "Bundle", name }, objects, webhookAccount);
+  // Whether there is room again, and what is read at intervals, nothing announces.
+  const recheckMs = isPolled || limits.isBeyond ? pollMs : undefined;
   return {
     actions: [],
     lanes: [{ name: "access", actions: planAccess(wanted, accesses), outcome: settled() }],
-    outcome: problem === undefined ? settled() : stalled(problem),
+    outcome: problem === undefined ? settled(recheckMs) : stalled(problem, recheckMs),
     conditions: [invalid.condition, conflict.condition],
   };
+}
+
+/** What keeps all pods, or those that name none, from getting the Bundle. */
+function stalling(conflict: ConflictAnswer, { isSurplus }: SeenLimits): Why | undefined {
+  if (conflict.isWithinBundle) return conflict.problem;
+  return isSurplus ? surplusOf("Bundle", labelledLimit) : undefined;
 }

@@ -5,7 +5,7 @@ import { conditionTypes } from "../bundle-reasons.ts";
 import { accessSources } from "../object-access/object-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import { roleSource } from "./desired-cluster-role.ts";
-import { type ClusterBundleSeen, type ClusterBundleSettings, observe } from "./observe.ts";
+import { type ClusterBundleSeen, type ClusterBundleSettings, observe, sharedReferences } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { type ClusterBundleAction, clusterBundleRules } from "./rules.ts";
 import { shareSources } from "./share-profile.ts";
@@ -27,7 +27,7 @@ export function clusterBundleController({
   labelSelector,
   ...settings
 }: ClusterBundleOptions): Controller {
-  const peers = new AlwaysInjectPeers();
+  const peers = new AlwaysInjectPeers<ClusterBundle>({ referencesOf: sharedReferences });
   const selection = labelSelector === undefined ? {} : { labelSelector };
   return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
     concurrency,

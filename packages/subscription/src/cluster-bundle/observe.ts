@@ -44,7 +44,11 @@ export interface LiveShare extends KnownShare {
 export interface ClusterBundleSeen {
   readonly bundle: Live<ClusterBundle>;
   readonly keys: KnownKeys;
-  /** Other bundles that are injected together with this one. */
+  /** Objects are read at intervals, because all watches are taken. */
+  readonly isPolled: boolean;
+  /** It has the always-inject label and comes after those that pods get. */
+  readonly isSurplus: boolean;
+  /** Bundles that are injected together with this one, itself included. */
   readonly peers: readonly Provider[];
   readonly author: AuthorFacts;
   readonly shares: SeenShares;
@@ -76,21 +80,29 @@ export interface SeenRole {
   readonly targets: ReadonlyMap<string, ClusterRole | undefined>;
 }
 
+/** What observing is set up with. */
+interface ObserveOptions {
+  readonly settings: ClusterBundleSettings;
+  readonly peers: AlwaysInjectPeers<ClusterBundle>;
+}
+
 /** Reads everything, and follows what may change the decision. */
 export async function observe(
   bundle: Live<ClusterBundle>,
   ctx: Context,
-  { settings, peers }: { readonly settings: ClusterBundleSettings; readonly peers: AlwaysInjectPeers },
+  { settings, peers }: ObserveOptions,
 ): Promise<ClusterBundleSeen> {
-  const others = peers
-    .of(bundle, ctx.store(clusterBundle.kind))
-    .map((each) => ({ name: each.metadata.name, references: sharedReferences(each) }));
+  const store = ctx.store(clusterBundle.kind);
+  const others = peers.of(bundle, store);
   const author = await observeAuthor(bundle, ctx, settings.requireAuthor ?? false);
   const own = referencesOf(bundle).filter(({ object }) => isPermitted(author, object));
-  const keys = readKeys([...own, ...others.flatMap(({ references }) => references)], ctx);
+  const wanted = [...own, ...others.flatMap(({ references }) => references)];
+  const { keys, isPolled } = await readKeys(wanted, ctx);
   return {
     bundle,
     keys,
+    isPolled,
+    isSurplus: peers.isSurplus(bundle, store),
     peers: others,
     author,
     accesses: ownedAccesses(bundle, ctx),
@@ -100,7 +112,7 @@ export async function observe(
 }
 
 /** Of another bundle only what it shares: its author may have named an object that they may not read. */
-function sharedReferences(bundle: ClusterBundle): readonly Reference[] {
+export function sharedReferences(bundle: ClusterBundle): readonly Reference[] {
   const shared = new Set((bundle.status?.shares ?? []).flatMap(({ ref }) => ref ?? []).map(referenceKey));
   return referencesOf(bundle).filter(({ object }) => shared.has(referenceKey(object)));
 }

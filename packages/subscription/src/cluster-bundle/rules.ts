@@ -15,13 +15,16 @@ import {
 import type { ClusterRole } from "@quartermaster/runtime/kinds";
 
 import { abnormal, bundleReasons, conditionTypes } from "../bundle-reasons.ts";
+import { labelledLimit } from "../injection/choose-bundles.ts";
 import { referenceKey, referencesOf } from "../injection/injection-facts.ts";
 import { driverAccess, type ObjectAccess, webhookAccess } from "../object-access/object-access.ts";
 import { type AccessAction, planAccess } from "../object-access/perform-access.ts";
 import { judgeKeys } from "../references/judge-keys.ts";
 import { judgeReferences } from "../references/judge-references.ts";
+import { pollMs } from "../references/read-keys.ts";
+import { surplusOf } from "../references/within-limits.ts";
 import { aggregate } from "./aggregation.ts";
-import { type AuthorFacts, authorProblem, isPermitted } from "./author.ts";
+import { authorProblem, isPermitted } from "./author.ts";
 import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./desired-cluster-role.ts";
 import type { ClusterBundleSeen, ClusterBundleSettings, LiveShare } from "./observe.ts";
 import type { NamedReference } from "./share-names.ts";
@@ -87,7 +90,8 @@ function shareObjects(
     abnormal(conditionTypes.driverUnavailable, unavailable, shareApiServed),
   ];
   const ownConflict = conflict.isWithinBundle ? conflict.problem : undefined;
-  const outcome = outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict, author);
+  const surplus = seen.isSurplus ? surplusOf("ClusterBundle", labelledLimit) : undefined;
+  const outcome = outcomeOf(invalid.problem ?? unavailable ?? failed ?? ownConflict ?? surplus, seen);
   const objects = references.map(({ object }) => object);
   const ofWebhook = webhookAccess({ kind: "ClusterBundle", name }, objects, webhookAccount);
   const shareLane: Lane<ClusterBundleAction> = {
@@ -110,9 +114,13 @@ function shareObjects(
   return { actions: [], outcome, conditions, lanes: [shareLane, accessLane] };
 }
 
-/** Everything that can help is watched: references, Shares, roles, definitions. Only permissions of the author are not. */
-function outcomeOf(problem: Why | undefined, author: AuthorFacts): Outcome {
-  const recheckMs = author.kind === "known" ? reviewAgainMs : undefined;
+/** Everything that can help is watched: references, Shares, roles, definitions. Only permissions of the author and polled objects are not. */
+function outcomeOf(
+  problem: Why | undefined,
+  { author, isPolled }: Pick<ClusterBundleSeen, "author" | "isPolled">,
+): Outcome {
+  const reviewMs = author.kind === "known" ? reviewAgainMs : undefined;
+  const recheckMs = isPolled ? pollMs : reviewMs;
   return problem === undefined ? settled(recheckMs) : stalled(problem, recheckMs);
 }
 

@@ -1,7 +1,12 @@
 import { classify, type Client, SharedReads, type System } from "@quartermaster/runtime";
 import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
-import type { KeyFacts, ObjectIdentity } from "../injection/injection-facts.ts";
+import {
+  type KeyFacts,
+  keyFactsOf,
+  objectKeyLimit,
+  type ObjectIdentity,
+} from "../injection/injection-facts.ts";
 import { keyLimitBytes } from "../references/read-keys.ts";
 import { WatchedKeys, type WatchKeys } from "./watched-keys.ts";
 
@@ -99,7 +104,7 @@ export class KeyIndex {
     try {
       const keys =
         object.kind === "Secret" ? await this.#secretKeys(object) : await this.#configMapKeys(object);
-      return keys === undefined ? { kind: "missing" } : { kind: "keys", keys };
+      return keyFactsOf(keys);
     } catch (error) {
       if (classify(error) === "forbidden") return { kind: "forbidden" };
       throw error;
@@ -120,6 +125,7 @@ export class KeyIndex {
 /** Copies: a key must not keep the whole answer alive. */
 function ownKeys(data: Readonly<Record<string, string>> = {}): readonly string[] {
   return Object.keys(data)
+    .slice(0, objectKeyLimit + 1)
     .toSorted()
     .map((key) => Buffer.from(key).toString());
 }

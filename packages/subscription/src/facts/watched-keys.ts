@@ -1,6 +1,11 @@
 import type { InformerHandle, InformerRequest, System } from "@quartermaster/runtime";
 
-import { type KeyFacts, type ObjectIdentity, referenceKey } from "../injection/injection-facts.ts";
+import {
+  type KeyFacts,
+  keyFactsOf,
+  type ObjectIdentity,
+  referenceKey,
+} from "../injection/injection-facts.ts";
 import { type KeyNames, keyNamesOf } from "../references/read-keys.ts";
 
 /** Opens a watch of one object. */
@@ -115,7 +120,7 @@ function factsOf({ handle: { store, state, silentMs }, object }: Watched): Watch
   const { namespace, name } = object;
   const found = store.get({ namespace, name });
   return {
-    facts: found === undefined ? { kind: "missing" } : { kind: "keys", keys: found.keyNames },
+    facts: keyFactsOf(found?.keyNames),
     isCurrent: state === "watching" && silentMs < silentLimitMs,
   };
 }

@@ -91,8 +91,8 @@ function chooseOfKind(kind: BundleKind, given: Annotations, labelled: readonly s
   };
 }
 
-/** Each costs every pod some requests. */
-const labelledLimit = 32;
+/** Bundles of each kind that a pod gets without naming them: each costs every pod some requests. */
+export const labelledLimit = 32;
 
 function namesIn(list: NameList | undefined): readonly string[] {
   return list?.kind === "names" ? list.names : [];

@@ -33,13 +33,21 @@ export type KeyFacts =
   | { readonly kind: "keys"; readonly keys: readonly string[] }
   | { readonly kind: "missing" }
   | { readonly kind: "forbidden" }
+  /** More than `objectKeyLimit`. */
+  | { readonly kind: "tooManyKeys" }
   /** The pod's bundles refer to too many objects: this one was not read. */
   | { readonly kind: "beyondLimit" }
   /** The read failed. Only for objects of always-inject bundles: for named ones the whole request fails. */
   | { readonly kind: "unknown" };
 
-/** Objects that the bundles of one pod may refer to: each costs a request. */
+/** Objects that the bundles of one pod, and those of one namespace, may refer to: each costs a request and a watch. */
 export const referenceLimit = 256;
+
+/** Keys that one object may have. A Secret has room for a hundred thousand, and all of them are compared with those of others. */
+export const objectKeyLimit = 1_024;
+
+/** Files that one bundle, and all bundles of one pod, may give. The share driver has the same limit for a volume. */
+export const fileLimit = 4_096;
 
 /** A Secret or ConfigMap. */
 export interface ObjectIdentity {
@@ -95,6 +103,15 @@ export function filesOf(
   { items, prefix = "" }: Pick<Reference, "items" | "prefix">,
   keys: readonly string[],
 ): readonly KeyPath[] {
-  if (items !== undefined) return items.filter(({ key }) => keys.includes(key));
+  if (items !== undefined) {
+    const present = new Set(keys);
+    return items.filter(({ key }) => present.has(key));
+  }
   return keys.map((key) => ({ key, path: `${prefix}${key}` }));
+}
+
+/** What is known of an object whose keys are these; `undefined` when it does not exist. */
+export function keyFactsOf(keys: readonly string[] | undefined): KeyFacts {
+  if (keys === undefined) return { kind: "missing" };
+  return keys.length > objectKeyLimit ? { kind: "tooManyKeys" } : { kind: "keys", keys };
 }

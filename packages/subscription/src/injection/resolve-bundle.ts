@@ -4,8 +4,10 @@ import { unreachable } from "@quartermaster/runtime";
 import { type Problem, reasons } from "../reasons.ts";
 import {
   type Candidate,
+  fileLimit,
   type InjectionFacts,
   type KeyPath,
+  objectKeyLimit,
   type ObjectIdentity,
   type Purpose,
   type Reference,
@@ -120,6 +122,7 @@ function withSources(
   lookup: Lookup,
 ): Resolution {
   const sources: Source[] = [];
+  let files = 0;
   for (const reference of references) {
     const keys = keysOf(reference, lookup);
     if ("kind" in keys) return keys;
@@ -132,10 +135,19 @@ function withSources(
         reasons.bundleNotReady,
         `ClusterBundle "${bundle.candidate.name}" is not ready yet; retry`,
       );
-    sources.push(sourceOf(reference, keys.keys, share));
+    const source = sourceOf(reference, keys.keys, share);
+    files += source.files.length;
+    if (files > fileLimit) return { kind: "problem", problem: tooManyFiles };
+    sources.push(source);
   }
   return { kind: "resolved", bundle: { ...bundle, sources } };
 }
+
+/** Of one bundle, or of all together. */
+export const tooManyFiles: Problem = {
+  reason: reasons.tooManyKeys,
+  text: `the bundles of a pod may give it at most ${fileLimit} files; choose keys with items, or name fewer bundles`,
+};
 
 interface FoundKeys {
   readonly keys: readonly string[];
@@ -153,6 +165,8 @@ function keysOf({ object, items, isOptional }: Reference, { facts, call }: Looku
         reasons.tooManyReferences,
         `the bundles of a pod may refer to at most ${referenceLimit} objects; name fewer of them`,
       );
+    case "tooManyKeys":
+      return problem(reasons.tooManyKeys, `${call(object)} has more than ${objectKeyLimit} keys; split it`);
     case "forbidden":
       return problem(
         reasons.referenceForbidden,

@@ -2,9 +2,9 @@ import { canonicalJson } from "@quartermaster/runtime";
 
 import { type Problem, reasons } from "../reasons.ts";
 import { denyAnnotation } from "./choose-bundles.ts";
-import { type Candidate, type Purpose, referenceKey } from "./injection-facts.ts";
+import { type Candidate, fileLimit, type Purpose, referenceKey } from "./injection-facts.ts";
 import { volumeNames } from "./our-places.ts";
-import type { ResolvedBundle, Source } from "./resolve-bundle.ts";
+import { type ResolvedBundle, type Source, tooManyFiles } from "./resolve-bundle.ts";
 
 /** The bundles that are injected together, and their sources without doubles. */
 export interface Collected {
@@ -33,6 +33,8 @@ export class SourceCollection {
     const reserved = reservedOf(bundle);
     if (reserved !== undefined) return reserved;
     const fresh = bundle.sources.filter((source) => !this.#sources.has(identityOf(source)));
+    const files = fresh.reduce((sum, source) => sum + source.files.length, this.#files.size);
+    if (files > fileLimit) return tooManyFiles;
     const overlap = this.#overlapOf(bundle, fresh);
     if (overlap !== undefined) return problemOf(overlap, bundle.candidate);
     this.#bundles.push(bundle);

@@ -1,5 +1,6 @@
 import type { Bundle, ClusterBundle } from "@quartermaster/api";
 import {
+  byNamespace,
   type KubeObject,
   type Live,
   mappedFrom,
@@ -9,36 +10,67 @@ import {
   type Source,
 } from "@quartermaster/runtime";
 
+import { labelledLimit } from "../injection/choose-bundles.ts";
 import { isAlwaysInjected } from "../injection/decide-injection.ts";
+import type { Reference } from "../injection/injection-facts.ts";
+import { compareTexts, type Provider } from "./judge-keys.ts";
+import { withinLimits } from "./within-limits.ts";
+
+/** How bundles of a kind are compared. */
+export interface PeersOptions<O extends Bundle | ClusterBundle> {
+  /** References of a bundle that count for others. */
+  readonly referencesOf: (bundle: Live<O>) => readonly Reference[];
+}
+
+/** What is derived from all bundles of a namespace, or of the cluster; kept until one of them changes. */
+interface Place {
+  /** In the order of their names. The same list until something changes: results about it are kept by it. */
+  readonly providers: readonly Provider[];
+  /** Names of labelled bundles that come after those that are injected. */
+  readonly surplus: ReadonlySet<string>;
+  /** Uids of bundles beyond the limits of their namespace. */
+  readonly beyond: ReadonlySet<string>;
+}
 
 /**
- * Which bundles are injected together because of their label. A change of one of them concerns all the others of its namespace: a
- * conflict of keys begins or ends for both sides. A cache: what it lacks is reconciled by its own event.
+ * Which bundles are injected together because of their label: the first ones by name, as pods get them. A change of one of them concerns
+ * all the others: a conflict of keys begins or ends for both sides. What is derived is kept, so that an edit costs one pass over the
+ * bundles of a namespace instead of one for each of them.
  */
-export class AlwaysInjectPeers {
-  readonly #byNamespace = new Map<string, readonly ObjectRef[]>();
+export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
+  readonly #options: PeersOptions<O>;
+  readonly #places = new Map<string, Place>();
+  /** Outlives the place, because a change has to reach those who were concerned before it. A cache: what it lacks is reconciled by its own event. */
+  readonly #concerned = new Map<string, readonly ObjectRef[]>();
 
-  /** The others with the label, in the order of their names; none for a bundle without it. */
-  of<O extends Bundle | ClusterBundle>(own: Live<O>, store: ReadStore<O>): readonly Live<O>[] {
-    const place = placeOf(own);
-    const labelled = store
-      .list()
-      .filter((each) => isAlwaysInjected(each) && placeOf(each) === place)
-      .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
-    if (labelled.length === 0) this.#byNamespace.delete(place);
-    else
-      this.#byNamespace.set(
-        place,
-        labelled.map(({ metadata }) => refOf(metadata)),
-      );
-    return isAlwaysInjected(own) ? labelled.filter(({ metadata }) => metadata.uid !== own.metadata.uid) : [];
+  constructor(options: PeersOptions<O>) {
+    this.#options = options;
+  }
+
+  /** All bundles that are injected together with this one, itself included; none for a bundle that is not. */
+  of(own: Live<O>, store: ReadStore<O>): readonly Provider[] {
+    const { providers } = this.#place(own, store);
+    return isAlwaysInjected(own) && providers.some(({ name }) => name === own.metadata.name) ? providers : [];
+  }
+
+  /** Whether pods that name no bundle go without this one, although it has the label. */
+  isSurplus(own: Live<O>, store: ReadStore<O>): boolean {
+    return isAlwaysInjected(own) && this.#place(own, store).surplus.has(own.metadata.name);
+  }
+
+  /** Whether the namespace has more bundles or references than are served, and this one comes after them. */
+  isBeyondLimits(own: Live<O>, store: ReadStore<O>): boolean {
+    return this.#place(own, store).beyond.has(own.metadata.uid);
   }
 
   /** Brings the others back when a bundle with the label appears, changes or goes. */
-  watch<O extends Bundle | ClusterBundle>(source: Source<O>): MappedSource {
+  watch(source: Source<O>): MappedSource {
     return mappedFrom<O>(
       source,
-      (object) => (isAlwaysInjected(object) ? (this.#byNamespace.get(placeOf(object)) ?? []) : []),
+      (object) => {
+        this.#places.delete(placeOf(object));
+        return isAlwaysInjected(object) ? (this.#concerned.get(placeOf(object)) ?? []) : [];
+      },
       {
         changed: ({ metadata: { generation, labels, deletionTimestamp }, status }) => [
           generation,
@@ -48,6 +80,31 @@ export class AlwaysInjectPeers {
         ],
       },
     );
+  }
+
+  #place(own: Live<O>, store: ReadStore<O>): Place {
+    const place = placeOf(own);
+    const known = this.#places.get(place);
+    if (known !== undefined) return known;
+    const all = place === "" ? store.list() : store.listBy(byNamespace, place);
+    const beyond = place === "" ? new Set<string>() : withinLimits(all).beyond;
+    const labelled = all
+      .filter((each) => isAlwaysInjected(each))
+      .toSorted((one, other) => compareTexts(one.metadata.name, other.metadata.name));
+    const injected = labelled.slice(0, labelledLimit);
+    const made: Place = {
+      providers: injected
+        .filter(({ metadata }) => !beyond.has(metadata.uid))
+        .map((each) => ({ name: each.metadata.name, references: this.#options.referencesOf(each) })),
+      surplus: new Set(labelled.slice(labelledLimit).map(({ metadata }) => metadata.name)),
+      beyond,
+    };
+    this.#places.set(place, made);
+    // One more than are injected: it takes the place of one that goes.
+    const concerned = labelled.slice(0, labelledLimit + 1).map(({ metadata }) => refOf(metadata));
+    if (concerned.length === 0) this.#concerned.delete(place);
+    else this.#concerned.set(place, concerned);
+    return made;
   }
 }
 

@@ -1,16 +1,19 @@
 import type { ConditionUpdate, Why } from "@quartermaster/runtime";
 
 import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-reasons.ts";
-import { type Reference, referenceKey } from "../injection/injection-facts.ts";
+import { fileLimit, objectKeyLimit, type Reference, referenceKey } from "../injection/injection-facts.ts";
 import { describeObject, type KnownKeys } from "./known-keys.ts";
 
 /** The condition Invalid: whether every reference can be used. `problem` is undefined when all can. */
 export function judgeReferences(
   references: readonly Reference[],
   keys: KnownKeys,
-  { ownNamespace, ofAuthor }: JudgeOptions = {},
+  { ownNamespace, ofAuthor, ofLimits }: JudgeOptions = {},
 ): { readonly problem: Why | undefined; readonly condition: ConditionUpdate } {
+  if (ofLimits !== undefined)
+    return { problem: ofLimits, condition: abnormal(conditionTypes.invalid, ofLimits, allFound) };
   const found = references.flatMap((reference) => problemOf(reference, keys, ownNamespace) ?? []);
+  if (filesIn(references, keys) > fileLimit) found.push(tooManyFiles);
   const problem = mostUrgent(ofAuthor === undefined ? found : [ofAuthor, ...found], urgency);
   return { problem, condition: abnormal(conditionTypes.invalid, problem, allFound) };
 }
@@ -19,6 +22,8 @@ export function judgeReferences(
 export interface JudgeOptions {
   /** Of a Bundle, which may only name objects of its own namespace. */
   readonly ownNamespace?: string | undefined;
+  /** The bundle is not served: its objects were not read. */
+  readonly ofLimits?: Why | undefined;
   /** What the author of a ClusterBundle may not do. */
   readonly ofAuthor?: Why | undefined;
 }
@@ -33,8 +38,21 @@ const urgency = [
   bundleReasons.authorForbidden,
   bundleReasons.crossNamespaceReference,
   bundleReasons.referenceForbidden,
+  bundleReasons.tooManyKeys,
   bundleReasons.referenceNotFound,
 ];
+
+const tooManyFiles: Why = {
+  reason: bundleReasons.tooManyKeys,
+  message: `The objects of the bundle have more than ${fileLimit} keys, which is more than a pod may get. Choose keys with items, or split the bundle.`,
+};
+
+function filesIn(references: readonly Reference[], keys: KnownKeys): number {
+  return references.reduce((sum, { object, items }) => {
+    const known = keys.get(referenceKey(object));
+    return sum + (items?.length ?? (known?.kind === "keys" ? known.keys.length : 0));
+  }, 0);
+}
 
 const allFound: Why = { reason: bundleReasons.referencesFound, message: "All referenced objects exist." };
 
@@ -48,10 +66,16 @@ function problemOf(reference: Reference, keys: KnownKeys, ownNamespace: string |
   const known = keys.get(referenceKey(reference.object)) ?? { kind: "missing" };
   if (known.kind === "forbidden")
     return { reason: bundleReasons.referenceForbidden, message: grant(reference) };
+  if (known.kind === "tooManyKeys")
+    return {
+      reason: bundleReasons.tooManyKeys,
+      message: `${object} has more than ${objectKeyLimit} keys. Split it into several objects.`,
+    };
   if (reference.isOptional) return undefined;
   if (known.kind !== "keys")
     return { reason: bundleReasons.referenceNotFound, message: `${object} does not exist.` };
-  const missing = reference.items?.find(({ key }) => !known.keys.includes(key));
+  const present = new Set(known.keys);
+  const missing = reference.items?.find(({ key }) => !present.has(key));
   if (missing === undefined) return undefined;
   return { reason: bundleReasons.referenceNotFound, message: `${object} has no key "${missing.key}".` };
 }

@@ -1,6 +1,7 @@
 import {
   classify,
   type Context,
+  ExternalError,
   type InformerRequest,
   type Kind,
   type KubeObject,
@@ -10,6 +11,8 @@ import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 
 import {
   type KeyFacts,
+  keyFactsOf,
+  objectKeyLimit,
   type ObjectIdentity,
   type Reference,
   referenceKey,
@@ -18,26 +21,51 @@ import type { KnownKeys } from "./known-keys.ts";
 
 /**
  * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing
- * lists Secrets. Throws while a watch is not answered yet, after all of them have been opened.
+ * lists Secrets. Where all watches are taken, the object is read instead: `isPolled` then says that it has to be read again. Throws
+ * while a watch is not answered yet, after all of them have been opened.
  */
-export function readKeys(references: readonly Reference[], ctx: Pick<Context, "follow">): KnownKeys {
-  const known = new Map<string, KeyFacts>();
+export async function readKeys(
+  references: readonly Reference[],
+  ctx: Pick<Context, "follow" | "client" | "signal">,
+): Promise<{ readonly keys: KnownKeys; readonly isPolled: boolean }> {
+  const keys = new Map<string, KeyFacts>();
+  const unwatched: ObjectIdentity[] = [];
   const unanswered: unknown[] = [];
   for (const { object } of references) {
     const key = referenceKey(object);
-    if (known.has(key)) continue;
+    if (keys.has(key)) continue;
     const { kind, projection } = keyNamesOf(object);
     try {
-      const found = ctx.follow(kind, object, { projection });
-      known.set(key, found === undefined ? { kind: "missing" } : { kind: "keys", keys: found.keyNames });
+      keys.set(key, keyFactsOf(ctx.follow(kind, object, { projection })?.keyNames));
     } catch (error) {
-      if (classify(error) === "forbidden") known.set(key, { kind: "forbidden" });
+      if (error instanceof ExternalError) unwatched.push(object);
+      else if (classify(error) === "forbidden") keys.set(key, { kind: "forbidden" });
       else unanswered.push(error);
     }
   }
   if (unanswered.length > 0) throw unanswered[0];
-  return known;
+  for (const object of unwatched) keys.set(referenceKey(object), await readOnce(object, ctx));
+  return { keys, isPolled: unwatched.length > 0 };
 }
+
+/** Watches of other bundles take all room: what a watch would say, by one request. */
+async function readOnce(
+  object: ObjectIdentity,
+  { client, signal }: Pick<Context, "client" | "signal">,
+): Promise<KeyFacts> {
+  const { kind, namespace, name } = object;
+  try {
+    const limits = { signal, textLimitBytes: keyLimitBytes };
+    const found = await client.find(kind === "Secret" ? secrets : configMaps, { namespace, name }, limits);
+    return keyFactsOf(found === undefined ? undefined : keyNames.project(found).keyNames);
+  } catch (error) {
+    if (classify(error) !== "forbidden") throw error;
+    return { kind: "forbidden" };
+  }
+}
+
+/** Objects without a watch are read again after this long. */
+export const pollMs = 60_000;
 
 /** A watch of one object by its name, of which only the names of its keys are kept. */
 export function keyNamesOf({
@@ -70,7 +98,8 @@ export const keyNames = {
   textLimitBytes: keyLimitBytes,
   project: ({ apiVersion, kind, metadata, ...rest }: Live): KeyNames => {
     const { name, namespace, uid, resourceVersion } = metadata;
-    const names = [...keysIn(rest, "data"), ...keysIn(rest, "binaryData")];
+    // One more than may be used shows that there are too many; others are not even sorted.
+    const names = [...keysIn(rest, "data"), ...keysIn(rest, "binaryData")].slice(0, objectKeyLimit + 1);
     return {
       apiVersion,
       kind,

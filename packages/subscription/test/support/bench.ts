@@ -32,7 +32,7 @@ export interface BundleBench extends AsyncDisposable {
   readonly namespace: string;
   /** Who the controllers speak as. */
   readonly operator: string;
-  operate(options?: BundleControllersOptions): Promise<void>;
+  operate(options?: Omit<BenchOptions, "isOperating">): Promise<void>;
   /** A name that no other test has. */
   named(stem: string): string;
   /** Creates an object that goes at the end. */
@@ -55,11 +55,19 @@ export interface BundleBench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
+/** How the controllers run. */
+export interface BenchOptions extends BundleControllersOptions {
+  /** Whether they run from the start (default: true). */
+  readonly isOperating?: boolean;
+  /** Whether they serve Bundles of all namespaces, as far as these have the label of the bench. */
+  readonly isClusterWide?: boolean;
+}
+
 /** Sets it up with controllers running by default. */
 export async function setUpBench({
   isOperating = true,
   ...options
-}: BundleControllersOptions & { readonly isOperating?: boolean } = {}): Promise<BundleBench> {
+}: BenchOptions = {}): Promise<BundleBench> {
   const stack = new AsyncDisposableStack();
   const managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
@@ -82,10 +90,11 @@ export async function setUpBench({
     cluster,
     namespace,
     operator: operator.user,
-    operate: async (given = {}) => {
+    operate: async ({ isClusterWide = false, ...given } = {}) => {
       // Tests run at the same time with different settings: each looks after its own ClusterBundles.
       const clusterBundleSelector = `${ownLabel}=${namespace}`;
-      const controllers = bundleControllers({ namespace, clusterBundleSelector, ...given });
+      const scope = isClusterWide ? { bundleSelector: clusterBundleSelector } : { namespace };
+      const controllers = bundleControllers({ ...scope, clusterBundleSelector, ...given });
       const manager = managers.use(createManager({ transport, system: realSystem(), controllers }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });

@@ -4,7 +4,7 @@ import type { JsonPatchOperation } from "@quartermaster/runtime";
 import { chooseBundles } from "../../src/injection/choose-bundles.ts";
 import { decideInjection, isAlwaysInjected } from "../../src/injection/decide-injection.ts";
 import type { InjectionDecision } from "../../src/injection/injection-decision.ts";
-import type { InjectionFacts, KeyFacts } from "../../src/injection/injection-facts.ts";
+import { type InjectionFacts, type KeyFacts, keyFactsOf } from "../../src/injection/injection-facts.ts";
 import { type PodView, viewPod } from "../../src/injection/pod-view.ts";
 import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
 import { applyPatch } from "./json-patch.ts";
@@ -95,7 +95,7 @@ export function factsOf(world: World, pod: PodView): InjectionFacts {
 }
 
 function keyFacts(keys: readonly string[] | string): KeyFacts {
-  return typeof keys === "string" ? ({ kind: keys } as KeyFacts) : { kind: "keys", keys };
+  return typeof keys === "string" ? ({ kind: keys } as KeyFacts) : keyFactsOf(keys);
 }
 
 /** A pod as the API server sends it. */

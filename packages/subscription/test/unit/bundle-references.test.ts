@@ -42,7 +42,9 @@ describe("conditions of a Bundle", () => {
   ])("$name", ({ given, keys, want }) => {
     const bundle = aBundle({ entitlements: [{ optional: false, ...given }] });
     const accesses = { Role: [], RoleBinding: [] };
-    const { verdict } = firstAnswer(bundleRules(), { bundle, keys, peers: [], accesses }, new Date(0));
+    const limits = { isBeyond: false, isSurplus: false };
+    const seen = { bundle, keys, peers: [], accesses, limits, isPolled: false };
+    const { verdict } = firstAnswer(bundleRules(), seen, new Date(0));
     const [invalid] = verdict.conditions ?? [];
     expect(`${invalid?.status}/${invalid?.reason}`).toBe(want);
     expect(verdict.outcome.kind).toBe(want.startsWith("True") ? "stalled" : "settled");
@@ -85,7 +87,8 @@ describe("keys in conflict", () => {
       want: undefined,
     },
   ])("$name", ({ keys, peers, want }) => {
-    const { problem, condition } = judgeKeys({ kind: "Bundle", own, peers, keys: keysOf(keys) });
+    const all = peers.length === 0 ? [] : [own, ...peers];
+    const { problem, condition } = judgeKeys({ kind: "Bundle", own, peers: all, keys: keysOf(keys) });
     expect(condition.status).toBe(want === undefined ? "False" : "True");
     expect(problem?.message ?? "").toContain(want ?? "");
   });

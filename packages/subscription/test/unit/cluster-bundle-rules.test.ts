@@ -34,6 +34,8 @@ function seen({
     bundle,
     keys: keys ?? keysOf({ a: ["a.pem"] }),
     peers: [],
+    isPolled: false,
+    isSurplus: false,
     author,
     accesses: { Role: [], RoleBinding: [], ...accesses },
     shares: { profile: "seed", isStarting: false, wanted, owned: [], taken: new Set(), ...shares },
