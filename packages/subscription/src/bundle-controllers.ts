@@ -23,6 +23,8 @@ export interface BundleControllersOptions {
   readonly allowedClusterRoles?: readonly string[];
   /** ClusterRoles of ClusterBundles that name none (default: none). */
   readonly defaultClusterRoles?: readonly string[];
+  /** The CSI driver without which ClusterBundles are not ready (default: none). */
+  readonly driver?: string | undefined;
   /** Whether ClusterBundles without a recorded author share nothing (default: false). */
   readonly requireAuthor?: boolean | undefined;
   /** The webhook's service account, which gets a Role for the objects of each bundle (default: none gets one). */
@@ -52,6 +54,7 @@ function clusterBundles({
   clusterBundleSelector: labelSelector,
   requireAuthor,
   webhookAccount,
+  driver,
 }: BundleControllersOptions): Controller {
   return clusterBundleController({
     concurrency,
@@ -59,6 +62,7 @@ function clusterBundles({
     defaultClusterRoles,
     requireAuthor,
     webhookAccount,
+    driver,
     ...(profile === undefined ? {} : { profile }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
   });
@@ -127,6 +131,12 @@ export const bundlePermissions: readonly DomainPermission[] = [
     reason: "Whether Share APIs and samples of the console are served. Watched by name.",
     apiGroups: ["apiextensions.k8s.io"],
     resources: ["customresourcedefinitions"],
+    verbs: ["list", "watch"],
+  },
+  {
+    reason: "Whether a node has the driver that mounts Shares. Only names of drivers are kept.",
+    apiGroups: ["storage.k8s.io"],
+    resources: ["csinodes"],
     verbs: ["list", "watch"],
   },
   {

@@ -32,6 +32,7 @@ export const bundleReasons = {
   roleDoesNotAggregate: "RoleDoesNotAggregate",
   aggregated: "Aggregated",
   shareApiNotServed: "ShareApiNotServed",
+  driverNotRegistered: "DriverNotRegistered",
   shareApiServed: "ShareApiServed",
   shareApiStarting: "ShareApiStarting",
 } as const;

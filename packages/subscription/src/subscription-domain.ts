@@ -55,6 +55,7 @@ export function subscriptionDomain({
         defaultClusterRoles: settings.defaultClusterRoles,
         requireAuthor,
         webhookAccount,
+        driver: settings.driver,
         ...place,
       });
     },

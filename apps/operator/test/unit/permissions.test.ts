@@ -116,6 +116,7 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     "configmaps: get, list, watch",
     "subjectaccessreviews: create",
     "customresourcedefinitions: list, watch",
+    "csinodes: list, watch",
     ...shareWrites,
     ...grantsAndSamples,
     ...ownWrites,

@@ -5,6 +5,7 @@ import { conditionTypes } from "../bundle-reasons.ts";
 import { accessSources } from "../object-access/object-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import { roleSource } from "./desired-cluster-role.ts";
+import { waitingForDriver } from "./is-driver-registered.ts";
 import { type ClusterBundleSeen, type ClusterBundleSettings, observe, sharedReferences } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { type ClusterBundleAction, clusterBundleRules } from "./rules.ts";
@@ -36,6 +37,7 @@ export function clusterBundleController({
     reads: [...shareSources, roleSource],
     watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
     followLimit,
+    tracks: waitingForDriver,
     recipe: {
       conditionTypes: Object.values(conditionTypes),
       observe: async (bundle, ctx) => await observe(bundle, ctx, { settings, peers }),

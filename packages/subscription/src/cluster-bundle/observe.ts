@@ -12,6 +12,7 @@ import { readKeys } from "../references/read-keys.ts";
 import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
 import { type AuthorFacts, isPermitted, observeAuthor } from "./author.ts";
 import { clusterRoleName } from "./desired-cluster-role.ts";
+import { isDriverRegistered } from "./is-driver-registered.ts";
 import { type KnownShare, type NamedReference, nameShares } from "./share-names.ts";
 import {
   servedProfile,
@@ -27,6 +28,8 @@ export interface ClusterBundleSettings extends AggregationSettings {
   readonly requireAuthor?: boolean | undefined;
   /** The webhook's service account, which gets a Role for the objects of each bundle (default: none gets one). */
   readonly webhookAccount?: Account | undefined;
+  /** The CSI driver that has to be registered on a node (default: none has to be). */
+  readonly driver?: string | undefined;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
   readonly profile?: ShareProfile;
 }
@@ -46,6 +49,8 @@ export interface ClusterBundleSeen {
   readonly keys: KnownKeys;
   /** Objects are read at intervals, because all watches are taken. */
   readonly isPolled: boolean;
+  /** A node has the driver that mounts Shares. */
+  readonly hasDriver: boolean;
   /** It has the always-inject label and comes after those that pods get. */
   readonly isSurplus: boolean;
   /** Bundles that are injected together with this one, itself included. */
@@ -102,6 +107,7 @@ export async function observe(
     bundle,
     keys,
     isPolled,
+    hasDriver: await isDriverRegistered(settings.driver, ctx),
     isSurplus: peers.isSurplus(bundle, store),
     peers: others,
     author,

@@ -26,6 +26,7 @@ import { surplusOf } from "../references/within-limits.ts";
 import { aggregate } from "./aggregation.ts";
 import { authorProblem, isPermitted } from "./author.ts";
 import { clusterRoleName, desiredClusterRole, foreignParts, isOverridden } from "./desired-cluster-role.ts";
+import { driverMissing } from "./is-driver-registered.ts";
 import type { ClusterBundleSeen, ClusterBundleSettings, LiveShare } from "./observe.ts";
 import type { NamedReference } from "./share-names.ts";
 import {
@@ -55,7 +56,7 @@ export function clusterBundleRules(
   ];
 }
 
-type RuleSettings = Pick<ClusterBundleSettings, "allowedClusterRoles" | "webhookAccount">;
+type RuleSettings = Pick<ClusterBundleSettings, "allowedClusterRoles" | "webhookAccount" | "driver">;
 
 /** The watch of a new Share API opens at once. Until then a Share of somebody else would look absent. */
 function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undefined {
@@ -66,9 +67,9 @@ function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undef
 
 function shareObjects(
   seen: ClusterBundleSeen,
-  { allowedClusterRoles, webhookAccount }: RuleSettings,
+  { allowedClusterRoles, webhookAccount, driver }: RuleSettings,
 ): Verdict<ClusterBundleAction> {
-  const { bundle, keys, peers, shares, role, author } = seen;
+  const { bundle, keys, peers, role, author } = seen;
   const { name } = bundle.metadata;
   const all = referencesOf(bundle);
   const references = all.filter(({ object }) => isPermitted(author, object));
@@ -80,7 +81,7 @@ function shareObjects(
   const conflict = judgeKeys({ kind: "ClusterBundle", own: { name, references }, peers, keys });
   const { labels, condition: aggregation } = aggregate(role.roles, allowedClusterRoles, role.targets);
   const plan = planShares(seen);
-  const unavailable = shares.profile === undefined ? noShareApi : undefined;
+  const unavailable = driverProblem(seen, driver);
   const failed = takenNames(seen) ?? overriddenRole(seen);
   const conditions: readonly ConditionUpdate[] = [
     invalid.condition,
@@ -114,13 +115,12 @@ function shareObjects(
   return { actions: [], outcome, conditions, lanes: [shareLane, accessLane] };
 }
 
-/** Everything that can help is watched: references, Shares, roles, definitions. Only permissions of the author and polled objects are not. */
-function outcomeOf(
-  problem: Why | undefined,
-  { author, isPolled }: Pick<ClusterBundleSeen, "author" | "isPolled">,
-): Outcome {
-  const reviewMs = author.kind === "known" ? reviewAgainMs : undefined;
-  const recheckMs = isPolled ? pollMs : reviewMs;
+/**
+ * Everything that can help is watched: references, Shares, roles, definitions, drivers that are registered. Permissions of the author, drivers that
+ * go and polled objects are not.
+ */
+function outcomeOf(problem: Why | undefined, { isPolled }: Pick<ClusterBundleSeen, "isPolled">): Outcome {
+  const recheckMs = isPolled ? pollMs : reviewAgainMs;
   return problem === undefined ? settled(recheckMs) : stalled(problem, recheckMs);
 }
 
@@ -228,6 +228,14 @@ function roleActions(
   return [...cut, { kind: "applyRole", desired }];
 }
 
+function driverProblem(
+  { shares, hasDriver }: Pick<ClusterBundleSeen, "shares" | "hasDriver">,
+  driver: string | undefined,
+): Why | undefined {
+  if (shares.profile === undefined) return noShareApi;
+  return hasDriver || driver === undefined ? undefined : driverMissing(driver);
+}
+
 const noShareApi: Why = {
   reason: bundleReasons.shareApiNotServed,
   message:
@@ -235,7 +243,7 @@ const noShareApi: Why = {
 };
 const shareApiServed: Why = {
   reason: bundleReasons.shareApiServed,
-  message: "The cluster serves the Share API.",
+  message: "The cluster serves the Share API, and its driver is registered.",
 };
 const allShared: Why = {
   reason: bundleReasons.shared,

@@ -16,6 +16,7 @@ interface Given {
   readonly keys?: ClusterBundleSeen["keys"];
   readonly shares?: Partial<ClusterBundleSeen["shares"]>;
   readonly role?: Partial<ClusterBundleSeen["role"]>;
+  readonly hasDriver?: boolean;
   readonly author?: ClusterBundleSeen["author"];
   readonly accesses?: Partial<ClusterBundleSeen["accesses"]>;
 }
@@ -27,6 +28,7 @@ function seen({
   role,
   author = { kind: "notRequired" },
   accesses,
+  hasDriver = true,
 }: Given): ClusterBundleSeen {
   const bundle = aClusterBundle({ entitlements });
   const wanted = nameShares("cb", referencesOf(bundle), shares?.owned ?? []);
@@ -35,6 +37,7 @@ function seen({
     keys: keys ?? keysOf({ a: ["a.pem"] }),
     peers: [],
     isPolled: false,
+    hasDriver,
     isSurplus: false,
     author,
     accesses: { Role: [], RoleBinding: [], ...accesses },
@@ -45,7 +48,7 @@ function seen({
 
 function decide(given: Given): { readonly rule: string; readonly verdict: Verdict<ClusterBundleAction> } {
   const { rule, verdict } = firstAnswer(
-    clusterBundleRules({ allowedClusterRoles: ["admin", "edit", "view"] }),
+    clusterBundleRules({ allowedClusterRoles: ["admin", "edit", "view"], driver: "csi.example.com" }),
     seen(given),
     new Date(0),
   );
@@ -238,6 +241,11 @@ describe("what is written for a ClusterBundle", () => {
       name: "a role that is not allowed does not hold the bundle up",
       given: { role: { roles: ["cluster-admin"] } },
       want: { outcome: "settled", trueTypes: ["AggregationIneffective"] },
+    },
+    {
+      name: "[first-use/3] no node with the driver",
+      given: { hasDriver: false },
+      want: { outcome: "stalled", trueTypes: ["DriverUnavailable"] },
     },
     {
       name: "[security/119] an author who is not recorded although that is required",
