@@ -59,8 +59,16 @@ function stateOf(kind: string, { metadata, status }: Bundle | ClusterBundle): Bu
   const problems = conditions
     .filter(({ type, status: is }) => is === "True" && !summaries.includes(type))
     .map(({ type, reason, message }) => ({ type, reason, message }));
+  const ready = conditions.find(({ type }) => type === "Ready");
+  // A reason that no condition of its own has, e.g. a missing permission of the operator.
+  if (!isReady && ready !== undefined && !problems.some(({ reason }) => reason === ready.reason))
+    problems.unshift({ type: ready.type, reason: ready.reason, message: ready.message });
+  if (conditions.length === 0) problems.push({ type: "Ready", reason: "Unknown", message: noStatus });
   return { kind, name: metadata.name, isReady, problems };
 }
+
+const noStatus =
+  "No operator has reported on it. Check that the domain subscription runs and has its permissions: kubectl -n quartermaster get pods, docs/guides/in-a-cluster.md.";
 
 function textOf({ kind, name, isReady, problems }: BundleState): string {
   const lines = problems.map(({ type, reason, message }) => `  ${type}: ${reason}: ${message}`);

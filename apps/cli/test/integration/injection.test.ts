@@ -101,7 +101,7 @@ describe("qm bundle", () => {
     });
   });
 
-  test("status shows each bundle with its problems", async () => {
+  test("[first-use/9] status shows each bundle with its problems, also those of the operator itself", async () => {
     const path = `/apis/${group}/v1alpha1/namespaces/${namespace.name}/bundles/subscription`;
     const at = { lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 };
     const problem = { reason: "ReferenceNotFound", message: "Secret one does not exist." };
@@ -120,5 +120,23 @@ describe("qm bundle", () => {
     expect(out).toContain(
       "Bundle subscription  not ready\n  Invalid: ReferenceNotFound: Secret one does not exist.",
     );
+    const missing = { reason: "GrantForbidden", message: "Apply optional/subscription.yaml." };
+    const refused = [{ type: "Ready", status: "False", ...missing, ...at }];
+    await cluster.api.send({
+      method: "PATCH",
+      path: `${path}/status`,
+      body: { status: { observedGeneration: 1, conditions: refused } },
+      contentType: "application/merge-patch+json",
+    });
+    expect((await qm(["bundle", "status"])).out).toContain(
+      "Bundle subscription  not ready\n  Ready: GrantForbidden: Apply optional/subscription.yaml.",
+    );
+    await cluster.api.send({
+      method: "PATCH",
+      path: `${path}/status`,
+      body: { status: null },
+      contentType: "application/merge-patch+json",
+    });
+    expect((await qm(["bundle", "status"])).out).toContain("No operator has reported on it.");
   });
 });

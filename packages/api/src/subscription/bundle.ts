@@ -12,7 +12,7 @@ import { z } from "zod";
 import { conditions } from "../condition.ts";
 import {
   fewItems,
-  invalidColumns,
+  readyColumns,
   localReference,
   someReference,
   SUBSCRIPTION_GROUP,
@@ -56,7 +56,7 @@ export type Bundle = ObjectOf<typeof bundleSpec, typeof bundleStatus>;
 const version = {
   spec: bundleSpec,
   status: bundleStatus,
-  columns: [...invalidColumns, ...trailingColumns],
+  columns: [...readyColumns, ...trailingColumns],
 };
 
 /** Names the entitlements and repositories of one namespace that are injected into its pods. */

@@ -13,7 +13,7 @@ import { conditions } from "../condition.ts";
 import {
   clusterReference,
   fewItems,
-  invalidColumns,
+  readyColumns,
   namespaceName,
   objectName,
   someReference,
@@ -86,7 +86,7 @@ const version = {
   spec: clusterBundleSpec,
   status: clusterBundleStatus,
   columns: [
-    ...invalidColumns,
+    ...readyColumns,
     { name: "Shares", type: "string", jsonPath: ".status.shares[*].name" },
     ...trailingColumns,
   ],

@@ -102,9 +102,15 @@ export const ALWAYS_INJECT_LABEL = "subscription.openshift.io/always-inject";
 export const SUBSCRIPTION_GROUP = "subscription.openshift.io";
 
 /** Columns that both kinds of bundles have. */
-export const invalidColumns = [
-  { name: "Invalid", type: "string", jsonPath: '.status.conditions[?(@.type=="Invalid")].status' },
-  { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Invalid")].reason' },
+export const readyColumns = [
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  {
+    name: "Message",
+    type: "string",
+    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+    priority: 1,
+  },
 ] as const;
 
 /** Whether the bundle is injected without being named, and its age. */

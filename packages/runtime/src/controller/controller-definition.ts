@@ -54,6 +54,8 @@ export interface ControllerOptions<Obj extends KubeObject> {
   readonly tracks?: (object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[];
   /** Kinds that reconciles read, from their stores or by `Context.follow`: one watch serves all objects of such a kind. */
   readonly reads?: readonly Source[];
+  /** Kinds that we may be forbidden to watch: the controller works without them, and their stores are not synced then. */
+  readonly worksWithout?: readonly Kind[];
   /** Which events of our own kind matter (default: changes of the declaration). */
   readonly predicate?: Predicate<Obj>;
   /** A reconcile that takes longer is aborted and repeated (default: 60 s). */

@@ -55,7 +55,8 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Resolves once every informer has its first picture, or its kind is not served. */
   async settled(): Promise<void> {
-    for (const handle of this.#handles.values()) await handle.synced;
+    for (const [id, handle] of this.#handles)
+      await (this.#isDispensable(id) ? handle.firstResponse : handle.synced);
   }
 
   /** Resolves as `settled` does, or once the server has said which kinds we may not watch. */
@@ -65,8 +66,15 @@ export class SourceSet<Obj extends KubeObject> {
 
   /** Kinds that we may not watch: without them the controller does not work. */
   get forbidden(): readonly string[] {
-    const refused = [...this.#handles].filter(([, handle]) => handle.isForbidden);
+    const refused = [...this.#handles].filter(
+      ([id, handle]) => handle.isForbidden && !this.#isDispensable(id),
+    );
     return [...new Set(refused.map(([id]) => this.#kindNames.get(id) ?? id))];
+  }
+
+  #isDispensable(id: string): boolean {
+    const names = (this.#definition.worksWithout ?? []).map((kind) => nameOfKind(kind));
+    return names.includes(this.#kindNames.get(id) ?? "");
   }
 
   async release(): Promise<void> {

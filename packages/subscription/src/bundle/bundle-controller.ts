@@ -10,6 +10,7 @@ import {
   type Verdict,
   type Why,
 } from "@quartermaster/runtime";
+import { roleBindings, roles } from "@quartermaster/runtime/kinds";
 
 import { conditionTypes } from "../bundle-reasons.ts";
 import { labelledLimit } from "../injection/choose-bundles.ts";
@@ -68,6 +69,7 @@ export function bundleController({
     ...(namespace === undefined ? {} : { namespace }),
     ...selection,
     owns: accessSources,
+    worksWithout: [roles, roleBindings],
     watches: [peers.watch({ kind: bundle.kind, ...selection })],
     followLimit,
     recipe: {

@@ -1,5 +1,6 @@
 import { clusterBundle, type ClusterBundle } from "@quartermaster/api";
 import { type Controller, defineController } from "@quartermaster/runtime";
+import { clusterRoles, roleBindings, roles } from "@quartermaster/runtime/kinds";
 
 import { conditionTypes } from "../bundle-reasons.ts";
 import { accessSources } from "../object-access/object-access.ts";
@@ -38,6 +39,7 @@ export function clusterBundleController({
     watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
     followLimit,
     tracks: waitingForDriver,
+    worksWithout: [clusterRoles, roles, roleBindings],
     recipe: {
       conditionTypes: Object.values(conditionTypes),
       observe: async (bundle, ctx) => await observe(bundle, ctx, { settings, peers }),

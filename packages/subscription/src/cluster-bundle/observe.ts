@@ -80,6 +80,8 @@ export interface SeenRole {
   /** That of the bundle; undefined when there is none. */
   readonly live: Live<ClusterRole> | undefined;
   readonly isTaken: boolean;
+  /** Whether ClusterRoles can be watched. */
+  readonly isKnown: boolean;
   /** The roles to aggregate to, in order, with those that exist. */
   readonly roles: readonly string[];
   readonly targets: ReadonlyMap<string, ClusterRole | undefined>;
@@ -170,5 +172,11 @@ function observeRole(bundle: Live<ClusterBundle>, ctx: Context, settings: Cluste
   const roles = wantedRoles(bundle.spec.aggregateToClusterRoles, settings);
   const targets = new Map(roles.map((name) => [name, ctx.follow(clusterRoles, { name })]));
   const isTaken = live !== undefined && !isControlledBy(live, bundle);
-  return { live: isTaken ? undefined : live, isTaken, roles, targets };
+  return {
+    live: isTaken ? undefined : live,
+    isTaken,
+    isKnown: ctx.store(clusterRoles).isSynced,
+    roles,
+    targets,
+  };
 }

@@ -51,12 +51,26 @@ export function clusterBundleRules(
   settings: RuleSettings,
 ): readonly Rule<ClusterBundleSeen, ClusterBundleAction>[] {
   return [
+    { name: "permissionsMissing", answer: permissionsMissing },
     { name: "shareApiStarting", answer: shareApiStarting },
     { name: "share", answer: (seen) => shareObjects(seen, settings) },
   ];
 }
 
 type RuleSettings = Pick<ClusterBundleSettings, "allowedClusterRoles" | "webhookAccount" | "driver">;
+
+/** Without ClusterRoles the bundle cannot be used by any pod, and one of another client would look absent. */
+function permissionsMissing({ role }: ClusterBundleSeen): Verdict<never> | undefined {
+  if (role.isKnown) return undefined;
+  const message =
+    "The operator may not watch and write ClusterRoles, by which pods get the permission to use the bundle. Apply config/rbac-limited/optional/subscription.yaml.";
+  const why = { reason: bundleReasons.grantForbidden, message };
+  return {
+    actions: [],
+    outcome: stalled(why, pollMs),
+    conditions: [abnormal(conditionTypes.shareSyncFailed, why, allShared)],
+  };
+}
 
 /** The watch of a new Share API opens at once. Until then a Share of somebody else would look absent. */
 function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undefined {

@@ -32,7 +32,7 @@ export interface BundleBench extends AsyncDisposable {
   readonly namespace: string;
   /** Who the controllers speak as. */
   readonly operator: string;
-  operate(options?: Omit<BenchOptions, "isOperating">): Promise<void>;
+  operate(options?: Omit<BenchOptions, "isOperating" | "isLimited">): Promise<void>;
   /** A name that no other test has. */
   named(stem: string): string;
   /** Creates an object that goes at the end. */
@@ -59,6 +59,8 @@ export interface BundleBench extends AsyncDisposable {
 export interface BenchOptions extends BundleControllersOptions {
   /** Whether they run from the start (default: true). */
   readonly isOperating?: boolean;
+  /** Whether they have the limited permissions only: no Secrets, no Roles, no ClusterRoles. */
+  readonly isLimited?: boolean;
   /** Whether they serve Bundles of all namespaces, as far as these have the label of the bench. */
   readonly isClusterWide?: boolean;
 }
@@ -66,6 +68,7 @@ export interface BenchOptions extends BundleControllersOptions {
 /** Sets it up with controllers running by default. */
 export async function setUpBench({
   isOperating = true,
+  isLimited = false,
   ...options
 }: BenchOptions = {}): Promise<BundleBench> {
   const stack = new AsyncDisposableStack();
@@ -74,10 +77,11 @@ export async function setUpBench({
   const { client } = stack.use(connect(cluster.admin));
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "bundles"));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
+  const permissions = bundlePermissions.filter(({ isOptional }) => !isLimited || isOptional !== true);
   const operator = await makeIdentity(cluster.api, cluster.admin, {
     namespace,
     name: "operator",
-    clusterRules: [...bundlePermissions, events].map(({ apiGroups, resources, verbs }) => ({
+    clusterRules: [...permissions, events].map(({ apiGroups, resources, verbs }) => ({
       apiGroups,
       resources,
       verbs,

@@ -42,7 +42,7 @@ function seen({
     author,
     accesses: { Role: [], RoleBinding: [], ...accesses },
     shares: { profile: "seed", isStarting: false, wanted, owned: [], taken: new Set(), ...shares },
-    role: { live: undefined, isTaken: false, roles: [], targets: new Map(), ...role },
+    role: { live: undefined, isTaken: false, isKnown: true, roles: [], targets: new Map(), ...role },
   };
 }
 
@@ -125,6 +125,14 @@ describe("what our other accounts may read for a ClusterBundle", () => {
       expect(accessesOf(decide(given).verdict)).toEqual(want);
     },
   );
+});
+
+test("[first-use/9] without permission to watch ClusterRoles nothing is written, and the remedy is named", () => {
+  const { rule, verdict } = decide({ role: { isKnown: false } });
+  expect(rule).toBe("permissionsMissing");
+  expect(verdict.lanes ?? []).toEqual([]);
+  expect(verdict.outcome).toMatchObject({ kind: "stalled" });
+  expect(JSON.stringify(verdict)).toContain("config/rbac-limited/optional/subscription.yaml");
 });
 
 describe("what is written for a ClusterBundle", () => {
