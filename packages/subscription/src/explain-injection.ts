@@ -10,6 +10,7 @@ import {
 
 import { type FactReaders, gatherFacts } from "./facts/gather-facts.ts";
 import { KeyIndex } from "./facts/key-index.ts";
+import { annotationWarnings } from "./injection/annotation-warnings.ts";
 import { decideInjection } from "./injection/decide-injection.ts";
 import { viewPod } from "./injection/pod-view.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
@@ -22,6 +23,8 @@ export interface ExplainOptions {
   readonly namespace: string;
   readonly system: Pick<System, "monotonicMs">;
   readonly signal: AbortSignal;
+  /** The Deployment or other workload that describes the pod: annotations on it are warned about (default: none). */
+  readonly workload?: unknown;
   /** (default: the defaults of the configuration file) */
   readonly settings?: SubscriptionSettings;
 }
@@ -49,10 +52,11 @@ export async function explainInjection(pod: unknown, options: ExplainOptions): P
   const view = viewPod(pod);
   const facts = await gatherFacts({ pod: view, namespace, signal }, readers);
   const { result, reason, admission } = decideInjection(view, facts, settings);
+  const ofKeys = annotationWarnings(pod, options.workload);
   if (admission.kind === "deny")
-    return { result, reason, message: admission.message, warnings: [], patch: [] };
+    return { result, reason, message: admission.message, warnings: ofKeys, patch: [] };
   const { warnings = [], patch = [] } = admission;
-  return { result, reason, message: "", warnings, patch };
+  return { result, reason, message: "", warnings: [...ofKeys, ...warnings], patch };
 }
 
 async function liveReaders({ client, namespace, system, signal }: ExplainOptions): Promise<FactReaders> {

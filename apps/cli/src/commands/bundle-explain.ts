@@ -40,7 +40,7 @@ export const bundleExplainCommand: Command = {
   run: async (invocation, context) => {
     const file = invocation.text("file");
     if (file === undefined) throw usageError("required flag --file not set");
-    const { pod, title, namespace: stated } = await podOfFile(file, context);
+    const { pod, workload, title, namespace: stated } = await podOfFile(file, context);
     await using cluster = await connect(invocation, context);
     const namespace = invocation.text("namespace") ?? stated ?? cluster.namespace;
     const { system, signal } = context;
@@ -54,7 +54,14 @@ export const bundleExplainCommand: Command = {
         context.terminal.note(`note: ${text}`);
       },
     });
-    const explanation = await explainInjection(pod, { client, namespace, system, signal, settings });
+    const explanation = await explainInjection(pod, {
+      client,
+      namespace,
+      system,
+      signal,
+      settings,
+      workload,
+    });
     const text = explanationText(`${title} in namespace ${namespace}`, explanation);
     print(context.terminal, invocation.format, { data: explanation, text });
     return explanation.result === "rejected" ? exitCode.failed : exitCode.ok;
@@ -63,6 +70,8 @@ export const bundleExplainCommand: Command = {
 
 interface PodInFile {
   readonly pod: JsonObject;
+  /** What describes the pod; undefined for a Pod. */
+  readonly workload: JsonObject | undefined;
   readonly title: string;
   readonly namespace: string | undefined;
 }
@@ -85,10 +94,11 @@ function podIn(object: unknown): PodInFile | undefined {
   const template =
     fieldOf(fieldOf(fieldOf(spec, "jobTemplate"), "spec"), "template") ?? fieldOf(spec, "template");
   const pod = kind === "Pod" ? object : template;
-  if (!isJsonObject(pod)) return undefined;
+  if (!isJsonObject(pod) || !isJsonObject(object)) return undefined;
   const metadata = fieldOf(object, "metadata");
   const title = `${kind} ${textOf(metadata, "name") ?? "without a name"}`;
-  return { pod, title, namespace: textOf(metadata, "namespace") };
+  const workload = kind === "Pod" ? undefined : object;
+  return { pod, workload, title, namespace: textOf(metadata, "namespace") };
 }
 
 function explanationText(title: string, explanation: InjectionExplanation): string {

@@ -91,6 +91,20 @@ describe("qm bundle", () => {
     });
   });
 
+  test("[first-use/14] explain warns about a misspelled annotation, and about one on the Deployment", async () => {
+    const workload = JSON.stringify({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "shop", annotations: { [`${group}/inject-bundle`]: "subscription" } },
+      spec: {
+        template: { metadata: { annotations: { [`${group}/inject-clusterbundle`]: "x" } }, spec: pod.spec },
+      },
+    });
+    const { out } = await qm(["bundle", "explain", "-f", "-"], workload);
+    expect(out).toContain(`did you mean ${group}/inject-cluster-bundle?`);
+    expect(out).toContain(`annotation ${group}/inject-bundle has no effect here; set it on the pod template`);
+  });
+
   test("explain asks for a file with one pod", async () => {
     expect(await qm(["bundle", "explain"])).toMatchObject({ code: 2 });
     expect(await qm(["bundle", "explain", "-f", "-"], '{"apiVersion":"v1","kind":"Service"}')).toMatchObject({
