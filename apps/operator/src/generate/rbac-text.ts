@@ -1,3 +1,5 @@
+import { stolenToken } from "./stolen-token.ts";
+
 /** One rule with the reason that stands above it. */
 export interface RbacRule {
   readonly reason: string;
@@ -79,9 +81,11 @@ function labelLines(labels: Readonly<Record<string, string>>): readonly string[]
   return lines.length === 0 ? [] : ["  labels:", ...lines];
 }
 
-function ruleLines({ reason, apiGroups, resources, resourceNames, verbs }: RbacRule): readonly string[] {
+function ruleLines(rule: RbacRule): readonly string[] {
+  const { reason, apiGroups, resources, resourceNames, verbs } = rule;
   return [
     ...commentLines(reason, "  "),
+    ...commentLines(stolenToken(rule), "  "),
     `  - apiGroups: ${listText(apiGroups)}`,
     `    resources: ${listText(resources)}`,
     ...(resourceNames === undefined ? [] : [`    resourceNames: ${listText(resourceNames)}`]),

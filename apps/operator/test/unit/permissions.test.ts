@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
+import { stolenToken } from "../../src/generate/stolen-token.ts";
+
 const repository = join(import.meta.dirname, "../../../..");
 const texts = z.array(z.string());
 const role = z.object({
@@ -160,4 +162,23 @@ test.each(limited)("%s has no wildcards, gives a reason for each rule, and reads
     const readable = verbs.includes("get") ? resources : [];
     expect(readable.filter((name) => name.includes("/"))).toEqual([]);
   }
+});
+
+test.each([...limited, "config/rbac/operator.yaml", "config/rbac/webhook.yaml", "deploy/share-driver.yaml"])(
+  "%s says above each rule what a stolen token gives",
+  (path) => {
+    const lines = read(path).split("\n");
+    const begins = lines.flatMap((line, index) => (line.startsWith("  - apiGroups:") ? [index] : []));
+    expect(begins.length).toBeGreaterThan(0);
+    for (const index of begins) {
+      const above = lines.slice(0, index);
+      const comment = above.slice(above.findLastIndex((line) => !line.startsWith("  #")) + 1).join("\n");
+      expect(comment, `${path}:${index + 1}`).toMatch(/# Stolen token: [a-z]/);
+    }
+  },
+);
+
+test("a rule without such a line is not generated", () => {
+  const rule = { apiGroups: [""], resources: ["nodes"], verbs: ["get"] };
+  expect(() => stolenToken(rule)).toThrow("no line says what a stolen token gives by get on nodes");
 });
