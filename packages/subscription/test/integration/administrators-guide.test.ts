@@ -16,7 +16,7 @@ const execute = promisify(execFile);
 /** What each block of the guide prints, in the guide's order. */
 const prints: readonly RegExp[] = [
   /secret\/etc-pki-entitlement created\nclusterbundle\S* created\nclusterbundle\S* condition met/,
-  /rhel +False +ReferencesFound +rhel-subscription-entitlement[^]*rhel-subscription-bundle/,
+  /rhel +True +Settled +rhel-subscription-entitlement[^]*rhel-subscription-bundle/,
   /rolebinding\S* created/,
   /labeled/,
   /deleted/,
