@@ -14,6 +14,7 @@ import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { protectionLane } from "./deletion/protection-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
+import { firstTen } from "./first-ten.ts";
 import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
@@ -69,7 +70,10 @@ const invalidSpec: ClusterRule = {
   answer: (seen, now) => {
     const [first] = seen.issues;
     if (first === undefined) return undefined;
-    const all = seen.issues.map(({ path, message }) => `${path} ${message}`).join("; ");
+    const all = firstTen(
+      seen.issues.map(({ path, message }) => `${path} ${message}`),
+      "; ",
+    );
     return stops(seen, stalled({ reason: first.reason, message: `${all}.` }), now);
   },
 };
@@ -87,7 +91,7 @@ const nameClash: ClusterRule = {
           stalled(
             {
               reason: searchReasons.nameClash,
-              message: `These names are needed and belong to others: ${seen.takenNames.slice(0, 10).join(", ")}. Rename the cluster or the pool, or remove them.`,
+              message: `These names are needed and belong to others: ${firstTen(seen.takenNames)}. Rename the cluster or the pool, or remove them.`,
             },
             nameRecheckMs,
           ),

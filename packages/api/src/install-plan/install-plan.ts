@@ -2,6 +2,7 @@ import { cel, defineCustomResource, int32, listMap } from "@quartermaster/runtim
 import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectName } from "../object-name.ts";
 import { immutableInPlan, planIsImmutable } from "./immutable-in-plan.ts";
 import { installPlanStatus } from "./install-plan-status.ts";
 import { planLifecycle } from "./lifecycle.ts";
@@ -11,7 +12,7 @@ import { transformation } from "./transformation.ts";
 const replaces = z.strictObject({
   plans: listMap(
     z.strictObject({
-      name: z.string().min(1).max(253).describe("Name of the plan. At most 253 characters."),
+      name: objectName().describe("Name of the plan. At most 253 characters."),
     }),
     ["name"],
   )

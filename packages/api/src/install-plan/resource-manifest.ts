@@ -3,6 +3,7 @@ import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
+import { objectName } from "../object-name.ts";
 import { objectIdentity } from "./stage.ts";
 
 /** No `format: byte`: combined with a CEL rule, the API server accepts only the URL-safe alphabet and rejects `+` and `/`. */
@@ -28,7 +29,7 @@ export const resourceManifestSpec = cel(
       .describe("Compression of data. Required if data is set, otherwise not allowed."),
     secretKeyRef: z
       .strictObject({
-        name: z.string().min(1).max(253).describe("Name of the Secret. At most 253 characters."),
+        name: objectName().describe("Name of the Secret. At most 253 characters."),
         key: z
           .string()
           .min(1)

@@ -1,6 +1,7 @@
 import { atomicList, cel, embedded, int32, listMap, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { anyObjectName, namespaceNameOrEmpty, objectName } from "../object-name.ts";
 import { resourceLifecycle } from "./lifecycle.ts";
 
 /** A DNS label (RFC 1123). */
@@ -14,20 +15,14 @@ export const dnsLabel = z
 export const objectIdentity = z.strictObject({
   apiVersion: z.string().min(1).max(317).describe("API version of the object. At most 317 characters."),
   kind: z.string().min(1).max(63).describe("Kind of the object. At most 63 characters."),
-  namespace: z
-    .string()
-    .max(63)
+  namespace: namespaceNameOrEmpty()
     .optional()
     .describe("Namespace of the object; not set if it is cluster-scoped. At most 63 characters."),
-  name: z.string().min(1).max(253).describe("Name of the object. At most 253 characters."),
+  name: anyObjectName().describe("Name of the object. At most 253 characters."),
 });
 
 const manifestRef = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(253)
-    .describe("Name of a ResourceManifest in the plan's namespace. At most 253 characters."),
+  name: objectName().describe("Name of a ResourceManifest in the plan's namespace. At most 253 characters."),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)

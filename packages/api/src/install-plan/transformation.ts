@@ -1,6 +1,7 @@
 import { atomicList, cel, int32 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { anyObjectName, namespaceNameOrEmpty } from "../object-name.ts";
 import { dnsLabel } from "./stage.ts";
 
 const labelSelector = z.string().min(1).max(1024);
@@ -13,14 +14,12 @@ const from = cel(
       .max(317)
       .describe("API version of the objects to delete. At most 317 characters."),
     kind: z.string().min(1).max(63).describe("Kind of the objects to delete. At most 63 characters."),
-    namespace: z
-      .string()
-      .max(63)
+    namespace: namespaceNameOrEmpty()
       .optional()
       .describe(
         "Namespace of the objects to delete. Defaults to the plan's namespace, also if empty. Another namespace requires scope: Cluster. At most 63 characters.",
       ),
-    names: atomicList(z.string().min(1).max(253))
+    names: atomicList(anyObjectName())
       .min(1)
       .max(50)
       .optional()
@@ -63,7 +62,7 @@ const to = z.strictObject({
     z.strictObject({
       stage: dnsLabel.describe("Stage of the resource. A DNS label of at most 63 characters."),
       kind: z.string().min(1).max(63).describe("Kind of the resource. At most 63 characters."),
-      name: z.string().min(1).max(253).describe("Name of the resource. At most 253 characters."),
+      name: anyObjectName().describe("Name of the resource. At most 253 characters."),
     }),
   )
     .max(50)

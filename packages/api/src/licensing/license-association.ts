@@ -11,6 +11,7 @@ import {
 import { z } from "zod";
 
 import { conditions } from "../condition.ts";
+import { namespaceNameOrEmpty } from "../object-name.ts";
 import { licenseUid, objectName } from "./license-fields.ts";
 import { LICENSING_GROUP } from "./license-names.ts";
 
@@ -42,7 +43,7 @@ const licenseAssociationSpec = z.strictObject({
     ),
   source: z
     .strictObject({
-      namespace: z.string().max(63).describe("Namespace of the EnterpriseLicense."),
+      namespace: namespaceNameOrEmpty().describe("Namespace of the EnterpriseLicense."),
       name: objectName.describe("Name of the EnterpriseLicense."),
       uid: licenseUid.describe("Identifier of the EnterpriseLicense."),
       since: timestamp().describe("Since when the cluster has a licence of it."),

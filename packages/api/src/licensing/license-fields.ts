@@ -1,14 +1,11 @@
 import { cel, int32, int64, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectName as dnsSubdomain } from "../object-name.ts";
 import { licenseTypes } from "./license-type.ts";
 
 /** The name of a Secret, a licence or a cluster. */
-export const objectName = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+export const objectName: z.ZodString = dnsSubdomain();
 
 /** Identifier of a licence. It is also a key of Secrets, which limits its characters. */
 export const licenseUid = z

@@ -1,6 +1,7 @@
 import { duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectNameOrEmpty } from "../object-name.ts";
 import { monitoring } from "./monitoring.ts";
 import { claimRetention, nodePool } from "./node-pool.ts";
 import { additionalVolumes, keystore, podFields, secretReference, settings, size } from "./pod-fields.ts";
@@ -87,7 +88,7 @@ const general = z
     persistentVolumeClaimRetentionPolicy: claimRetention,
     pluginsList: plugins.describe("Plugins that are installed at start."),
     ...podFields.contexts,
-    serviceAccount: z.string().max(253).optional().describe("ServiceAccount of the pods."),
+    serviceAccount: objectNameOrEmpty().optional().describe("ServiceAccount of the pods."),
     serviceName: z.string().min(1).max(63).describe("Name of the Service for clients."),
     setVMMaxMapCount: z
       .boolean()

@@ -1,6 +1,7 @@
 import { atomicList, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectNameOrEmpty } from "../object-name.ts";
 import { podFields, secretName, secretReference } from "./pod-fields.ts";
 
 const relabelings = atomicList(raw()).optional().describe("Rules as in a ServiceMonitor.");
@@ -30,9 +31,7 @@ const monitoringStack = z
       .regex(/^[1-9][0-9]{0,4}[hdw]$/)
       .default("15d")
       .describe("How long Prometheus keeps figures."),
-    claimName: z
-      .string()
-      .max(253)
+    claimName: objectNameOrEmpty()
       .optional()
       .describe("PersistentVolumeClaim for the figures. Left out: they go with the pod."),
     prometheus: stackPart.describe("Prometheus."),

@@ -1,6 +1,7 @@
 import { cel, int32, intOrString, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectNameOrEmpty } from "../object-name.ts";
 import { autoscaling, managersStay } from "./autoscaling.ts";
 import { podFields, probes, settings, size } from "./pod-fields.ts";
 
@@ -16,9 +17,7 @@ const persistence = z
           .describe("Access modes of the volume. Defaults to ReadWriteOnce."),
         annotations: map(z.string()).optional().describe("Annotations of the claims."),
         labels: map(z.string()).optional().describe("Labels of the claims."),
-        storageClass: z
-          .string()
-          .max(253)
+        storageClass: objectNameOrEmpty()
           .optional()
           .describe("StorageClass of the claims. Defaults to the cluster's default."),
       })

@@ -1,6 +1,8 @@
 import { cel, int32, intOrString, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
+import { objectNameOrEmpty } from "../object-name.ts";
+
 /**
  * Fields of pods. They are kept as they are and checked by the API server when the pod template is built: a copy of Kubernetes' own
  * schema would make the CRD too large for `kubectl apply`.
@@ -12,7 +14,7 @@ const podLevel = {
   hostAliases: z.array(raw()).optional().describe("Entries of the pods' hosts file, as in a pod's spec."),
   labels: map(z.string()).optional().describe("Labels of the pods, besides those of the operator."),
   nodeSelector: map(z.string()).optional().describe("Labels of the machines that the pods may run on."),
-  priorityClassName: z.string().max(253).optional().describe("PriorityClass of the pods."),
+  priorityClassName: objectNameOrEmpty().optional().describe("PriorityClass of the pods."),
   resources: raw().optional().describe("Requests and limits of the container, as in a pod's spec."),
   tolerations: z.array(raw()).optional().describe("Tolerations of the pods, as in a pod's spec."),
 };
@@ -43,7 +45,7 @@ export const podFields = { podLevel, spread, contexts, images };
 
 /** Name of a Secret; empty is the same as absent. */
 export function secretName(): z.ZodOptional<z.ZodString> {
-  return z.string().max(253).optional().describe("Name of the object, in the namespace of the cluster.");
+  return objectNameOrEmpty().optional().describe("Name of the object, in the namespace of the cluster.");
 }
 
 /** A reference to a Secret of the same namespace. */

@@ -121,7 +121,7 @@ export class FollowedWatches {
   #single(following: Following, { kind, ref, view }: FollowRequest): KubeObject | undefined {
     const { name, namespace } = ref;
     const scope = kind.scope === "Cluster" || namespace === undefined ? {} : { namespace };
-    const request = { kind, fieldSelector: `metadata.name=${name}`, ...scope, ...view };
+    const request = { kind, fieldSelector: `metadata.name=${escaped(name)}`, ...scope, ...view };
     const { handle } = this.#watch(following, request, true);
     const what = `${nameOfKind(kind)} ${keyOf(ref)}`;
     if (handle.isForbidden) {
@@ -197,6 +197,11 @@ export class FollowedWatches {
     for (const follower of this.#refused) this.#options.wake(follower);
     this.#refused.clear();
   }
+}
+
+/** A name that a tenant wrote must not become another selector, or one that the server refuses for ever. */
+function escaped(name: string): string {
+  return name.replaceAll(/[\\,=]/g, "\\$&");
 }
 
 /** What one reconcile follows. Most follow nothing: for those nothing is made. */

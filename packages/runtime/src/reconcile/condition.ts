@@ -40,12 +40,15 @@ export function conditionsFor({
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
     return {
       ...condition,
-      message: printable(condition.message),
+      message: printable(condition.message).slice(0, longestMessage),
       lastTransitionTime,
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     };
   });
 }
+
+/** As in every schema of conditions: a longer one would keep the whole status from being written. */
+const longestMessage = 32_768;
 
 type Answer = Omit<ConditionUpdate, "type">;
 

@@ -1,6 +1,7 @@
 import { settled, waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
+import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -38,7 +39,7 @@ const awaitMaterial: LaneRule = {
     const isOurs = missing.every((what) => what.startsWith("own "));
     return awaits(
       searchReasons.awaitingMaterial,
-      `No pod is started before ${missing.map((what) => what.replace(/^own /, "")).join(", ")} ${missing.length === 1 ? "is" : "are"} there.`,
+      `No pod is started before ${firstTen(missing.map((what) => what.replace(/^own /, "")))} ${missing.length === 1 ? "is" : "are"} there.`,
       { actor: isOurs ? "operator" : "user" },
     );
   },

@@ -129,9 +129,20 @@ function blockersOf(decisions: readonly LaneDecision[]): NonNullable<ClusterStat
   return decisions.flatMap(({ lane, rule, outcome, actor }) =>
     outcome.kind === "settled"
       ? []
-      : [{ lane, rule, ...outcome.why, ...(actor === undefined ? {} : { actor }) }],
+      : [
+          {
+            lane,
+            rule,
+            reason: outcome.why.reason,
+            message: outcome.why.message.slice(0, longestMessage),
+            ...(actor === undefined ? {} : { actor }),
+          },
+        ],
   );
 }
+
+/** As the schema says: a longer one would keep the whole status from being written. */
+const longestMessage = 4096;
 
 function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> {
   const { material } = seen;

@@ -4,6 +4,7 @@ import { digestOf, settled, withoutFields } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { SecurityEntityType } from "../engine/engine-client.ts";
+import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -51,7 +52,7 @@ const unreadableFiles: LaneRule = {
       ? undefined
       : refuses(
           searchReasons.securityRefused,
-          `Secret ${cluster.security.securityConfigSecret ?? ""}: ${files.faults.join("; ")}. Nothing of it is applied.`,
+          `Secret ${cluster.security.securityConfigSecret ?? ""}: ${firstTen(files.faults, "; ")}. Nothing of it is applied.`,
         ),
 };
 
