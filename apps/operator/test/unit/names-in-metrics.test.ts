@@ -16,7 +16,7 @@ describe("[security/112] names of objects in metrics", () => {
       Object.entries(labels).flatMap(([label, value]) => (/^[^/]+\/[^/]+/.test(value) ? [label] : [])),
     );
     const introduction = readFileSync(reference, "utf8").split("\n## ")[0] ?? "";
-    const documented = [...introduction.matchAll(/`(license|cluster|pool)`/g)].map(([, label]) => label);
+    const documented = [...introduction.matchAll(/`(license|cluster|pool)`/g)].map(([, label = ""]) => label);
     expect([...new Set(named)].toSorted()).toEqual(["cluster", "license", "pool"]);
     expect(documented.toSorted()).toEqual(["cluster", "license", "pool"]);
   });

@@ -171,11 +171,16 @@ export interface ContainerStatus {
   readonly name: string;
   readonly ready: boolean;
   readonly restartCount: number;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly running?: { readonly startedAt?: string };
-    readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
-  };
+  readonly state?: ContainerStateFacts;
+  /** How it was before its last start. */
+  readonly lastState?: ContainerStateFacts;
+}
+
+/** One of the three: it waits, runs or has ended. */
+interface ContainerStateFacts {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string };
+  readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
 }
 
 /** `core/v1` PersistentVolumeClaim. */

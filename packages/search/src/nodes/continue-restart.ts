@@ -137,6 +137,7 @@ export function awaitBack(
   if (!isBack)
     return awaitsStep(operation, "Await", {
       actions: now.getTime() - since < backPatienceMs ? [] : undoing(seen, operation),
+      trouble: seen.pods.find(({ name }) => name === operation.node)?.trouble,
     });
   return isUndone(seen, operation)
     ? undefined

@@ -36,11 +36,12 @@ export function intends(operation: Operation): LaneAnswer {
 export function awaitsStep(
   operation: Operation,
   step: Operation["step"],
-  { actions = [], changes = {} }: StepOptions = {},
+  { actions = [], changes = {}, trouble }: StepOptions = {},
 ): LaneAnswer {
   const next = { ...operation, ...changes, step };
-  const actor = actors[step];
-  const answer = awaits(reasonOf(next), messageOf(next), { actor, actions, retryAfterMs: lookAgainMs });
+  const actor = trouble === undefined ? actors[step] : "user";
+  const message = trouble === undefined ? messageOf(next) : `${messageOf(next)} ${next.node}: ${trouble}.`;
+  const answer = awaits(reasonOf(next), message, { actor, actions, retryAfterMs: lookAgainMs });
   return { ...answer, intent: { operation: next } };
 }
 
@@ -48,6 +49,8 @@ export function awaitsStep(
 export interface StepOptions {
   readonly actions?: readonly SearchAction[];
   readonly changes?: Partial<Operation>;
+  /** Why the node does not come up, as the kubelet or the scheduler say. */
+  readonly trouble?: string | undefined;
 }
 
 /**

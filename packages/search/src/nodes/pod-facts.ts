@@ -29,7 +29,7 @@ function factsOf({ metadata, status }: Live<Pod>): PodFacts {
     ...readinessOf({ metadata, status }),
     isTerminating: deletionTimestamp !== undefined,
     inputsHash: annotations[markAnnotations.inputsHash],
-    trouble: unscheduledBecause(status) ?? stuckContainer(status),
+    trouble: unscheduledBecause(status) ?? crashOf(name, status) ?? stuckContainer(status),
     restarts: containers.reduce((sum, { restartCount }) => sum + restartCount, 0),
     isImageMissing: containers.some(({ state }) => imageTroubles.has(state?.waiting?.reason ?? "")),
     isPending: status?.phase === undefined || status.phase === "Pending",
@@ -62,6 +62,22 @@ function unscheduledBecause(status: Status): string | undefined {
     ({ type, status: is }) => type === "PodScheduled" && is === "False",
   );
   return unscheduled === undefined ? undefined : (unscheduled.message ?? "cannot be scheduled");
+}
+
+/**
+ * A container that ends again and again, with how it ended last: the same words while it waits, runs for a moment and ends, because each
+ * new sentence is a write.
+ */
+function crashOf(pod: string, status: Status): string | undefined {
+  const crashes = containersOf(status).flatMap(({ name, ready, restartCount, state, lastState }) => {
+    const ended = state?.terminated ?? lastState?.terminated;
+    if (ready || restartCount === 0 || ended === undefined || ended.exitCode === 0) return [];
+    const why = ended.reason === undefined || ended.reason === "Error" ? "" : ` (${ended.reason})`;
+    return [
+      `container ${name} ends with exit code ${String(ended.exitCode)}${why} and is started again; kubectl logs ${pod} -c ${name} --previous says why`,
+    ];
+  });
+  return crashes[0];
 }
 
 /** What the kubelet says keeps the pod from running. */

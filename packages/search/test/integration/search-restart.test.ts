@@ -73,6 +73,46 @@ describe("a configuration that needs a restart", () => {
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
   });
 
+  test("[first-use/18] a node that crashes after a bad setting is reported with its exit code, and with where to read why", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    await bench.apply(aCluster("logs", { pools: managersAndData }));
+    await bench.until("logs", isReady);
+    bench.engines.down.add("logs-data-1");
+    const [uid, ref] = [(await podUids(bench)).get("logs-data-1"), { namespace, name: "logs-data-1" }];
+    await bench.apply(aCluster("logs", { pools: managersAndData, ...changed }));
+    const crash = {
+      status: {
+        conditions: [{ type: "Ready", status: "False", reason: "ContainersNotReady" }],
+        containerStatuses: [
+          {
+            name: "opensearch",
+            image: "x",
+            imageID: "x",
+            ready: false,
+            restartCount: 2,
+            state: { waiting: { reason: "CrashLoopBackOff" } },
+            lastState: { terminated: { exitCode: 78, reason: "Error" } },
+          },
+        ],
+      },
+    };
+    const told = await eventually(
+      async (see) => {
+        const pod = await client.find(pods, ref);
+        // Kwok says of the new pod once that it runs.
+        if (pod !== undefined && pod.metadata.uid !== uid && pod.status?.phase === "Running")
+          await client.patch(pods, ref, { patch: { kind: "merge", body: crash }, subresource: "status" });
+        const { status } = await bench.get("logs");
+        see(status?.blockers);
+        return status?.blockers?.find(({ message }) => message.includes("exit code 78"));
+      },
+      { withinMs: 60_000 },
+    );
+    expect(told).toMatchObject({ lane: "nodes", actor: "user" });
+    expect(told.message).toContain("kubectl logs logs-data-1 -c opensearch --previous");
+  });
+
   test("[search/SC-54] the restart annotation of one pool restarts that pool, once per value; taking it away restarts nobody", async () => {
     await using bench = await setUpSearch();
     const annotated = (annotations: object): object =>
