@@ -30,6 +30,7 @@ import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
 import { markLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
+import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
 import { perform, type PerformParts } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
@@ -90,6 +91,9 @@ const finalizer = "search.quartermaster.dev/cluster";
 /** One watch for all licences, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
+/** Served only where the Prometheus Operator is installed. */
+const definedKinds: ReadonlySet<Kind> = new Set<Kind>(Object.values(monitoringKinds));
+
 /** User Secrets that are followed by name, about 2 KB each, of which no namespace gets more than a quarter. */
 const followLimit = 2_000;
 const namespaceFollowLimit = 500;
@@ -110,7 +114,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: ownedKinds.map((each) => marked<KubeObject>(each)),
+    owns: ownedKinds.map((each) => ({ ...marked<KubeObject>(each), isDefined: definedKinds.has(each) })),
     watches: watchedBy(kind),
     followLimit,
     namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,

@@ -32,8 +32,12 @@ export const definitionNames = {
 };
 
 /** Whether the event says something about the kind's being served. */
-export function concerns(event: InformerEvent<Definition>, { group, plural }: Kind): boolean {
-  const { spec } = objectOf(event);
+export function concerns(event: InformerEvent<Definition>, kind: Kind): boolean {
+  return isDefinitionOf(objectOf(event), kind);
+}
+
+/** Whether a definition is that of the kind, in whatever version. */
+export function isDefinitionOf({ spec }: Definition, { group, plural }: Kind): boolean {
   return spec.group === group && spec.names.plural === plural;
 }
 

@@ -6,13 +6,15 @@ import type { System } from "../system/system.ts";
 import type { Transport } from "../transport/transport.ts";
 import { transportSource, type WatchSource, type WatchTarget } from "../watch/watch-source.ts";
 import type { WatchState } from "../watch/watch-state.ts";
-import { concerns, definitionNames, definitions } from "./definitions.ts";
+import { concerns, type Definition, definitionNames, definitions, isDefinitionOf } from "./definitions.ts";
 import type { InformerHandler } from "./informer-event.ts";
 import { Informer, type InformerObserver, type View } from "./informer.ts";
 
 /** Which objects to have at hand, and how much of each. */
 export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {
   readonly kind: Kind<O>;
+  /** Nothing but a CustomResourceDefinition brings the kind, so while there is none the server is not asked (default: it may be aggregated). */
+  readonly isDefined?: boolean;
 }
 
 /** A share in an informer. Giving back the last one stops it. */
@@ -90,7 +92,7 @@ export class InformerPool implements AsyncDisposable {
   readonly #options: InformerPoolOptions;
   readonly #shared = new Map<string, Shared>();
   /** Without a handle: we may not watch them. */
-  #definitions: { readonly handle?: InformerHandle } | undefined;
+  #definitions: { readonly handle?: InformerHandle<Definition> } | undefined;
   #isClosed = false;
 
   constructor(options: InformerPoolOptions) {
@@ -163,8 +165,7 @@ export class InformerPool implements AsyncDisposable {
       },
       freeze,
       ...(idleMs === undefined ? {} : { idleMs }),
-      longestPendingMs: () =>
-        this.#definitions?.handle?.state === "watching" ? toldPendingMs : lookPendingMs,
+      pendingMs: (backOffMs) => this.#pendingMs(request, backOffMs),
     });
     const shared = new Shared(informer, request);
     this.#shared.set(id, shared);
@@ -229,6 +230,16 @@ export class InformerPool implements AsyncDisposable {
     });
   }
 
+  /** How long to wait for a kind that is not served. Without a definition of a kind that needs one, only an event brings it. */
+  #pendingMs({ kind, isDefined = false }: InformerRequest, backOffMs: number): number {
+    const handle = this.#definitions?.handle;
+    if (handle?.state !== "watching") return Math.min(backOffMs, lookPendingMs);
+    const isThere = handle.store.list().some((each) => isDefinitionOf(each, kind));
+    return isDefined && handle.store.isSynced && !isThere
+      ? undefinedPendingMs
+      : Math.min(backOffMs, toldPendingMs);
+  }
+
   /** Asking again and again for what is forbidden would fill the server's audit log. */
   #forgoDefinitions(): void {
     const { handle } = this.#definitions ?? {};
@@ -239,6 +250,9 @@ export class InformerPool implements AsyncDisposable {
 
 /** Definitions are watched and announce a kind at once; only aggregated APIs come without one. */
 const toldPendingMs = 180_000;
+
+/** Nothing but a new definition changes it; timers end after 24 days. */
+const undefinedPendingMs = 20 * 86_400_000;
 
 /** No event announces it. */
 const lookPendingMs = 30_000;

@@ -52,7 +52,7 @@ export interface InformerOptions {
   readonly freeze: boolean;
   readonly idleMs?: number;
   /** See ReflectorOptions. */
-  readonly longestPendingMs?: () => number;
+  readonly pendingMs?: (backOffMs: number) => number;
 }
 
 /** One watch, its store, and those who want to hear of changes. */
@@ -77,7 +77,7 @@ export class Informer {
 
   constructor(options: InformerOptions) {
     this.#options = options;
-    const { system, freeze, target, source, view, observer, idleMs, longestPendingMs } = options;
+    const { system, freeze, target, source, view, observer, idleMs, pendingMs } = options;
     this.#store = new ObjectStore({ system, freeze });
     this.store = this.#store;
     this.#strings = view.internStrings === true ? new StringPool() : undefined;
@@ -93,7 +93,7 @@ export class Informer {
         this.#changeState(state, error);
       },
       ...(idleMs === undefined ? {} : { idleMs }),
-      ...(longestPendingMs === undefined ? {} : { longestPendingMs }),
+      ...(pendingMs === undefined ? {} : { pendingMs }),
     });
   }
 

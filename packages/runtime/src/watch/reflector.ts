@@ -27,8 +27,8 @@ export interface ReflectorOptions {
   readonly keepManagedFields?: boolean;
   /** Silence that means a dead connection (default: 85 s): a bookmark comes every minute, and a dead one is to be found within 90 s. */
   readonly idleMs?: number;
-  /** The longest that a kind which is not served goes without a look (default: 30 s). Asked before each pause. */
-  readonly longestPendingMs?: () => number;
+  /** How long to wait for a kind that is not served, given the growing delay (default: that, at most 30 s). Asked before each pause. */
+  readonly pendingMs?: (backOffMs: number) => number;
   /** Called on each change of state, with the error that caused it, if any. */
   readonly onState?: (state: WatchState, error?: unknown) => void;
 }
@@ -255,8 +255,8 @@ export class Reflector {
   }
 
   #untilServedMs(): number {
-    const longestMs = this.#options.longestPendingMs?.() ?? unaidedPendingMs;
-    return Math.min(this.#untilServed.nextMs(), longestMs);
+    const { pendingMs = (backOffMs): number => Math.min(backOffMs, unaidedPendingMs) } = this.#options;
+    return pendingMs(this.#untilServed.nextMs());
   }
 }
 

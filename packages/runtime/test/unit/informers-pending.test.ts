@@ -60,7 +60,11 @@ interface Scene {
   readonly source: ScriptedSource;
 }
 
-function waitForWidgets(definitions: WatchSource, streams: readonly ScriptedStream[]): Scene {
+function waitForWidgets(
+  definitions: WatchSource,
+  streams: readonly ScriptedStream[],
+  isDefined = false,
+): Scene {
   const system = new VirtualSystem();
   const source = new ScriptedSource(streams);
   const pool = new InformerPool({
@@ -69,7 +73,7 @@ function waitForWidgets(definitions: WatchSource, streams: readonly ScriptedStre
     idleMs: 10 * 60 * minuteMs,
     sourceOf: ({ kind }) => (kind.plural === widgets.plural ? source : definitions),
   });
-  const handle = pool.acquire({ kind: widgets });
+  const handle = pool.acquire({ kind: widgets, isDefined });
   onTestFinished(async () => {
     await pool[Symbol.asyncDispose]();
   });
@@ -95,9 +99,18 @@ describe("a kind that is not served", () => {
     expect(source.queries.length - before).toBeLessThanOrEqual(most);
   });
 
-  test("is asked for at once when its definition comes", async () => {
+  test("[first-use/20] is not asked for at all while only a definition could bring it and there is none", async () => {
+    const { system, source } = waitForWidgets(new Definitions(), [{ refuse: notServed }], true);
+    await system.advance(5_000);
+    const before = source.queries.length;
+    expect(before).toBeLessThanOrEqual(3);
+    await system.advance(7 * 24 * 60 * minuteMs);
+    expect(source.queries.length - before).toBe(0);
+  });
+
+  test.each([false, true])("is asked for at once when its definition comes", async (isDefined) => {
     const definitions = new Definitions();
-    const { system, source } = waitForWidgets(definitions, [{ refuse: notServed }]);
+    const { system, source } = waitForWidgets(definitions, [{ refuse: notServed }], isDefined);
     await system.advance(60 * minuteMs);
     const before = source.queries.length;
     const spec = { group: widgets.group, names: { plural: widgets.plural } };

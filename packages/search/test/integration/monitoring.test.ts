@@ -154,6 +154,25 @@ describe("monitoring", () => {
     expect(await nodeUids(bench)).toEqual(uids);
   });
 
+  test("[first-use/20] kinds that are not installed are not asked for while nothing happens, and found when they are", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    await bench.apply(monitored({ enable: true, stack: { mode: "None" } }));
+    await bench.until("logs", isMonitored);
+    // The first response of each kind, and one more before it is known which definitions there are.
+    await sleep(3_000);
+    const mark = await bench.cluster.audit.mark();
+    await sleep(15_000);
+    const asked = await bench.cluster.audit.since(mark);
+    const idle = asked.filter(
+      ({ path, user }) => path.includes("/apis/monitoring.coreos.com/") && user.includes(namespace),
+    );
+    expect(idle).toEqual([]);
+    await using served = new AsyncDisposableStack();
+    served.use(await serve(client, "PrometheusRule"));
+    await untilThere(bench, monitoringKinds.PrometheusRule, "logs-alerts");
+  });
+
   test("[security/110] a ServiceMonitor ends with the namespace and the cluster, after every rule of the author", async () => {
     await using bench = await setUpSearch();
     await using served = new AsyncDisposableStack();
