@@ -14,6 +14,7 @@ export function searchPlanText(title: string, plan: EditPlan): string {
     ...stepLines(plan).map((line) => `  ${line}`),
     ...(held.length === 0 ? [] : ["Held back:", ...held.map((line) => `  ${line}`)]),
     ...plan.autoscaling.map(scalingLine),
+    ...plan.warnings.map((warning) => `Warning: ${warning}`),
     ...ignored.map((field) => `${field} is accepted and has no effect.`),
     ...(isPaused
       ? ["spec.operations.paused is true: nothing of this happens, except that certificates are renewed."]

@@ -85,6 +85,15 @@ describe("qm search plan without a cluster", () => {
     expect(said.code).toBe(code);
   });
 
+  test("[first-use/13] warns about two managers and about another address", async () => {
+    const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json")];
+    const input = JSON.stringify(aCluster({ replicas: 2 }, { general: { serviceName: "search" } }));
+    const { out, code } = await type(words, { input });
+    expect(out).toContain("Warning: Two nodes can be elected as manager");
+    expect(out).toContain("Warning: The address of the cluster changes from logs.team to search.team");
+    expect(code).toBe(0);
+  });
+
   test("programs get the same as JSON", async () => {
     const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json"), "-o", "json"];
     const { out } = await type(words, { input: JSON.stringify(aCluster({ replicas: 4, jvm: "-Xmx1g" })) });

@@ -3,6 +3,7 @@ import { digestOf, type Live } from "@quartermaster/runtime";
 import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import {
+  isManagerPool,
   mostPoolNodes,
   type NodePool,
   podNames,
@@ -35,6 +36,8 @@ export interface EditPlan {
   readonly issues: readonly SpecIssue[];
   /** Fields that have no effect. */
   readonly ignored: readonly string[];
+  /** What is allowed and may surprise, each a sentence. */
+  readonly warnings: readonly string[];
   readonly pools: readonly PoolEdit[];
   /** Nodes that are drained and removed, in this order, one at a time. */
   readonly removals: readonly string[];
@@ -78,6 +81,7 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   return {
     issues: [...issues, ...specIssues(declared, { pluginHosts: officialHosts })],
     ignored,
+    warnings: warningsOf(declared, known),
     pools,
     removals: removalsOf(pools, cluster),
     restarts: restartsOf(pools, cluster, status),
@@ -86,6 +90,24 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
     isPaused: cluster.isPaused,
     autoscaling: scalingOf(cluster, status),
   };
+}
+
+function warningsOf(
+  { pools, serviceName, namespace }: SearchCluster,
+  known: SearchCluster | undefined,
+): readonly string[] {
+  const managers = pools.filter(isManagerPool).reduce((sum, { replicas }) => sum + replicas, 0);
+  const [from, to] = [`${known?.serviceName ?? ""}.${namespace}`, `${serviceName}.${namespace}`];
+  return [
+    ...(managers === 2
+      ? [
+          "Two nodes can be elected as manager: if one of them fails, the other cannot be elected alone, and the cluster stops. Declare three.",
+        ]
+      : []),
+    ...(known === undefined || known.serviceName === serviceName
+      ? []
+      : [`The address of the cluster changes from ${from} to ${to}: clients have to use the new one.`]),
+  ];
 }
 
 /** The declaration with version and TLS as the nodes have them. */

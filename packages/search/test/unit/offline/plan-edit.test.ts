@@ -208,3 +208,28 @@ describe("readDeclaration", () => {
     expect(objects.map((object) => planEdit(object).issues)).toEqual([[]]);
   });
 });
+
+describe("[first-use/13] what is allowed and may surprise", () => {
+  const twoManagers =
+    "Two nodes can be elected as manager: if one of them fails, the other cannot be elected alone, and the cluster stops. Declare three.";
+
+  test.for<[string, Live<ClusterObject>, Live<ClusterObject> | undefined, readonly string[]]>([
+    ["three managers", before, undefined, []],
+    ["one manager", declared([pool("nodes", 1)]), undefined, []],
+    ["two managers", declared([pool("nodes", 2)]), undefined, [twoManagers]],
+    [
+      "two managers in two pools, beside nodes for data",
+      declared([pool("a", 1), pool("b", 1), pool("data", 4, { roles: ["data"] })]),
+      undefined,
+      [twoManagers],
+    ],
+    [
+      "another name of the Service",
+      declared([pool("nodes", 3)], { general: { serviceName: "search" } }),
+      before,
+      ["The address of the cluster changes from logs.team to search.team: clients have to use the new one."],
+    ],
+  ])("%s", ([, next, earlier, want]) => {
+    expect(planEdit(next, earlier).warnings).toEqual(want);
+  });
+});
