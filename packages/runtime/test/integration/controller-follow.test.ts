@@ -132,8 +132,8 @@ describe("a followed Secret", () => {
       conditionOf(await client.get(widgets, { name, namespace: at }), "Ready")?.reason;
     for (const name of ["a", "b", "c"])
       await client.create(widgets, aWidget(widgets, { name, namespace }, { text: name }));
-    const reasonsOf = async (): Promise<readonly unknown[]> =>
-      await Promise.all(["a", "b", "c"].map(async (name) => await reasonOf(name)));
+    const reasonsOf = async (): Promise<readonly string[]> =>
+      await Promise.all(["a", "b", "c"].map(async (name) => (await reasonOf(name)) ?? ""));
     const want = [reasons.namespaceFollowLimit, reasons.settled, reasons.settled].join();
     await eventually(async (see) => see((await reasonsOf()).toSorted().join()) === want);
     await client.create(widgets, aWidget(widgets, { name: "d", namespace: other.namespace }, { text: "d" }));
