@@ -85,17 +85,24 @@ describe("manifests that reach for more than they may", () => {
     expect(await refusalOf(bench, [configMap("before"), inline(manifest)])).toContain(words);
   });
 
-  test.each(["a%2f..%2fb", "../b", "a/b", "..", "a b", "%2e%2e", "A"])(
-    "[security/24] %s is no name of an object",
+  test.each(["a%2f..%2fb", "../b", "a/b", "a b", "%2e%2e", "a=b,c!=d"])(
+    "[security/24] [security/112] %s is no name in a reference: the API server refuses the plan",
     async (name) => {
       await using bench = await setUpWorkbench();
-      // Packed, because the API server looks at the names of objects that stand in a plan itself.
       const object = aConfigMap({ name });
       await storeAs(bench, "packed", object);
-      const message = await refusalOf(bench, [configMap("before"), reference(object, "packed")]);
-      expect(message).toContain("metadata.name must be a DNS subdomain");
+      await expect(refusalOf(bench, [reference(object, "packed")])).rejects.toThrow(/name.*should match/s);
     },
   );
+
+  test.each(["..", "A"])("[security/24] %s is no name of an object", async (name) => {
+    await using bench = await setUpWorkbench();
+    // Packed, because the API server looks at the names of objects that stand in a plan itself.
+    const object = aConfigMap({ name });
+    await storeAs(bench, "packed", object);
+    const message = await refusalOf(bench, [configMap("before"), reference(object, "packed")]);
+    expect(message).toContain("metadata.name must be a DNS subdomain");
+  });
 
   test("[security/24] a name with colons is one segment of a path", async () => {
     await using bench = await setUpWorkbench();

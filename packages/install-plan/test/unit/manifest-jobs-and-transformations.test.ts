@@ -94,7 +94,8 @@ describe("transformations", () => {
     },
     {
       name: "refuses names with paths in them",
-      given: { from: { ...from, names: ["ok", "../x", "a%2fb"] }, to },
+      // The schema refuses slashes and percent signs before that.
+      given: { from: { ...from, names: ["ok", "..", "."] }, to },
       want: ["from.names[1]", "from.names[2]"],
     },
     {
