@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
-const suite = { topic: "ownership", package: "search", level: "unit" } as const;
+const suite = { topic: "search-ownership", package: "search", level: "unit" } as const;
 
 /** Of what decides whose volumes and objects of a search cluster are, and whether they may be deleted. */
 export const ownershipMutants: readonly Mutant[] = mutantsOf(

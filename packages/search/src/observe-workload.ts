@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/run
 import { mountedCertificates, runningTls, withRunningTls } from "./certificates/running-tls.ts";
 import { volumeFacts } from "./formation/volume-facts.ts";
 import { markLabels } from "./marks.ts";
+import { imageIssues, otherVersion } from "./model/image-version.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { podFacts } from "./nodes/pod-facts.ts";
@@ -40,14 +41,15 @@ export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claim
   const own = sets.filter((set) => isControlledBy(set, object));
   const statefulSets = new Map(own.map((set) => [set.metadata.labels?.[markLabels.pool] ?? "", set]));
   const status = object.status ?? {};
+  const isFormed = status.clusterUuid !== undefined;
   const { cluster: versioned, heldVersion } = withRunningVersion(declared, status, statefulSets);
-  const running = status.clusterUuid === undefined ? undefined : runningTls({ pods, sets: own });
+  const running = isFormed ? runningTls({ pods, sets: own }) : undefined;
   const { cluster: secured, heldTls } = withRunningTls(versioned, running);
   const { cluster, heldStorage } = withRunningStorage(secured, statefulSets);
   return {
     object,
     cluster,
-    issues,
+    issues: isFormed ? issues : [...issues, ...imageIssues(declared)],
     ignored,
     heldVersion,
     heldTls,
@@ -69,16 +71,24 @@ function withRunningVersion(
   { clusterUuid, version: running }: Seen["status"],
   sets: Seen["statefulSets"],
 ): Pick<Seen, "cluster" | "heldVersion"> {
-  if (clusterUuid === undefined || running === undefined || running === cluster.version)
-    return { cluster, heldVersion: undefined };
   const [first] = sets.values();
-  const image = first?.spec.template.spec?.containers[0]?.image ?? cluster.image.name;
+  const image = imageIn(first);
+  const wanted =
+    clusterUuid === undefined || running === undefined
+      ? undefined
+      : otherVersion(cluster, { version: running, image });
+  if (wanted === undefined || running === undefined) return { cluster, heldVersion: undefined };
   const pools = cluster.pools.map((pool) =>
     pool.image === undefined ? pool : { ...pool, image: imageIn(sets.get(pool.name)) ?? pool.image },
   );
   return {
-    cluster: { ...cluster, version: running, image: { ...cluster.image, name: image }, pools },
-    heldVersion: cluster.version,
+    cluster: {
+      ...cluster,
+      version: running,
+      image: { ...cluster.image, name: image ?? cluster.image.name },
+      pools,
+    },
+    heldVersion: wanted,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { versionOfImage } from "./image-version.ts";
 import { maintenanceWindow } from "./maintenance-window.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
 import { readMonitoring } from "./read-monitoring.ts";
@@ -141,7 +142,7 @@ function distributionOf(kind: string): Distribution {
 
 /** The version, or that in the tag of the image: `registry/opensearch:2.19.4`. */
 function versionIn({ version, image = "" }: General): string {
-  return present(version) ?? /:(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? "";
+  return present(version) ?? versionOfImage(image) ?? "";
 }
 
 function keystoreOf({ keystore = [] }: General): SearchCluster["keystore"] {
@@ -251,6 +252,9 @@ function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
     "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
     "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
     "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
+    "spec.nodePools[].image": spec.nodePools
+      .map(({ image }) => present(image))
+      .find((image) => image !== undefined),
     "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
     "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
     "spec.security.config.updateJob": spec.security?.config?.updateJob,

@@ -1,6 +1,7 @@
 import { digestOf, type Live } from "@quartermaster/runtime";
 
 import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
+import { imageIssues, otherVersion } from "../model/image-version.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import {
   isManagerPool,
@@ -79,7 +80,11 @@ export function planEdit(next: Live<ClusterObject>, before?: Live<ClusterObject>
   const names = new Set([...cluster.pools, ...(known?.pools ?? [])].map(({ name }) => name));
   const pools = [...names].map((name) => poolEdit(name, { cluster, known, status }));
   return {
-    issues: [...issues, ...specIssues(declared, { pluginHosts: officialHosts })],
+    issues: [
+      ...issues,
+      ...(known === undefined ? imageIssues(declared) : []),
+      ...specIssues(declared, { pluginHosts: officialHosts }),
+    ],
     ignored,
     warnings: warningsOf(declared, known),
     pools,
@@ -117,12 +122,16 @@ function asRunning(
   status: ClusterObject["status"],
 ): Pick<EditPlan, "heldVersion" | "heldTls"> & { readonly cluster: SearchCluster } {
   if (known === undefined) return { cluster: declared, heldVersion: undefined, heldTls: undefined };
-  const isHeld = isAnotherVersion(declared, known, status);
-  const versioned = isHeld ? { ...declared, version: known.version, image: known.image } : declared;
+  const wanted = otherVersion(declared, {
+    version: status?.version ?? known.version,
+    image: known.image.name,
+  });
+  const versioned =
+    wanted === undefined ? declared : { ...declared, version: known.version, image: known.image };
   const running = status?.clusterUuid === undefined ? undefined : tlsOf(known);
   return {
     ...withRunningTls(versioned, running),
-    heldVersion: isHeld ? declared.version : undefined,
+    heldVersion: wanted,
   };
 }
 
@@ -151,14 +160,6 @@ function scalingOf({ pools }: SearchCluster, status: ClusterObject["status"]): r
       },
     ];
   });
-}
-
-function isAnotherVersion(
-  { version }: SearchCluster,
-  known: SearchCluster | undefined,
-  status: ClusterObject["status"],
-): boolean {
-  return known !== undefined && version !== (status?.version ?? known.version);
 }
 
 function removalsOf(pools: readonly PoolEdit[], cluster: SearchCluster): readonly string[] {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { pods, secrets, services } from "@quartermaster/runtime/kinds";
+import { pods, secrets, services, statefulSets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -95,6 +95,31 @@ describe("a cluster that is as declared", () => {
       return found === undefined || found.metadata.uid === before.metadata.uid ? undefined : found;
     });
     expect(after.spec.containers[0]?.image).toBe(before.spec.containers[0]?.image);
+  });
+
+  test("[security/109] an image of another version is held like one; another build of the same version is rolled out", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const object = (general: object): object => aCluster("logs", { pools: [aPool("nodes", 1)], general });
+    const images = async (): Promise<readonly unknown[]> =>
+      (await Array.fromAsync(client.list(pods, { namespace }))).map(({ spec }) => spec.containers[0]?.image);
+    await bench.apply(object({ image: "own/opensearch:3.0.0" }));
+    const refused = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/InvalidSpec");
+    expect(messageOf(refused)).toContain("spec.general.image has the tag of version 3.0.0");
+    await bench.apply(object({ image: "own/opensearch:2.19.4" }));
+    await bench.until("logs", isReady);
+    await bench.apply(object({ image: "own/opensearch:3.0.0" }));
+    const held = await bench.until(
+      "logs",
+      (found) => conditionOf(found, "Ready") === "False/OperationNotSupportedYet",
+    );
+    expect(messageOf(held)).toContain("does not upgrade to 3.0.0 yet");
+    const set = await client.get(statefulSets, { namespace, name: "logs-nodes" });
+    expect(set.spec.template.spec?.containers[0]?.image).toBe("own/opensearch:2.19.4");
+    expect(await images()).toEqual(["own/opensearch:2.19.4"]);
+    await bench.apply(object({ image: "own/opensearch:2.19.4-r2" }));
+    await bench.until("logs", isReady);
+    await eventually(async (see) => see(await images()).join() === "own/opensearch:2.19.4-r2");
   });
 
   test("[search/SC-15] more managers in mid-bootstrap: the list stays as it was, and all join", async () => {
