@@ -81,20 +81,34 @@ function isWithin(part: Readonly<Record<string, string>>, whole: Readonly<Record
   return Object.entries(part).every(([key, value]) => whole[key] === value);
 }
 
-/** The StatefulSet to apply, with what Kubernetes never changes as the live one has it. */
+/** The StatefulSet to apply, with what Kubernetes never changes as the live one has it. What is the same is applied as we render it. */
 export function withFixedFields(wanted: StatefulSet, live: Live<StatefulSet> | undefined): StatefulSet {
   if (live === undefined) return wanted;
-  const { volumeClaimTemplates: _wanted, ...spec } = wanted.spec;
-  const { serviceName, volumeClaimTemplates = [] } = live.spec;
+  const { volumeClaimTemplates: own = [], ...spec } = wanted.spec;
+  const { serviceName, volumeClaimTemplates: fixed = [] } = live.spec;
+  // The server adds defaults to a template: they are not ours to apply.
+  const templates = isPartOf(own, fixed) ? own : fixed;
   return {
     ...wanted,
     spec: {
       ...spec,
       // Pods find each other by the discovery Service; this one only completes their own names.
       ...(serviceName === undefined ? {} : { serviceName }),
-      ...(volumeClaimTemplates.length === 0 ? {} : { volumeClaimTemplates }),
+      ...(templates.length === 0 ? {} : { volumeClaimTemplates: templates }),
     },
   };
+}
+
+/** Whether everything that the part says stands in the whole. */
+function isPartOf(part: unknown, whole: unknown): boolean {
+  if (Array.isArray(part))
+    return (
+      Array.isArray(whole) &&
+      part.length === whole.length &&
+      part.every((each, at) => isPartOf(each, whole[at]))
+    );
+  if (!isJsonObject(part)) return part === whole;
+  return Object.entries(part).every(([key, value]) => isPartOf(value, fieldOf(whole, key)));
 }
 
 /** For the user: what is held, and the way to the wanted storage. */

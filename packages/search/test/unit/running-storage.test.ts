@@ -99,6 +99,17 @@ describe("[first-use/1] storage that differs from what a StatefulSet has", () =>
     expect(fixed.spec.volumeClaimTemplates).toEqual(live?.spec.volumeClaimTemplates);
   });
 
+  test("defaults that the server added to a template are not applied by us", () => {
+    const [claim] = setWith().get("nodes")?.spec.volumeClaimTemplates ?? [];
+    const own = { metadata: { name: "logs-nodes" }, spec: { volumeClaimTemplates: [claim] } };
+    const defaulted = { ...claim, spec: { ...claim?.spec, volumeMode: "Filesystem" }, status: {} };
+    const live = { ...own, spec: { volumeClaimTemplates: [defaulted] } };
+    expect(withFixedFields(own as never, live as never).spec.volumeClaimTemplates).toEqual([claim]);
+    const larger = { ...claim, spec: { ...claim?.spec, resources: { requests: { storage: "2Gi" } } } };
+    const changed = { ...own, spec: { volumeClaimTemplates: [larger] } };
+    expect(withFixedFields(changed as never, live as never).spec.volumeClaimTemplates).toEqual([defaulted]);
+  });
+
   test("the message names the way to other storage", () => {
     expect(heldStorageMessage(["nodes: diskSize (1Gi, 2Gi is declared)"])).toContain(
       "add a pool with the new storage and drop this one in the same edit",
