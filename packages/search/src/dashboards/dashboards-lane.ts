@@ -65,7 +65,7 @@ const awaitMaterial: LaneRule = {
     if (dashboards.followed === undefined)
       return awaits(
         searchReasons.awaitingMaterial,
-        "A Secret that the spec names for Dashboards is not there, or lacks a key.",
+        `The spec names for Dashboards what does not exist: ${dashboards.missing.join(", ")}. Create it, or remove the reference.`,
         { actor: "user" },
       );
     const hasLogin = !cluster.security.isEnabled || material.dashboards?.login !== undefined;

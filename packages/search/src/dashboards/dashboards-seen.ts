@@ -10,7 +10,14 @@ export interface DashboardsSeen {
   readonly deployment: Live<Deployment> | undefined;
   /** Secrets that the spec names for it, with their versions; undefined while one lacks something. */
   readonly followed: Readonly<Record<string, string>> | undefined;
+  /** Those that are not there, or what they lack. */
+  readonly missing: readonly string[];
 }
 
 /** Nothing is there. */
-export const NO_DASHBOARDS: DashboardsSeen = { present: [], deployment: undefined, followed: {} };
+export const NO_DASHBOARDS: DashboardsSeen = {
+  present: [],
+  deployment: undefined,
+  followed: {},
+  missing: [],
+};

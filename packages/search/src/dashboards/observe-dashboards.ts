@@ -29,7 +29,7 @@ export function observeDashboards(
   return {
     present,
     deployment: deployment !== undefined && isControlledBy(deployment, object) ? deployment : undefined,
-    followed: followedSecrets(cluster, ctx),
+    ...followedSecrets(cluster, ctx),
   };
 }
 
@@ -48,8 +48,8 @@ function isPart({ metadata: { name, labels } }: Live, cluster: SearchCluster): b
 function followedSecrets(
   { dashboards, security }: SearchCluster,
   ctx: Context,
-): Readonly<Record<string, string>> | undefined {
-  if (dashboards === undefined) return {};
+): Pick<DashboardsSeen, "followed" | "missing"> {
+  if (dashboards === undefined) return { followed: {}, missing: [] };
   const { credentialsSecret, tlsSecret, isTlsEnabled } = dashboards;
   const wanted = [
     ...(security.isEnabled && credentialsSecret !== undefined
@@ -59,11 +59,16 @@ function followedSecrets(
   ];
   const found = wanted.map(({ name, keys }) => {
     const live = ctx.follow(secrets, { name }, followedData);
-    const isWhole = keys.every((key) => live?.data?.[key] !== undefined);
-    return live === undefined || !isWhole ? undefined : ([name, versionOf(live)] as const);
+    return { name, live, lacking: keys.filter((key) => live?.data?.[key] === undefined) };
   });
-  const whole = found.filter((each) => each !== undefined);
-  return whole.length < found.length ? undefined : Object.fromEntries(whole);
+  const missing = found.flatMap(({ name, live, lacking }) => {
+    if (live === undefined) return [`Secret ${name}`];
+    return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
+  });
+  const versions = found.flatMap(({ name, live }) =>
+    live === undefined ? [] : [[name, versionOf(live)] as const],
+  );
+  return { missing, followed: missing.length > 0 ? undefined : Object.fromEntries(versions) };
 }
 
 function versionOf({ metadata: { uid, resourceVersion } }: Live): string {

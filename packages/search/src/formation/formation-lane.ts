@@ -3,6 +3,7 @@ import { configMaps } from "@quartermaster/runtime/kinds";
 
 import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { missingReferences } from "../material/spec-references.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction } from "../search-action.ts";
@@ -223,6 +224,20 @@ const markVolumes: LaneRule = {
   },
 };
 
+/** A reference to nothing is never silent. What runs goes on as it is: nothing is restarted into waiting for it. */
+const referencesMissing: LaneRule = {
+  name: "referencesMissing",
+  answer: ({ material }) => {
+    const missing = missingReferences(material.missing);
+    if (missing.length === 0) return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `The spec names what does not exist: ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? " and more" : ""}. Create it, or remove the reference; it is picked up when it appears.`,
+      { actor: "user" },
+    );
+  },
+};
+
 /** How a cluster comes to be: rules N1 to N11. */
 export const formationLane: SearchLane = {
   name: "formation",
@@ -236,6 +251,7 @@ export const formationLane: SearchLane = {
     awaitFormation,
     closeBootstrap,
     markVolumes,
+    referencesMissing,
     { name: "formed", answer: () => ({ actions: [], outcome: settled() }) },
   ],
 };

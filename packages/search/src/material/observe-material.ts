@@ -13,6 +13,7 @@ import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { dialectOf } from "../workload/dialect.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { foreignCertificates } from "./foreign-certificates.ts";
+import { specReferences } from "./spec-references.ts";
 import { UserSecrets } from "./user-secrets.ts";
 
 /** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
@@ -48,6 +49,7 @@ export function observeMaterial(
     ),
     volumes: volumeInputs(cluster, ctx, user),
   };
+  for (const reference of specReferences(cluster)) user.need(reference);
   return {
     authority,
     leaves,

@@ -1,8 +1,9 @@
-import { type Context, digestOf, type Live, NotYetKnownError } from "@quartermaster/runtime";
-import { type Secret, secrets } from "@quartermaster/runtime/kinds";
+import { type Context, digestOf, type KubeObject, type Live, NotYetKnownError } from "@quartermaster/runtime";
+import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData, isCut } from "../bounded-data.ts";
 import { secretText } from "../secret-text.ts";
+import { isObjectName, type Reference } from "./spec-references.ts";
 
 /** The Secrets that the spec names; what they lack is collected. */
 export class UserSecrets {
@@ -19,7 +20,7 @@ export class UserSecrets {
     const values = keys.map((key) => secretText(live, key));
     const lacking = keys.filter((_key, at) => values[at] === undefined);
     if (lacking.length === 0) return values.map((value) => value ?? "");
-    this.missing.push(whatIsMissing(name, live, lacking));
+    this.#miss(whatIsMissing(name, live, lacking));
     return undefined;
   }
 
@@ -48,8 +49,20 @@ export class UserSecrets {
 
   digest(name: string): string {
     const live = this.live(name);
-    if (live === undefined) this.missing.push(`Secret ${name}`);
+    if (live === undefined) this.#miss(`Secret ${name}`);
     return live === undefined ? "" : dataDigest(live.data ?? {});
+  }
+
+  /** Notes what is not there. The author's own pod fields may hold names that no object can have: the API server refuses those. */
+  need({ kind, name }: Reference): void {
+    if (!isObjectName(name)) return;
+    const of = kind === "Secret" ? secrets : configMaps;
+    const live = this.#ctx.follow<KubeObject>(of, { name }, { isMetadataOnly: true });
+    if (live === undefined) this.#miss(`${kind} ${name}`);
+  }
+
+  #miss(what: string): void {
+    if (!this.missing.includes(what)) this.missing.push(what);
   }
 }
 

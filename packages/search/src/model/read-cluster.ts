@@ -257,7 +257,14 @@ function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
       .find((image) => image !== undefined),
     "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
     "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
-    "spec.security.config.updateJob": spec.security?.config?.updateJob,
+    ...ignoredSecurity(spec),
   };
   return Object.entries(fields).flatMap(([path, value]) => (value === undefined ? [] : [path]));
+}
+
+function ignoredSecurity({ security }: ClusterObject["spec"]): Readonly<Record<string, unknown>> {
+  return {
+    "spec.security.config.adminSecret": nameIn(security?.config?.adminSecret),
+    "spec.security.config.updateJob": security?.config?.updateJob,
+  };
 }

@@ -2,6 +2,7 @@ import { held, settled } from "@quartermaster/runtime";
 
 import { isLicenseExpired } from "../engine/engine-facts.ts";
 import { awaits, decideLane, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { missingReferences } from "../material/spec-references.ts";
 import { blockedPools } from "../pools/pools-lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
@@ -129,6 +130,13 @@ const poolsBlocked: LaneRule = {
   answer: (seen) => (blockedPools(seen).size === 0 ? undefined : { actions: [], outcome: settled() }),
 };
 
+/** A pod that is started again would wait for what is missing, or start with less than it has now. The lane of formation names it. */
+const restartWithReferences: LaneRule = {
+  name: restartOutdated.name,
+  answer: (seen, now) =>
+    missingReferences(seen.material.missing).length === 0 ? restartOutdated.answer(seen, now) : undefined,
+};
+
 const clusterRed: LaneRule = {
   name: "clusterRed",
   answer: ({ engine }) =>
@@ -185,7 +193,7 @@ const withoutOperation: readonly LaneRule[] = [
   removePools,
   outsideWindow,
   removeNodes,
-  restartOutdated,
+  restartWithReferences,
   clusterRed,
   removalRefused,
   heldVersion,

@@ -45,6 +45,20 @@ const writeFiles: LaneRule = {
   },
 };
 
+/** Without the files everything that came from them would be deleted: it stays as it is until they are there again. */
+const filesMissing: LaneRule = {
+  name: "filesMissing",
+  answer: ({ cluster: { security }, material }) => {
+    const name = security.securityConfigSecret ?? "";
+    if (!material.missing.includes(`Secret ${name}`)) return undefined;
+    return awaits(
+      searchReasons.awaitingMaterial,
+      `Secret ${name}, which spec.security.config.securityConfigSecret names, does not exist: users and roles stay as they are until you create it.`,
+      { actor: "user" },
+    );
+  },
+};
+
 const unreadableFiles: LaneRule = {
   name: "unreadableFiles",
   answer: ({ security: { files }, cluster }) =>
@@ -209,6 +223,7 @@ export const securityLane: SearchLane = {
   rules: [
     notSecured,
     notFormed,
+    filesMissing,
     unreadableFiles,
     hashPassword,
     writeFiles,
