@@ -6,6 +6,7 @@ export const searchReasons = {
   bootstrapping: "Bootstrapping",
   capacityExceeded: "CapacityExceeded",
   certificatesNotServed: "CertificatesNotServed",
+  claimDeleting: "ClaimDeleting",
   clusterRed: "ClusterRed",
   dashboardsPending: "DashboardsPending",
   dataFromAnotherCluster: "DataFromAnotherCluster",

@@ -26,6 +26,8 @@ export interface ClaimFact extends ClaimedPod {
   readonly state: "absent" | "ours" | "leaving" | "foreign";
   /** Undefined for an absent one. */
   readonly uid: string | undefined;
+  /** PersistentVolume that it is bound to. */
+  readonly volumeName?: string | undefined;
   /** For a foreign one: whose it is. */
   readonly why: string;
 }
@@ -57,7 +59,10 @@ export async function readMountedClaims(
     };
     await Promise.all(mounting.map(read));
   }
-  return mounting.map((pod) => judgeClaim(pod, found.get(claimName(pod.node))?.metadata, cluster));
+  return mounting.map((pod) => {
+    const claim = found.get(claimName(pod.node));
+    return { ...judgeClaim(pod, claim?.metadata, cluster), volumeName: claim?.spec?.volumeName };
+  });
 }
 
 function claimName(node: string): string {
@@ -120,4 +125,19 @@ export function claimRefusal(claims: readonly ClaimFact[]): string | undefined {
 /** Names of claims that have to be deleted completely before a new pod can have one of the name. */
 export function claimsLeaving(claims: readonly ClaimFact[]): readonly string[] {
   return claims.filter(({ state, isNew }) => state === "leaving" && isNew).map(({ name }) => name);
+}
+
+/** Claims of pods that run which are being deleted: they, and what is on them, go with the pod. */
+export function claimsGoing(claims: readonly ClaimFact[]): readonly ClaimFact[] {
+  return claims.filter(({ state, isNew }) => state === "leaving" && !isNew);
+}
+
+/** What becomes of such a claim, and how to keep its data; undefined if there is none. */
+export function goingMessage(claims: readonly ClaimFact[]): string | undefined {
+  const going = claimsGoing(claims);
+  const [first] = going;
+  if (first === undefined) return undefined;
+  const names = going.slice(0, 10).map(({ name, node }) => `${name} of node ${node}`);
+  const volume = first.volumeName === undefined ? "" : ` ${first.volumeName}`;
+  return `Claims of running nodes are being deleted: ${names.join(", ")}${going.length > 10 ? " and more" : ""}. Kubernetes deletes a claim and its data as soon as the pod ends, and this cannot be called off, so the operator restarts no node until then. To keep the data, set persistentVolumeReclaimPolicy: Retain on PersistentVolume${volume}. To go on, see that other nodes have copies of all shards, then delete pod ${first.node}: it starts with an empty volume.`;
 }

@@ -1,6 +1,7 @@
 import { held, settled } from "@quartermaster/runtime";
 
 import { isLicenseExpired } from "../engine/engine-facts.ts";
+import { claimsGoing } from "../formation/mounted-claims.ts";
 import { awaits, decideLane, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { blockedPools } from "../pools/pools-lane.ts";
@@ -130,11 +131,17 @@ const poolsBlocked: LaneRule = {
   answer: (seen) => (blockedPools(seen).size === 0 ? undefined : { actions: [], outcome: settled() }),
 };
 
-/** A pod that is started again would wait for what is missing, or start with less than it has now. The lane of formation names it. */
-const restartWithReferences: LaneRule = {
+/**
+ * A pod that is started again would wait for a Secret that is missing, or start with less than it has now; or its claim, which is being
+ * deleted, goes with it. Other lanes name both.
+ */
+const restartIfSafe: LaneRule = {
   name: restartOutdated.name,
-  answer: (seen, now) =>
-    missingReferences(seen.material.missing).length === 0 ? restartOutdated.answer(seen, now) : undefined,
+  answer: (seen, now) => {
+    const isSafe =
+      missingReferences(seen.material.missing).length === 0 && claimsGoing(seen.claims).length === 0;
+    return isSafe ? restartOutdated.answer(seen, now) : undefined;
+  },
 };
 
 const clusterRed: LaneRule = {
@@ -193,7 +200,7 @@ const withoutOperation: readonly LaneRule[] = [
   removePools,
   outsideWindow,
   removeNodes,
-  restartWithReferences,
+  restartIfSafe,
   clusterRed,
   removalRefused,
   heldVersion,

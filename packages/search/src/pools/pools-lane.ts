@@ -1,7 +1,13 @@
 import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
-import { claimRecheckMs, claimRefusal, claimsLeaving, type ClaimedPod } from "../formation/mounted-claims.ts";
+import {
+  claimRecheckMs,
+  claimRefusal,
+  claimsLeaving,
+  type ClaimedPod,
+  goingMessage,
+} from "../formation/mounted-claims.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { labelsOf, markLabels, writerLabels } from "../marks.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
@@ -114,6 +120,8 @@ const keepPools: LaneRule = {
   answer: (seen) => {
     const actions = poolActions(seen, (pool) => targetReplicas(seen, pool));
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
+    const going = goingMessage(seen.claims);
+    if (going !== undefined) return awaits(searchReasons.claimDeleting, going, { actor: "user", actions });
     if (grown.length === 0) return { ...keptStorage(seen), actions };
     return awaits(
       seen.status.clusterUuid === undefined ? searchReasons.bootstrapping : searchReasons.memberMissing,

@@ -111,3 +111,33 @@ describe("[security/108] pods never mount a claim that is not their cluster's", 
     await bench.until("logs", isReady);
   });
 });
+
+test("[first-use/11] the claim of a running node is deleted: it is said what happens next and how to keep the data, and nothing restarts", async () => {
+  await using bench = await setUpSearch();
+  const { client, namespace } = bench;
+  const object = (labels: object): object => aCluster("logs", { pools: [aPool("nodes", 3, { labels })] });
+  const uids = async (): Promise<ReadonlyMap<string, string>> => {
+    const found = await Array.fromAsync(client.list(pods, { namespace }));
+    return new Map(found.map(({ metadata }) => [metadata.name, metadata.uid]));
+  };
+  await bench.apply(object({}));
+  await bench.until("logs", isReady);
+  const before = await uids();
+  const claim = { namespace, name: "data-logs-nodes-1" };
+  const { metadata, spec } = await client.get(persistentVolumeClaims, claim);
+  await client.delete(persistentVolumeClaims, claim);
+  // Every pod is outdated with this, and would be restarted.
+  await bench.apply(object({ team: "a" }));
+  const told = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/ClaimDeleting");
+  expect(messageOf(told)).toContain("data-logs-nodes-1 of node logs-nodes-1");
+  expect(messageOf(told)).toContain(`Retain on PersistentVolume ${spec?.volumeName ?? "?"}`);
+  expect(await uids()).toEqual(before);
+  await client.delete(pods, { namespace, name: "logs-nodes-1" });
+  await bench.until("logs", isReady);
+  const made = await client.get(persistentVolumeClaims, claim);
+  expect(made.metadata.uid).not.toBe(metadata.uid);
+  // What was declared meanwhile is carried out.
+  await eventually(async (see) =>
+    see([...(await uids()).values()]).every((uid) => ![...before.values()].includes(uid)),
+  );
+});

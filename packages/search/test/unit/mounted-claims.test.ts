@@ -186,6 +186,11 @@ describe("[security/108] what claims decide", () => {
       ["waiting", "logs-nodes 1", "logs-other 1"],
     ],
     [
+      "[first-use/11] being deleted, of a pod that runs on it: both pools grow, and it is said",
+      { claims: [{ ...aClaim("logs-nodes-0", "leaving", "u"), isNew: false }] },
+      ["waiting", "logs-nodes 2", "logs-other 1"],
+    ],
+    [
       "[search/SC-114] of an earlier cluster of this name",
       {
         claims: [aClaim("logs-nodes-1", "ours", "u")],
