@@ -250,7 +250,10 @@ const operations = z
       .boolean()
       .optional()
       .describe("Nothing is written but status, disruption budget and renewed certificates."),
-    deletionProtection: z.boolean().optional().describe("The cluster, its claims, its CA and its passwords cannot be deleted while this is true."),
+    deletionProtection: z
+      .boolean()
+      .optional()
+      .describe("The cluster, its claims, its CA and its passwords cannot be deleted while this is true."),
     windows: z
       .array(
         z.strictObject({
