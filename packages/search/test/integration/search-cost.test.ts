@@ -126,6 +126,33 @@ describe("what one tenant's object costs", () => {
     for (const name of silent) await bench.until(name, isReady);
   });
 
+  test("[security/113] engines that name 60,000 shards and 10,000 nodes do not keep another cluster waiting", async () => {
+    await using bench = await setUpSearch();
+    const shards = Array.from({ length: 60_000 }, (_, shard) => ({
+      index: `i${String(shard)}`,
+      shard: 0,
+      isPrimary: true,
+      state: "UNASSIGNED",
+      node: undefined,
+    }));
+    const members = Array.from({ length: 10_000 }, (_, at) => ({
+      id: String(at),
+      name: `n${String(at)}`,
+      version: "2.19.4",
+      roles: ["data"],
+      isElected: false,
+    }));
+    const names = ["l1", "l2", "l3", "l4", "l5"];
+    for (const name of names) {
+      const { faults } = bench.engines.engine(name);
+      faults.plan({ call: "shards", fault: { kind: "lie", value: shards } });
+      faults.plan({ call: "nodes", fault: { kind: "lie", value: members } });
+      await bench.apply(aCluster(name, { pools: [aPool("nodes", 1)] }));
+    }
+    await serveBystander(bench, "other");
+    expect(bench.engines.calls.filter((call) => call === "nodes").length).toBeGreaterThan(0);
+  });
+
   test("[security/104] a pod with the ordinal 300000000 and our labels takes no memory, and other clusters are served", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
