@@ -25,6 +25,12 @@ export const campaigns: readonly Campaign[] = [
   { name: "build", what: "every binary of a control plane is built", file: "cluster-build", cases: "LC-01" },
   { name: "events", what: "a controller takes 50,000 live events", file: "controller-load", cases: "RT-08" },
   { name: "watches", what: "watches break three times over", file: "plan-faults", cases: "install-plan/120" },
+  {
+    name: "bystanders",
+    what: "a neighbor's plan, bundle and search cluster are served within 5 s beside every cost attack",
+    file: "bystanders",
+    cases: "security/",
+  },
   { name: "crowd", what: "10,000 simulated pods", file: "cluster-crowd", cases: "LC-14" },
   {
     name: "crashes",

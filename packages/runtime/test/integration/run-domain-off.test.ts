@@ -59,7 +59,7 @@ test("[first-use/8] a domain without its permissions is off, and says so at /rea
   const note = `off, because the operator may not list and watch Widget.${widgets.group}; apply config/gadgets.yaml`;
   const { status, text } = await eventually(async (see) => {
     const answer = see(await replica.probe());
-    return answer.text.includes("[!]") ? answer : undefined;
+    return answer.status === 200 && answer.text.includes("[!]") ? answer : undefined;
   });
   expect({ status, text }).toEqual({
     status: 200,
