@@ -49,7 +49,7 @@ describe("what plans look at beside their own objects, with the limited permissi
     await client.create(secrets, secret);
     await store(bench, object, { secretKeyRef: { name: "s", key: "manifest" } });
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(object)] }]));
-    await toldOf(bench, "p", "bind ClusterRole quartermaster-plans");
+    await toldOf(bench, "p", "kubectl create rolebinding quartermaster-plans");
     const manifest = await eventually(async () => {
       const found = await client.get(resourceManifest.kind, { namespace, name: storedName(object) });
       return found.status?.reason === undefined ? undefined : found;

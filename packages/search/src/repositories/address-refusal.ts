@@ -30,7 +30,7 @@ export function addressRefusal(address: string, allowed: readonly string[]): str
   const entries = allowed.flatMap((entry) => entryOf(entry) ?? []);
   if (entries.some((entry) => matches(entry, place))) return undefined;
   const what = isInner(host) ? "is an address inside the cluster or its network, and is" : "is";
-  return `${shown(host)} ${what} not among the hosts that the operator allows (${listed(allowed)}). An administrator can add it to --snapshot-hosts`;
+  return `${shown(host)} ${what} not among the hosts that --snapshot-hosts of the operator allows (${listed(allowed)})`;
 }
 
 /** What the engine's own list has to say so that nobody gets around ours through the engine's API. */

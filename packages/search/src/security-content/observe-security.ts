@@ -65,9 +65,11 @@ function indexFact(
 
 function filesOf({ security }: SearchCluster, ctx: Context): ReadFiles | undefined {
   const name = security.securityConfigSecret;
-  return name === undefined
-    ? undefined
-    : readSecurityFiles(ctx.follow(secrets, { name }, followedFiles)?.data ?? {});
+  if (name === undefined) return undefined;
+  const live = ctx.follow(secrets, { name }, followedFiles);
+  return live === undefined
+    ? { documents: {}, faults: [], isMissing: true }
+    : readSecurityFiles(live.data ?? {});
 }
 
 const recordKey = "applied";

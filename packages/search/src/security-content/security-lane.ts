@@ -48,9 +48,10 @@ const writeFiles: LaneRule = {
 /** Without the files everything that came from them would be deleted: it stays as it is until they are there again. */
 const filesMissing: LaneRule = {
   name: "filesMissing",
-  answer: ({ cluster: { security }, material }) => {
-    const name = security.securityConfigSecret ?? "";
-    if (!material.missing.includes(`Secret ${name}`)) return undefined;
+  answer: ({ cluster, security: { files } }) => {
+    // As it was read for this very decision: another watch may still show the Secret.
+    if (files?.isMissing !== true) return undefined;
+    const name = cluster.security.securityConfigSecret ?? "";
     return awaits(
       searchReasons.awaitingMaterial,
       `Secret ${name}, which spec.security.config.securityConfigSecret names, does not exist: users and roles stay as they are until you create it.`,

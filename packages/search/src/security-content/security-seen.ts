@@ -17,6 +17,8 @@ export interface ReadFiles {
   readonly documents: Partial<SecurityDocuments>;
   /** Files that cannot be read, with why. */
   readonly faults: readonly string[];
+  /** The Secret that should hold them does not exist. */
+  readonly isMissing?: true;
 }
 
 /** What was applied last; kept in a Secret, because an engine gives no hashes back. */

@@ -173,7 +173,8 @@ export class KwokEngines implements AsyncDisposable {
       volume: claim?.metadata.uid ?? uid,
       isRunning: isRunning(pod) && !this.down.has(name),
       roles: rolesOf(pod, world.configs),
-      version: /[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "",
+      // Another build has a tag of its own, and the engine in it the same version.
+      version: (/[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "").replace(/-r\d+$/, ""),
       clusterName,
       initialManagers: this.#born.get(uid) ?? [],
       ...this.#mounted(uid, filesOf(pod, world)),
