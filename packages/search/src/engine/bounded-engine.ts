@@ -1,6 +1,6 @@
 import { digestOf, type System } from "@quartermaster/runtime";
 
-import { type EngineCall, engineCalls, type EngineClient } from "./engine-client.ts";
+import { type EngineCall, engineCalls, type EngineClient, engineReads } from "./engine-client.ts";
 import { EngineError } from "./engine-error.ts";
 
 /** Longest time that one reconcile waits for the calls that it makes: a silent engine must not keep a worker from other clusters. */
@@ -72,23 +72,7 @@ function late(name: EngineCall, mayHaveActed: boolean): EngineError {
 }
 
 /** Never read from what an earlier reconcile began: it would be older than what was written since. */
-const reads: ReadonlySet<string> = new Set<EngineCall>([
-  "identity",
-  "health",
-  "nodes",
-  "shards",
-  "coordination",
-  "settings",
-  "nodeLoad",
-  "indices",
-  "explain",
-  "repositories",
-  "transportCertificateEndMs",
-  "isServing",
-  "hasSecurityIndex",
-  "entities",
-  "license",
-]);
+const reads: ReadonlySet<string> = new Set<string>(engineReads);
 
 const calls: ReadonlySet<string> = new Set<string>(engineCalls);
 

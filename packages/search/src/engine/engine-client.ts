@@ -102,8 +102,8 @@ export type ExplainedCopy = Pick<EngineShard, "index" | "shard" | "isPrimary" | 
 /** Calls that reach the engine, as metrics and errors name them. */
 export type EngineCall = Exclude<keyof EngineClient, "close" | "servedCertificate">;
 
-/** All of them. */
-export const engineCalls: readonly EngineCall[] = [
+/** Calls that change nothing. */
+export const engineReads: readonly EngineCall[] = [
   "identity",
   "health",
   "nodes",
@@ -113,24 +113,29 @@ export const engineCalls: readonly EngineCall[] = [
   "nodeLoad",
   "indices",
   "explain",
+  "repositories",
+  "transportCertificateEndMs",
+  "isServing",
+  "hasSecurityIndex",
+  "entities",
+  "license",
+];
+
+/** All calls. */
+export const engineCalls: readonly EngineCall[] = [
+  ...engineReads,
   "putSettings",
   "excludeVotes",
   "clearVoteExclusions",
   "flush",
   "fitReplicas",
-  "repositories",
   "putRepository",
   "verifyRepository",
   "deleteRepository",
-  "transportCertificateEndMs",
   "reloadCertificates",
-  "isServing",
-  "hasSecurityIndex",
   "initSecurity",
-  "entities",
   "putEntity",
   "deleteEntity",
-  "license",
   "putLicense",
   "startTrial",
   "startBasic",

@@ -66,7 +66,7 @@ const claimsDiffer: LaneRule = {
     if (unsettled.length === 0) return undefined;
     return awaits(
       searchReasons.bootstrapping,
-      `Pods are made once the claims that they mount have settled: ${unsettled.slice(0, 10).join(", ")}.`,
+      `Pods are made once the claims that they mount have settled: ${firstTen(unsettled)}.`,
       { actor: "operator", retryAfterMs: 2_000 },
     );
   },
@@ -232,7 +232,7 @@ const referencesMissing: LaneRule = {
     if (missing.length === 0) return undefined;
     return awaits(
       searchReasons.awaitingMaterial,
-      `The spec names what does not exist: ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? " and more" : ""}. Create it, or remove the reference; it is picked up when it appears.`,
+      `The spec names what does not exist: ${firstTen(missing)}. Create it, or remove the reference; it is picked up when it appears.`,
       { actor: "user" },
     );
   },

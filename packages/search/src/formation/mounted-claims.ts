@@ -1,6 +1,7 @@
 import type { Client, Live, ObjectMeta } from "@quartermaster/runtime";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "@quartermaster/runtime/kinds";
 
+import { firstTen } from "../first-ten.ts";
 import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { dataVolume } from "../workload/pool-volumes.ts";
@@ -115,11 +116,8 @@ function writtenByAnother(
 export function claimRefusal(claims: readonly ClaimFact[]): string | undefined {
   const foreign = claims.filter(({ state }) => state === "foreign");
   if (foreign.length === 0) return undefined;
-  const list = foreign
-    .slice(0, 10)
-    .map(({ name, why }) => `${name} (${why})`)
-    .join(", ");
-  return `Pods of this cluster would mount claims that are not its own: ${list}${foreign.length > 10 ? " and more" : ""}. No node is added to these pools. Delete the claim if its data is not needed, or change what differs: the name of the cluster or of the pool, or spec.general.version.`;
+  const list = firstTen(foreign.map(({ name, why }) => `${name} (${why})`));
+  return `Pods of this cluster would mount claims that are not its own: ${list}. No node is added to these pools. Delete the claim if its data is not needed, or change what differs: the name of the cluster or of the pool, or spec.general.version.`;
 }
 
 /** Names of claims that have to be deleted completely before a new pod can have one of the name. */
@@ -137,7 +135,7 @@ export function goingMessage(claims: readonly ClaimFact[]): string | undefined {
   const going = claimsGoing(claims);
   const [first] = going;
   if (first === undefined) return undefined;
-  const names = going.slice(0, 10).map(({ name, node }) => `${name} of node ${node}`);
+  const names = firstTen(going.map(({ name, node }) => `${name} of node ${node}`));
   const volume = first.volumeName === undefined ? "" : ` ${first.volumeName}`;
-  return `Claims of running nodes are being deleted: ${names.join(", ")}${going.length > 10 ? " and more" : ""}. Kubernetes deletes a claim and its data as soon as the pod ends, and this cannot be called off, so the operator restarts no node until then. To keep the data, set persistentVolumeReclaimPolicy: Retain on PersistentVolume${volume}. To go on, see that other nodes have copies of all shards, then delete pod ${first.node}: it starts with an empty volume.`;
+  return `Claims of running nodes are being deleted: ${names}. Kubernetes deletes a claim and its data as soon as the pod ends, and this cannot be called off, so the operator restarts no node until then. To keep the data, set persistentVolumeReclaimPolicy: Retain on PersistentVolume${volume}. To go on, see that other nodes have copies of all shards, then delete pod ${first.node}: it starts with an empty volume.`;
 }

@@ -11,6 +11,7 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
+import { firstTen } from "../first-ten.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { monitoringKinds } from "../monitoring/monitoring-kinds.ts";
@@ -82,6 +83,5 @@ export function belongsTo(live: KubeObject, owner: KubeObject): boolean {
 
 /** `Kind name`, the first ten. */
 export function namesOf(objects: readonly PresentObject[]): string {
-  const names = objects.slice(0, 10).map(({ kind, name }) => `${kind.kind} ${name}`);
-  return `${names.join(", ")}${objects.length > 10 ? " and more" : ""}`;
+  return firstTen(objects.map(({ kind, name }) => `${kind.kind} ${name}`));
 }

@@ -1,6 +1,7 @@
 import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
+import { firstTen } from "../first-ten.ts";
 import {
   claimRecheckMs,
   claimRefusal,
@@ -97,7 +98,7 @@ const capacityExceeded: LaneRule = {
     const declared = seen.cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0);
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
     if (grantedNodes === undefined || declared <= grantedNodes || grown.length === 0) return undefined;
-    const names = `${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}`;
+    const names = firstTen(grown);
     const message = `Nodes are not added (${names}): ${String(declared)} are declared, and the licence has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`;
     return {
       // Not stalled: the licence controller may just be about to say that there is room.
@@ -125,7 +126,7 @@ const keepPools: LaneRule = {
     if (grown.length === 0) return { ...keptStorage(seen), actions };
     return awaits(
       seen.status.clusterUuid === undefined ? searchReasons.bootstrapping : searchReasons.memberMissing,
-      `Nodes are added: ${grown.slice(0, 10).join(", ")}${grown.length > 10 ? " and more" : ""}.`,
+      `Nodes are added: ${firstTen(grown)}.`,
       { actor: "kubelet", actions },
     );
   },
