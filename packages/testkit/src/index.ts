@@ -46,7 +46,7 @@ export type { TestNamespace } from "./shared-cluster/test-namespace.ts";
 export { isWritePoint } from "./fault-proxy/seen-request.ts";
 export type { RequestMatch, SeenRequest } from "./fault-proxy/seen-request.ts";
 export { conflict, expired, htmlPage, refused, serverError, tooManyRequests } from "./fault-proxy/fault.ts";
-export type { Fault, SyntheticAnswer } from "./fault-proxy/fault.ts";
+export type { Fault, InterleavedRequest, SyntheticAnswer } from "./fault-proxy/fault.ts";
 export type { InjectedFault } from "./fault-proxy/fault-plan.ts";
 export { startFaultProxy } from "./fault-proxy/fault-proxy.ts";
 export type { FaultProxy, FaultProxyOptions, TraceEntry } from "./fault-proxy/fault-proxy.ts";

@@ -5,12 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "./fault.ts";
 import { syntheticBody } from "./fault.ts";
 import type { Forwarder, Message } from "./forwarder.ts";
+import type { SeenRequest } from "./seen-request.ts";
 import type { WatchTransform } from "./watch-transform.ts";
 import { toFrames } from "./watch-transform.ts";
 
 /** A request under way. */
 export interface Exchange {
   readonly message: Message;
+  readonly seen: SeenRequest;
   readonly isWatch: boolean;
   readonly response: ServerResponse;
   readonly forwarder: Forwarder;
@@ -44,6 +46,10 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       response
         .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
         .end(syntheticBody(fault));
+      break;
+    case "interleave":
+      await fault.act({ ...exchange.seen, body: message.body.toString("utf8") });
+      await passOn(await forwarder.send(message, signal), exchange);
       break;
     case "hold-request":
       break; // the client gives up, or the proxy is closed

@@ -137,6 +137,7 @@ class Proxy implements FaultProxy {
       const message = { method: seen.method, path: seen.path, headers: request.headers, body };
       await carryOut(fault, {
         message,
+        seen,
         isWatch: seen.verb === "watch",
         response,
         forwarder: this.#forwarder,

@@ -1,3 +1,4 @@
+import type { SeenRequest } from "./seen-request.ts";
 import type { WatchTransform } from "./watch-transform.ts";
 
 /**
@@ -13,6 +14,8 @@ export type Fault =
   | { readonly kind: "crash-after-answer"; readonly kill: () => void }
   /** E1, E2, E3, E7, W5 on a list: an answer of ours; the server never sees the request. */
   | ({ readonly kind: "answer" } & SyntheticAnswer)
+  /** I1 to I5: another client acts between our read and our write; then the request is forwarded unchanged. */
+  | { readonly kind: "interleave"; readonly act: (request: InterleavedRequest) => Promise<void> }
   /** E4: held for ever, never passed on. */
   | { readonly kind: "hold-request" }
   /** E5: passed on, the answer held for ever. */
@@ -27,6 +30,12 @@ export type Fault =
   | { readonly kind: "answer-stale" }
   /** W1 to W7: the stream of events is passed on changed. */
   | { readonly kind: "watch"; readonly transform: WatchTransform };
+
+/** A request that the proxy holds while another client acts. */
+export interface InterleavedRequest extends SeenRequest {
+  /** Body of the request as text; empty for most deletes of clients without preconditions. */
+  readonly body: string;
+}
 
 /** An answer that the proxy makes up. */
 export interface SyntheticAnswer {

@@ -84,6 +84,22 @@ describe("a fault proxy", () => {
     expect(await isThere("too-late")).toBe(false);
   });
 
+  test("I1 lets another client act between our read and our write, which then meets what that client did", async () => {
+    const interleaved: string[] = [];
+    const injected = proxy.inject(isWritePoint, {
+      kind: "interleave",
+      act: async ({ name, verb, body }) => {
+        interleaved.push(`${verb} ${name ?? "?"} ${body.includes('"taken"') ? "taken" : "other"}`);
+        await cluster.api.send({ method: "POST", path: path(), body: aConfigMap({ name: "taken" }) });
+      },
+    });
+    expect(await create("taken")).toBe(409);
+    expect(injected.hits).toBe(1);
+    expect(interleaved).toEqual(["create ? taken"]);
+    expect(proxy.trace.at(-1)).toMatchObject({ fault: "interleave", status: 409 });
+    expect(await create("next")).toBe(201);
+  });
+
   test.each<{ readonly id: string; readonly fault: Fault; readonly status: number }>([
     { id: "E1", fault: conflict(), status: 409 },
     { id: "E2", fault: tooManyRequests(1), status: 429 },
