@@ -3,6 +3,7 @@ import { settled, stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
 import { degradationOf, fullCheckMs } from "../drift/steady.ts";
 import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
+import { installedMessage } from "../handover/replacement.ts";
 import { stageJobs } from "../jobs/stage-jobs.ts";
 import { secretRetryMs } from "../manifest/secret-retry.ts";
 import type { PlanAction } from "../plan-action.ts";
@@ -214,7 +215,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
   const { plan, replacement } = seen;
   // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
   const isReady = degradationOf(seen) === undefined;
-  const message = isReady ? "Everything is installed and ready." : "Every stage is passed.";
+  const message = isReady ? installedMessage(replacement) : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;
   return answer(seen, now, {
     phase: isReady ? "Installed" : "Degraded",

@@ -9,7 +9,7 @@ import {
   type Why,
 } from "@quartermaster/runtime";
 
-import { describeNeverThere } from "../handover/replacement.ts";
+import { installedMessage } from "../handover/replacement.ts";
 import type { PlanAction } from "../plan-action.ts";
 import { planConditions } from "../plan-conditions.ts";
 import { whyOf } from "../plan-report.ts";
@@ -116,7 +116,7 @@ function asInstalled(seen: Seen, now: Date): PlanVerdict {
   if (degradation === undefined)
     return answer(seen, now, {
       phase: "Installed",
-      message: `Everything is installed and ready. ${describeNeverThere(seen.replacement) ?? ""}`.trimEnd(),
+      message: installedMessage(seen.replacement),
       actions: [...lateComers(seen), ...forgotten(seen)],
       outcome: settled(afterMs),
     });

@@ -184,6 +184,11 @@ export function describeNeverThere({ predecessors }: Pick<Replacement, "predeces
   return `Nothing is taken over from ${some(names)}: spec.replaces.plans names what did not exist when this plan started.`;
 }
 
+/** Message of a plan that is installed and ready, the same in the reconcile that finishes it and in all later ones. */
+export function installedMessage(replacement: Pick<Replacement, "predecessors">): string {
+  return ["Everything is installed and ready.", describeNeverThere(replacement) ?? []].flat().join(" ");
+}
+
 /** Names in one message, and rivals that are reported: the first ones say enough, and more of them change nothing. */
 const namesShown = 3;
 const rivalsShown = 10;

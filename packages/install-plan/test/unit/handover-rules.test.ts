@@ -38,6 +38,26 @@ const announced = { replaces: [{ name: "a", uid: "uid-a", state: "Releasing" }] 
 const began = { ...announced, startedAt: "2026-01-01T00:00:00Z", phase: "Applying", stage: "s" };
 const finishing = { ...began, phase: "Finishing", stage: "(finishing)" };
 
+describe("a plan that names a predecessor that never existed", () => {
+  const sentence =
+    "Nothing is taken over from a: spec.replaces.plans names what did not exist when this plan started.";
+  const neverThere = { uid: "", state: "Gone" } as const;
+
+  test.each([
+    { name: "in the reconcile that finishes it", status: { ...finishing, replaces: [] } },
+    {
+      name: "in every later reconcile",
+      status: { startedAt: began.startedAt, phase: "Installed", finishedAt: began.startedAt },
+    },
+  ])("says so $name", ({ status }) => {
+    const { verdict } = firstAnswer(rules, handover(neverThere, { status }), now);
+    expect(verdict.status).toMatchObject({
+      phase: "Installed",
+      message: `Everything is installed and ready. ${sentence}`,
+    });
+  });
+});
+
 describe("a plan that replaces another", () => {
   test.each([
     { name: "announces it before anything else", given: handover({}), want: "predecessorsHold" },
