@@ -8,9 +8,21 @@ export interface Run {
   readonly exitCodes: ReadonlyMap<string, number>;
 }
 
+/** A test that failed and passed when its file ran again alone. */
+export interface Flake {
+  readonly level: string;
+  readonly fullName: string;
+  /** First line of the failure of the first run. */
+  readonly message: string;
+}
+
+/** With this many flakes a run fails: so many are no accident of a busy machine. */
+const flakesThatFail = 3;
+
 /** Lines to print, the last one being `N passed, N failed`, and whether the whole run is good. */
 export interface Summary {
   readonly lines: readonly string[];
+  readonly flakes: readonly Flake[];
   readonly isGood: boolean;
 }
 
@@ -23,12 +35,27 @@ export function summarize({ reports, exitCodes }: Run): Summary {
   const passed = count(reports, "passed");
   const skipped = count(reports, "skipped");
   const hasRun = passed + failures.length > 0;
-  const flaky = reports.flatMap(flakyOf);
+  const flaky = reports.flatMap(flakesOf);
+  const tooMany =
+    flaky.length < flakesThatFail
+      ? []
+      : [`${flaky.length} flakes in one run: from ${flakesThatFail} on the run fails`];
   const notes = [...(hasRun ? [] : ["no test ran"]), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
   return {
     // Nothing else may stand on the last line: programs read it.
-    lines: [...flaky, ...failures, ...notes, `${passed} passed, ${failures.length} failed`],
-    isGood: hasRun && failures.length === 0,
+    lines: [
+      ...flaky.map(
+        ({ level, fullName, message }) =>
+          `${level}: flake, passed in the second run only: ${fullName}: ${message}`,
+      ),
+      ...failures,
+      ...tooMany,
+      ...notes,
+      ...(flaky.length > 0 ? [`${flaky.length} flakes`] : []),
+      `${passed} passed, ${failures.length + tooMany.length} failed`,
+    ],
+    flakes: flaky,
+    isGood: hasRun && failures.length === 0 && tooMany.length === 0,
   };
 }
 
@@ -37,12 +64,10 @@ export function hasFailures(report: TestReport): boolean {
   return failuresOf(report).length > 0;
 }
 
-function flakyOf({ level, files }: TestReport): readonly string[] {
+function flakesOf({ level, files }: TestReport): readonly Flake[] {
   const tests = files.flatMap((file) => file.tests);
   return tests.flatMap(({ fullName, failedBefore }) =>
-    failedBefore === undefined
-      ? []
-      : [`${level}: passed in the second run only: ${fullName}: ${firstLine(failedBefore[0])}`],
+    failedBefore === undefined ? [] : [{ level, fullName, message: firstLine(failedBefore[0]) }],
   );
 }
 
@@ -64,7 +89,7 @@ function fileFailures({ path, brokenBy, tests }: TestFile): readonly string[] {
 function runnerFailures({ reports, exitCodes }: Run): readonly string[] {
   const explained = new Set(reports.filter(hasFailures).map(({ level }) => level));
   return [...exitCodes]
-    .filter(([level, code]) => code !== 0 && !explained.has(level))
+    .filter(([run, code]) => code !== 0 && !explained.has(run))
     .map(
       ([level, code]) =>
         `${level}: the test runner itself failed with exit code ${code}; its output is above`,

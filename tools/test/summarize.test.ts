@@ -32,8 +32,50 @@ const cases = [
       exitCodes: noExitCodes,
     },
     want: {
-      lines: ["unit: passed in the second run only: waits: too late", "2 passed, 0 failed"],
+      lines: [
+        "unit: flake, passed in the second run only: waits: too late",
+        "1 flakes",
+        "2 passed, 0 failed",
+      ],
+      flakes: [{ level: "unit", fullName: "waits", message: "too late" }],
       isGood: true,
+    },
+  },
+  {
+    name: "three flakes of two levels, which fail the run",
+    given: {
+      reports: [
+        testReport(["a", "b"].map((name) => ({ ...testResult(name), failedBefore: ["late"] }))),
+        testReport([{ ...testResult("c"), failedBefore: ["late"] }], "e2e"),
+      ],
+      exitCodes: noExitCodes,
+    },
+    want: {
+      lines: [
+        "unit: flake, passed in the second run only: a: late",
+        "unit: flake, passed in the second run only: b: late",
+        "e2e: flake, passed in the second run only: c: late",
+        "3 flakes in one run: from 3 on the run fails",
+        "3 flakes",
+        "3 passed, 1 failed",
+      ],
+      flakes: [
+        { level: "unit", fullName: "a", message: "late" },
+        { level: "unit", fullName: "b", message: "late" },
+        { level: "e2e", fullName: "c", message: "late" },
+      ],
+      isGood: false,
+    },
+  },
+  {
+    name: "a second run whose runner failed without a failed test",
+    given: { reports: [good], exitCodes: new Map([["unit (second run)", 1]]) },
+    want: {
+      lines: [
+        "unit (second run): the test runner itself failed with exit code 1; its output is above",
+        "2 passed, 1 failed",
+      ],
+      isGood: false,
     },
   },
   {
@@ -79,5 +121,5 @@ const cases = [
 ];
 
 test.each(cases)("sums up $name", ({ given, want }) => {
-  expect(summarize(given)).toEqual(want);
+  expect(summarize(given)).toEqual({ flakes: [], ...want });
 });
