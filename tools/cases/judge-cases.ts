@@ -2,7 +2,7 @@ import type { TestReport, TestResult, TestStatus } from "../report/test-report.t
 import type { CaseList } from "./case-list.ts";
 import { parseCaseNames } from "./case-names.ts";
 
-/** How the cases of one specification stand. A case with only skipped tests is missing. */
+/** How the cases of one specification stand. A case with only skipped tests is missing; `skipped` lists every case with a skipped test. */
 export interface Standing {
   readonly name: string;
   readonly total: number;
@@ -31,8 +31,14 @@ export function judgeCases(lists: readonly CaseList[], reports: readonly TestRep
   };
 }
 
+/** Exit code of `make cases`: 0 when every case is met, 3 when cases are missing and nothing fails, 1 otherwise. */
+export function exitCodeOf(judgement: Judgement): 0 | 1 | 3 {
+  if (!isGood(judgement)) return 1;
+  return judgement.standings.every(({ missing }) => missing.length === 0) ? 0 : 3;
+}
+
 /** Whether nothing fails; a missing case is no failure. */
-export function isGood({ standings, unknown, broken }: Judgement): boolean {
+function isGood({ standings, unknown, broken }: Judgement): boolean {
   return (
     unknown.length === 0 && broken.length === 0 && standings.every(({ failing }) => failing.length === 0)
   );
@@ -62,6 +68,6 @@ function judgeList({ name, ids }: CaseList, shown: Shown): Standing {
     met,
     failing,
     missing,
-    skipped: missing.filter((id) => has(id, "skipped")),
+    skipped: ids.filter((id) => has(id, "skipped")),
   };
 }

@@ -19,6 +19,10 @@ function printStanding(
     `${name.padEnd(width)} ${met.length}/${total}`,
     ...listLine("  failing", failing),
     ...listLine("  missing", marked),
+    ...listLine(
+      "  met, with a skipped test beside it",
+      skipped.filter((id) => met.includes(id)),
+    ),
   ];
 }
 

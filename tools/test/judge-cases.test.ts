@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { parseCaseList } from "../cases/case-list.ts";
 import { parseCaseNames } from "../cases/case-names.ts";
-import { isGood, judgeCases } from "../cases/judge-cases.ts";
+import { exitCodeOf, judgeCases } from "../cases/judge-cases.ts";
 import { printJudgement } from "../cases/print-judgement.ts";
 import { testFile, testReport, testResult } from "./report-builders.ts";
 
@@ -43,25 +43,37 @@ const judgements = [
     name: "met, failing and missing cases",
     given: [testReport([testResult("[install-plan/1] a"), testResult("[install-plan/2] b", "failed")])],
     want: ["search       0/2", "  missing: SC-01, SC-02", "install-plan 1/3", "  failing: 2", "  missing: 3"],
-    good: false,
+    exitCode: 1,
   },
   {
     name: "a case with a passed and a failed test as failing",
     given: [testReport([testResult("[search/SC-01] a"), testResult("[search/SC-01,SC-02] b", "failed")])],
     want: ["search       0/2", "  failing: SC-01, SC-02", "install-plan 0/3", "  missing: 1, 2, 3"],
-    good: false,
+    exitCode: 1,
   },
   {
-    name: "a skipped case as missing, and missing is no failure",
+    name: "a met case with a skipped test beside it, and all met",
+    given: [
+      testReport([
+        testResult("[search/SC-01,SC-02] a"),
+        testResult("[search/SC-02] on ARM", "skipped"),
+        testResult("[install-plan/1,2,3] b"),
+      ]),
+    ],
+    want: ["search       2/2", "  met, with a skipped test beside it: SC-02", "install-plan 3/3"],
+    exitCode: 0,
+  },
+  {
+    name: "a skipped case as missing, which is no failure",
     given: [testReport([testResult("[search/SC-01,SC-02] a"), testResult("[install-plan/2] b", "skipped")])],
     want: ["search       2/2", "install-plan 0/3", "  missing: 1, 2 (skipped), 3"],
-    good: true,
+    exitCode: 3,
   },
   {
     name: "unknown ids as an error",
     given: [testReport([testResult("[search/SC-01,SC-02,SC-99] a"), testResult("[install-plan/1,2,3] b")])],
     want: ["search       2/2", "install-plan 3/3", "unknown: search/SC-99"],
-    good: false,
+    exitCode: 1,
   },
   {
     name: "a test file that did not run as an error",
@@ -72,14 +84,14 @@ const judgements = [
       },
     ],
     want: ["search       2/2", "install-plan 3/3", "did not run: packages/a/test/unit/a.test.ts"],
-    good: false,
+    exitCode: 1,
   },
 ];
 
-test.each(judgements)("shows $name", ({ given, want, good }) => {
+test.each(judgements)("shows $name", ({ given, want, exitCode }) => {
   const judgement = judgeCases(lists, given);
   expect(printJudgement(judgement)).toEqual(want);
-  expect(isGood(judgement)).toBe(good);
+  expect(exitCodeOf(judgement)).toBe(exitCode);
 });
 
 test("takes ids from the describe around a test as well", () => {
