@@ -1,13 +1,35 @@
+/** Least level at which a case counts as shown, as the specification names it. */
+export type CaseLevel = (typeof caseLevels)[number];
+
+/** Tables are pure, `api` needs a real API server; the last four need the real thing that they name. */
+export const caseLevels = ["table", "api", "engine", "node", "browser", "campaign"] as const;
+
 /** The cases of one specification: `name` is the file in docs/acceptance without `.md`. */
 export interface CaseList {
   readonly name: string;
   readonly ids: readonly string[];
+  /** Levels of the cases that have one: `| SC-12 | [engine] Three managers … |`. */
+  readonly levels: ReadonlyMap<string, CaseLevel>;
 }
 
-const row = /^\| *(?<id>[A-Za-z0-9][A-Za-z0-9-]*) *\|/;
+const row = /^\| *(?<id>[A-Za-z0-9][A-Za-z0-9-]*) *\| *(?:\[(?<level>[a-z]+)\])?/;
 
-/** Reads the ids out of the tables `| id | case |` of one acceptance file, in their order. */
+/** Reads ids and levels out of the tables `| id | case |` of one acceptance file, in their order. Throws for an unknown level. */
 export function parseCaseList(name: string, markdown: string): CaseList {
-  const cells = markdown.split("\n").map((line) => row.exec(line)?.groups?.["id"]);
-  return { name, ids: cells.filter((id) => id !== undefined && id !== "id").map(String) };
+  const ids: string[] = [];
+  const levels = new Map<string, CaseLevel>();
+  for (const line of markdown.split("\n")) {
+    const { id, level } = row.exec(line)?.groups ?? {};
+    if (id === undefined || id === "id") continue;
+    ids.push(id);
+    if (level !== undefined) levels.set(id, parseLevel(level, `${name}/${id}`));
+  }
+  return { name, ids, levels };
+}
+
+function parseLevel(text: string, where: string): CaseLevel {
+  const level = caseLevels.find((each) => each === text);
+  if (level === undefined)
+    throw new Error(`${where} has the level [${text}]; write one of ${caseLevels.join(", ")}`);
+  return level;
 }

@@ -11,13 +11,14 @@ export function printJudgement({ standings, unknown, broken }: Judgement): reado
 }
 
 function printStanding(
-  { name, met, total, failing, missing, skipped }: Standing,
+  { name, met, belowLevel, total, failing, missing, skipped }: Standing,
   width: number,
 ): readonly string[] {
   const marked = missing.map((id) => (skipped.includes(id) ? `${id} (skipped)` : id));
   return [
     `${name.padEnd(width)} ${met.length}/${total}`,
     ...listLine("  failing", failing),
+    ...listLine("  met below the level that the specification names", belowLevel),
     ...listLine("  missing", marked),
     ...listLine(
       "  met, with a skipped test beside it",
