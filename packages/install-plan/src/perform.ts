@@ -85,10 +85,13 @@ async function release({ plan, target }: Of<"release">, ctx: Context): Promise<v
 async function deleteJob({ plan, job }: Of<"deleteJob">, ctx: Context): Promise<void> {
   const { live } = job;
   if (live === undefined) return;
-  const { uid } = live.metadata;
+  const { uid, resourceVersion } = live.metadata;
   await asAccount(ctx.client, plan).delete(jobs, live.metadata, {
     propagation: "Background",
-    ...(uid === undefined ? {} : { preconditions: { uid } }),
+    preconditions: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
   });
 }
 

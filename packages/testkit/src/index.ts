@@ -32,6 +32,8 @@ export {
 export type { LocalCluster, LocalClusterOptions, PodReach } from "@quartermaster/local-cluster";
 export { provideEngineHome, provideEngineImage } from "@quartermaster/local-cluster/engines";
 export type { EngineImage, EngineVersion } from "@quartermaster/local-cluster/engines";
+export { apiError, RecordedApi } from "./recorded-api.ts";
+export type { BeforeWrite, RecordedWrite, SentOptions } from "./recorded-api.ts";
 export { prometheusProgram } from "./prometheus/prometheus-program.ts";
 export type { PrometheusProgram } from "./prometheus/prometheus-program.ts";
 export { startPrometheus } from "./prometheus/scraping-prometheus.ts";

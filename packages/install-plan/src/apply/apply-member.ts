@@ -90,17 +90,18 @@ async function write({ view, ownerLabels }: Apply, kind: Kind, client: Client): 
   return { written, isIntrusion: current === undefined && !isNew };
 }
 
-/** Withdraws the fields that only we own; what the other one made stays as it was. */
+/** Withdraws the fields that only we own; what the other one made stays as it was. With its uid: without it, one that is gone would be made, empty. */
 async function giveBack(
   kind: Kind,
   { apiVersion, kind: kindName, metadata }: KubeObject,
   client: Client,
 ): Promise<void> {
-  const { name, namespace } = metadata;
+  const { name, namespace, uid } = metadata;
+  const place = { name, ...(namespace === undefined ? {} : { namespace }) };
   const bare = {
     apiVersion,
     kind: kindName,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: { ...place, ...(uid === undefined ? {} : { uid }) },
   };
   await client.apply(kind, bare, { fieldManager, force: false });
 }
@@ -185,11 +186,22 @@ async function replaceImmutable(
   if (!isImmutable(error) || !mayRecreate(member)) return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
   if (!(await canBeMade({ member, kind }, ownerLabels, client))) return false;
-  await client.delete(kind, live.metadata, {
-    propagation: "Background",
-    preconditions: { uid: live.metadata.uid },
-  });
+  await deleteUnlessChanged(kind, live, client);
   return true;
+}
+
+/** Only as it was seen: one that somebody has changed since, or whose owner labels they took off, is looked at again first. */
+async function deleteUnlessChanged(kind: Kind, { metadata }: KubeObject, client: Client): Promise<void> {
+  const { uid = "", resourceVersion = "" } = metadata;
+  try {
+    await client.delete(kind, metadata, {
+      propagation: "Background",
+      preconditions: { uid, resourceVersion },
+    });
+  } catch (error) {
+    const errorClass = classify(error);
+    if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
+  }
 }
 
 async function noteWriteFailure(

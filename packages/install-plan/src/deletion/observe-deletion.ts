@@ -121,7 +121,8 @@ function isNamespaceTerminating({ metadata }: InstallPlan, ctx: Context): boolea
   return home?.metadata.deletionTimestamp !== undefined;
 }
 
-function isOverdue(
+/** Whether the deletion has had its time, where the plan says to let go then. */
+export function isOverdue(
   plan: InstallPlan,
   memory: PlanMemory,
   { system }: Pick<ObserverParts, "system">,
