@@ -50,6 +50,11 @@ export type { RequestMatch, SeenRequest } from "./fault-proxy/seen-request.ts";
 export { conflict, expired, htmlPage, refused, serverError, tooManyRequests } from "./fault-proxy/fault.ts";
 export type { Fault, InterleavedRequest, SyntheticAnswer } from "./fault-proxy/fault.ts";
 export type { InjectedFault } from "./fault-proxy/fault-plan.ts";
+export { interruptEachWrite, writesUponOthers } from "./interrupt-each-write.ts";
+export type { Fate, Interruption, RecordedWork } from "./interrupt-each-write.ts";
+export { RecordedReconcile } from "./recorded-reconcile.ts";
+export { textOfWrite } from "./reconcile-write.ts";
+export type { ReconcileWrite, WriteHooks } from "./reconcile-write.ts";
 export { startFaultProxy } from "./fault-proxy/fault-proxy.ts";
 export type { FaultProxy, FaultProxyOptions, TraceEntry } from "./fault-proxy/fault-proxy.ts";
 export {
