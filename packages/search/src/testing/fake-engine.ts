@@ -2,7 +2,7 @@ import type { System } from "@quartermaster/runtime";
 
 import type { ConnectEngine, EngineCall, SecurityEntityType } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
-import type { NodeLoad } from "../engine/engine-facts.ts";
+import type { EngineShard, NodeLoad } from "../engine/engine-facts.ts";
 import type { Distribution } from "../model/search-cluster.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeCluster } from "./fake-cluster.ts";
@@ -25,6 +25,13 @@ export interface FakeEngineOptions {
   readonly securityPollMs?: number;
   /** Told of every call. */
   readonly onCall?: (call: EngineCall | "servedCertificate", node: string | undefined) => void;
+}
+
+/** A formed cluster at one moment, by names of nodes. */
+export interface FakeState {
+  readonly members: readonly string[];
+  readonly voters: readonly string[];
+  readonly shards: readonly EngineShard[];
 }
 
 /**
@@ -103,6 +110,19 @@ export class FakeEngine {
   isLed(): boolean {
     this.step();
     return [...this.#clusters.values()].every(({ elected }) => elected !== undefined);
+  }
+
+  /** The cluster that has a manager, as it is now: its members, its committed voters and its shard table; undefined where none has. */
+  state(): FakeState | undefined {
+    this.step();
+    const cluster = this.#led();
+    if (cluster === undefined) return undefined;
+    const nameOf = (volume: string): string => this.nameOf(volume);
+    return {
+      members: this.members(cluster).map(({ pod }) => pod.name),
+      voters: cluster.voters.map(nameOf),
+      shards: cluster.shards.rows(nameOf),
+    };
   }
 
   /** Names of nodes whose votes are excluded. */

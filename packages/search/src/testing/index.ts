@@ -1,5 +1,5 @@
 export { FakeEngine } from "./fake-engine.ts";
-export type { FakeEngineOptions } from "./fake-engine.ts";
+export type { FakeEngineOptions, FakeState } from "./fake-engine.ts";
 export type { FakeFault, FaultPlan } from "./fake-faults.ts";
 export type { FakeFiles, FakePod } from "./fake-pod.ts";
 export type { FakeIndex } from "./fake-shard-table.ts";

@@ -3,6 +3,7 @@ import { pods } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { operateWatched } from "../support/disruptions.ts";
 import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
 
 const data = aPool("data", 1, { roles: ["data"] });
@@ -32,6 +33,13 @@ async function untilLed(
   return leaderless;
 }
 
+function byNode(
+  one: { readonly nodes: readonly string[] },
+  other: { readonly nodes: readonly string[] },
+): number {
+  return one.nodes.join().localeCompare(other.nodes.join());
+}
+
 function isRolled(found: Live<ClusterObject>): boolean {
   const { operation, nodePools = [] } = found.status ?? {};
   return isReady(found) && operation === undefined && nodePools.every(({ outdated }) => outdated === 0);
@@ -39,7 +47,8 @@ function isRolled(found: Live<ClusterObject>): boolean {
 
 describe("few managers", () => {
   test("[search/SC-14] [search/SC-44] two form a cluster; in a roll both restart, the vote is moved first, and there is a manager all the time", async () => {
-    await using bench = await setUpSearch();
+    await using bench = await setUpSearch({ isOperating: false });
+    await using operator = await operateWatched(bench);
     await bench.apply(sized(2));
     const formed = await bench.until("logs", isReady);
     const before = await podUids(bench);
@@ -52,7 +61,12 @@ describe("few managers", () => {
       ({ verb, resource }) => verb === "delete" && resource === "pods",
     );
     expect(deleted.map(({ name = "" }) => name).toSorted()).toEqual([...before.keys()].toSorted());
-    expect(bench.engines.calls).toContain("excludeVotes");
+    // When a manager goes, the other one has the vote and is up.
+    const ofManagers = operator.disruptions.filter(({ nodes: [node = ""] }) => node.includes("managers"));
+    expect(ofManagers.map(({ nodes, voters, away }) => ({ nodes, voters, away })).toSorted(byNode)).toEqual([
+      { nodes: ["logs-managers-0"], voters: ["logs-managers-1"], away: [] },
+      { nodes: ["logs-managers-1"], voters: ["logs-managers-0"], away: [] },
+    ]);
     const engine = bench.engines.engine("logs");
     expect(engine.exclusions()).toEqual([]);
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
@@ -60,7 +74,8 @@ describe("few managers", () => {
   });
 
   test("[search/SC-62] three go to one: votes leave first, there is a manager all the time, and it is the same cluster", async () => {
-    await using bench = await setUpSearch();
+    await using bench = await setUpSearch({ isOperating: false });
+    await using operator = await operateWatched(bench);
     await bench.apply(sized(3));
     const formed = await bench.until("logs", isReady);
     await bench.apply(sized(1));
@@ -74,7 +89,14 @@ describe("few managers", () => {
     expect(one.status?.nodes?.filter(({ voter }) => voter === true).map(({ name }) => name)).toEqual([
       "logs-managers-0",
     ]);
-    expect(bench.engines.calls.filter((call) => call === "excludeVotes").length).toBeGreaterThanOrEqual(2);
+    // Whoever goes has no vote any more, and all others are up.
+    expect(operator.disruptions.map(({ by, nodes, away }) => ({ by, nodes, away }))).toEqual([
+      { by: "shrink", nodes: ["logs-managers-2"], away: [] },
+      { by: "shrink", nodes: ["logs-managers-1"], away: [] },
+    ]);
+    expect(
+      operator.disruptions.filter(({ nodes, voters }) => nodes.some((node) => voters.includes(node))),
+    ).toEqual([]);
     expect(bench.engines.engine("logs").exclusions()).toEqual([]);
     expect([...(await podUids(bench)).keys()].toSorted()).toEqual(["logs-data-0", "logs-managers-0"]);
   });

@@ -2,6 +2,7 @@ import { pods } from "@quartermaster/runtime/kinds";
 import { type AuditEntry, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
+import { operateWatched } from "../support/disruptions.ts";
 import {
   aCluster,
   aPool,
@@ -38,19 +39,21 @@ async function untilRolled(bench: SearchBench): Promise<void> {
 }
 
 describe("a configuration that needs a restart", () => {
-  test("[search/SC-48] rolls one pod at a time through all pools, each once, with few writes a node, and leaves nothing in the engine", async () => {
-    await using bench = await setUpSearch();
-    await bench.apply(aCluster("logs", { pools: managersAndData }));
+  test("[search/SC-48] rolls three pools one pod at a time, each once and only when all others are back, with few writes a node, and leaves nothing in the engine", async () => {
+    await using bench = await setUpSearch({ isOperating: false });
+    await using operator = await operateWatched(bench);
+    const pools = [...managersAndData, aPool("ingest", 1, { roles: ["ingest"] })];
+    await bench.apply(aCluster("logs", { pools }));
     await bench.until("logs", isReady);
     const engine = bench.engines.engine("logs");
     engine.createIndex("logs-data-0", { name: "orders", shards: 2, replicas: 1, documents: 10 });
     const before = await podUids(bench);
     const mark = await bench.cluster.audit.mark();
-    await bench.apply(aCluster("logs", { pools: managersAndData, ...changed }));
+    await bench.apply(aCluster("logs", { pools, ...changed }));
     // A second edit before the roll reaches anybody costs nobody a second restart.
     await bench.apply(
       aCluster("logs", {
-        pools: managersAndData,
+        pools,
         general: { additionalConfig: { "indices.query.bool.max_clause_count": "3000" } },
       }),
     );
@@ -59,8 +62,13 @@ describe("a configuration that needs a restart", () => {
     expect([...before.keys()].filter((name) => before.get(name) === after.get(name))).toEqual([]);
     const writes = await bench.writes(mark);
     const deleted = deletedPods(writes);
-    expect(deleted.slice(0, 2)).toEqual(["logs-data-1", "logs-data-0"]);
+    expect(deleted.slice(0, 3)).toEqual(["logs-ingest-0", "logs-data-1", "logs-data-0"]);
     expect(deleted.toSorted()).toEqual([...before.keys()].toSorted());
+    // Each pod is back, ready and a member, before the next one goes.
+    expect(operator.disruptions.map(({ nodes, away }) => ({ nodes, away }))).toEqual(
+      deleted.map((name) => ({ nodes: [name], away: [] })),
+    );
+    expect(operator.disruptions.flatMap(({ onlyCopies }) => onlyCopies)).toEqual([]);
     // From the first restart on: what came before carried out the edit itself.
     const rolling = writes.slice(
       writes.findIndex(({ verb, resource }) => verb === "delete" && resource === "pods"),

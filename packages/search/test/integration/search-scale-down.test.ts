@@ -4,6 +4,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { operateWatched } from "../support/disruptions.ts";
 import {
   aCluster,
   aPool,
@@ -45,17 +46,19 @@ function outdatedIn({ status }: Live<ClusterObject>): number {
 const orders = { name: "orders", shards: 4, replicas: 1, documents: 100 } as const;
 
 describe("fewer nodes", () => {
-  test("[search/SC-63] [search/SC-71] four go to two by two drains, one after the other; votes leave first; only the claims of removed nodes go", async () => {
-    await using bench = await setUpSearch();
+  test("[search/SC-63] [search/SC-71] five go to two by three drains, one after the other; votes leave first; only the claims of removed nodes go", async () => {
+    await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
+    await using operator = await operateWatched(bench);
     const sized = (replicas: number): object =>
       aCluster("logs", {
         pools: [aPool("nodes", replicas)],
         general: { persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete" } },
       });
-    await bench.apply(sized(4));
+    await bench.apply(sized(5));
     await bench.until("logs", isReady);
     const engine = bench.engines.engine("logs");
     engine.createIndex("logs-nodes-0", orders);
+    await eventually(() => engine.lostShards().length === 0 || undefined);
     const seen: string[] = [];
     await bench.apply(sized(2));
     const done = await bench.until("logs", (found) => {
@@ -63,7 +66,15 @@ describe("fewer nodes", () => {
       if (operation !== undefined && !seen.includes(operation.node)) seen.push(operation.node);
       return isReady(found) && found.status?.availableNodes === 2;
     });
-    expect(seen).toEqual(["logs-nodes-3", "logs-nodes-2"]);
+    const removed = ["logs-nodes-4", "logs-nodes-3", "logs-nodes-2"];
+    expect(seen).toEqual(removed);
+    // One place at a time: emptied, without a vote, and all others there.
+    expect(operator.disruptions).toMatchObject(
+      removed.map((node) => ({ by: "shrink", nodes: [node], away: [], onlyCopies: [] })),
+    );
+    expect(
+      operator.disruptions.filter(({ nodes, voters }) => nodes.some((node) => voters.includes(node))),
+    ).toEqual([]);
     expect(await podNames(bench)).toEqual(["logs-nodes-0", "logs-nodes-1"]);
     expect(
       await eventually(async () =>

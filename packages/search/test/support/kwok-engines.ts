@@ -28,6 +28,8 @@ import type { Connection } from "@quartermaster/testkit";
 import { compareSync } from "bcryptjs";
 
 import type { ConnectEngine, EngineClient } from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
+import type { EngineIdentity } from "../../src/engine/engine-facts.ts";
 import { FakeEngine, type FakePod } from "../../src/testing/index.ts";
 
 const persistentVolumes: Kind = defineKind({
@@ -59,6 +61,10 @@ export class KwokEngines implements AsyncDisposable {
   readonly #files = new Map<string, MountedFiles>();
   /** Pods that run keep the files that they have: kubelets take a minute or more to bring others. */
   isKubeletSlow = false;
+  /** No call of the operator reaches an engine; the engines themselves go on. */
+  isCut = false;
+  /** UUIDs that nodes report instead of their own, by node. */
+  readonly strangers = new Map<string, string>();
   /** Pods that are told to be down. */
   readonly down = new Set<string>();
   #isOver = false;
@@ -88,7 +94,10 @@ export class KwokEngines implements AsyncDisposable {
     };
     return new Proxy({} as EngineClient, {
       get: (_target, call): unknown => {
+        if (this.isCut && call !== "close") return async () => await this.#refuse(call);
         const engine = client();
+        if (call === "identity" && this.strangers.size > 0)
+          return async (asked: string) => await this.#identity(engine, asked);
         const found: unknown = Reflect.get(engine, call);
         return typeof found === "function"
           ? (...args: readonly unknown[]): unknown => Reflect.apply(found, engine, args)
@@ -96,6 +105,17 @@ export class KwokEngines implements AsyncDisposable {
       },
     });
   };
+
+  async #identity(engine: EngineClient, node: string): Promise<EngineIdentity> {
+    const identity = await engine.identity(node);
+    return { ...identity, clusterUuid: this.strangers.get(node) ?? identity.clusterUuid };
+  }
+
+  async #refuse(call: string | symbol): Promise<never> {
+    this.calls.push(String(call));
+    await Promise.resolve();
+    throw new EngineError(`${String(call)}: no route to host`, { code: "unreachable", mayHaveActed: false });
+  }
 
   /** The engine of a cluster. */
   engine(name: string, distribution: "opensearch" | "elasticsearch" = "opensearch"): FakeEngine {

@@ -7,7 +7,10 @@ import {
   type Live,
   realSystem,
   silentLog,
+  type System,
+  type Telemetry,
 } from "@quartermaster/runtime";
+import { pods } from "@quartermaster/runtime/kinds";
 import {
   connect,
   type Access,
@@ -38,6 +41,12 @@ export interface SearchBench extends AsyncDisposable {
   readonly prometheus: FakePrometheus;
   /** Who the controllers speak as. */
   readonly operator: Access;
+  /** The wall clock of the controllers; timers and samples keep the real time. */
+  readonly clock: BenchClock;
+  /** Number of reconciles that have ended, of all controllers and all their lives. */
+  reconciles(): number;
+  /** Touches a cluster and waits for a reconcile, so many times (default: twice). Of the only cluster, all but the first one begin after the call. */
+  reconcile(name: string, times?: number): Promise<void>;
   /** Starts controllers; they end with the scope or with `stop`. Through a fault proxy, for example. */
   operate(access?: Access): Promise<void>;
   /** Ends the controllers, as a crash would: whatever they had in mind is lost. */
@@ -56,6 +65,12 @@ export interface SearchBench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
+/** A wall clock that a test moves. */
+export interface BenchClock {
+  /** Later by so much from now on. */
+  advance(byMs: number): void;
+}
+
 /** All kinds of search clusters. */
 const kinds: readonly Kind<ClusterObject>[] = [
   openSearchCluster.kind,
@@ -71,6 +86,8 @@ export interface SearchBenchOptions {
   readonly sampling?: SearchControllerOptions["sampling"];
   /** Hash passwords as the operator does (default: with the least work, because a real hash takes a quarter of a second of CPU time). */
   readonly hashesAsShipped?: boolean;
+  /** How fast the wall clock of the controllers goes (default: 1). Waits that they count by timestamps get shorter by as much. */
+  readonly clockRate?: number;
 }
 
 /** Sets it up. */
@@ -78,6 +95,7 @@ export async function setUpSearch({
   isOperating = true,
   sampling = {},
   hashesAsShipped = false,
+  clockRate = 1,
 }: SearchBenchOptions = {}): Promise<SearchBench> {
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
@@ -96,6 +114,13 @@ export async function setUpSearch({
   const engines = stack.use(new KwokEngines(admin, namespace));
   const prometheus = new FakePrometheus();
   let managers = new AsyncDisposableStack();
+  const { system, clock } = movableSystem(clockRate);
+  let reconciles = 0;
+  const telemetry: Telemetry = {
+    reconcileFinished: () => {
+      reconciles += 1;
+    },
+  };
   const bench: SearchBench = {
     client,
     cluster,
@@ -103,9 +128,22 @@ export async function setUpSearch({
     engines,
     prometheus,
     operator,
+    clock,
+    reconciles: () => reconciles,
+    reconcile: async (name, times = 2) => {
+      for (let at = 0; at < times; at += 1) {
+        const before = reconciles;
+        const body = { metadata: { annotations: { "tests/reconcile": String(before) } } };
+        await client.patch(
+          openSearchCluster.kind,
+          { namespace, name },
+          { patch: { kind: "merge", body }, fieldManager: "reconcile" },
+        );
+        await eventually(() => reconciles > before || undefined);
+      }
+    },
     operate: async (access = operator) => {
       const { transport } = managers.use(connect(access));
-      const system = realSystem();
       const controllers = kinds.map((kind) =>
         searchController({
           kind,
@@ -121,7 +159,7 @@ export async function setUpSearch({
           hasher: new PasswordHasher({ system, ...(hashesAsShipped ? {} : { rounds: 4 }) }),
         }),
       );
-      const manager = managers.use(createManager({ transport, system, controllers }));
+      const manager = managers.use(createManager({ transport, system, controllers, telemetry }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
     },
@@ -157,6 +195,21 @@ export async function setUpSearch({
   return bench;
 }
 
+function movableSystem(rate: number): { readonly system: System; readonly clock: BenchClock } {
+  const real = realSystem();
+  const beganMs = real.wallMs();
+  let aheadMs = 0;
+  const wallMs = (): number => beganMs + (real.wallMs() - beganMs) * rate + aheadMs;
+  return {
+    system: { ...real, wallMs },
+    clock: {
+      advance: (byMs) => {
+        aheadMs += byMs;
+      },
+    },
+  };
+}
+
 function placedIn(
   namespace: string,
   object: object,
@@ -179,6 +232,21 @@ export function conditionOf({ status, metadata }: Live<ClusterObject>, type: str
 /** Whether the cluster is as declared. */
 export function isReady(object: Live<ClusterObject>): boolean {
   return conditionOf(object, "Ready")?.startsWith("True/") === true;
+}
+
+/** Has the kubelet report of pods that their probe fails, or that it succeeds again. */
+export async function sayReady(
+  { client, namespace }: SearchBench,
+  names: readonly string[],
+  isPodReady: boolean,
+): Promise<void> {
+  const status = { conditions: [{ type: "Ready", status: isPodReady ? "True" : "False" }] };
+  for (const name of names)
+    await client.patch(
+      pods,
+      { namespace, name },
+      { patch: { kind: "merge", body: { status } }, subresource: "status" },
+    );
 }
 
 /** Message of the condition Ready. */
