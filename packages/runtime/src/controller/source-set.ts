@@ -187,7 +187,7 @@ function priorityOf({ isInitial }: InformerEvent): Priority {
 }
 
 /** An update may have changed whom the object concerns: both sides have to hear of it. */
-function statesOf(event: InformerEvent): readonly Live[] {
+export function statesOf(event: InformerEvent): readonly Live[] {
   if (event.type !== "updated") return [objectOf(event)];
   return [event.old, event.new];
 }
