@@ -206,8 +206,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "full disks do not refuse a removal",
-      find: "if (own.shards === 0 || used + own.storeBytes <= fullestShare * total) return undefined;",
-      replace: "if (own.shards === 0 || used <= fullestShare * total) return undefined;",
+      find: "if (used + own.storeBytes <= fullestShare * total) return undefined;",
+      replace: "if (used <= fullestShare * total) return undefined;",
     },
     {
       name: "the last manager is removed",

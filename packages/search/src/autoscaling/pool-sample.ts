@@ -92,13 +92,19 @@ export function poolSample(
   };
 }
 
-/** Disks are compared by their totals: a large one that is empty makes up for a small one that is full. */
+/** Disks are compared by their totals: a large one that is empty makes up for a small one that is full. A part says nothing of the whole. */
+function diskOf(told: readonly NodeLoad[]): PoolSample["values"] {
+  const totals = told.flatMap(({ diskTotalBytes }) => diskTotalBytes ?? []);
+  const frees = told.flatMap(({ diskFreeBytes }) => diskFreeBytes ?? []);
+  const [disk, free] = [sum(totals), sum(frees)];
+  const isKnown = totals.length === told.length && frees.length === told.length && disk > 0;
+  return isKnown ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {};
+}
+
 function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
-  const disk = sum(told.map(({ diskTotalBytes }) => diskTotalBytes));
-  const free = sum(told.map(({ diskFreeBytes }) => diskFreeBytes));
   return {
     Heap: mean(told.map(({ heapPercent }) => heapPercent)),
-    ...(disk > 0 ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {}),
+    ...diskOf(told),
     ShardsPerNode: mean(told.map(({ shards }) => shards)),
   };
 }

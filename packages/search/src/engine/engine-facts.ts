@@ -123,8 +123,10 @@ export interface NodeLoad {
   readonly documents: number;
   /** What its shards take on disk. */
   readonly storeBytes: number;
-  readonly diskTotalBytes: number;
-  readonly diskFreeBytes: number;
+  /** Of its data path; undefined if the node does not report it. */
+  readonly diskTotalBytes: number | undefined;
+  /** The same. */
+  readonly diskFreeBytes: number | undefined;
   readonly heapPercent: number;
   /** What its process takes of the CPUs that it may use: of its limit, else of the machine. Undefined if the node does not tell. */
   readonly cpuPercent: number | undefined;

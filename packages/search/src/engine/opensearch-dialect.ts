@@ -1,5 +1,6 @@
 import { fieldOf, isJsonObject, type JsonObject, listOf, type System, textOf } from "@quartermaster/runtime";
 
+import { assertAcknowledged } from "./assert-acknowledged.ts";
 import {
   type EngineCall,
   type SecurityDocuments,
@@ -137,7 +138,14 @@ class OpensearchSecurity implements SecurityApi {
   async #createIndex(): Promise<void> {
     try {
       const settings = { "index.number_of_shards": 1, "index.auto_expand_replicas": "0-all" };
-      await this.#wire.any({ call: "initSecurity", method: "PUT", path: securityIndex, body: { settings } });
+      const request = {
+        call: "initSecurity",
+        method: "PUT",
+        path: securityIndex,
+        body: { settings },
+      } as const;
+      const { value } = await this.#wire.any(request);
+      assertAcknowledged(request.call, value);
     } catch (error) {
       if (error instanceof EngineError && error.type === "resource_already_exists_exception") return;
       throw error;

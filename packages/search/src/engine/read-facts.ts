@@ -38,11 +38,15 @@ const healthShape = z.object({
   initializing_shards: count,
   unassigned_shards: count,
   number_of_pending_tasks: count,
+  timed_out: z.boolean().optional(),
 });
 
 /** From `_cluster/health`. */
 function readHealth(value: unknown): EngineHealth {
   const health = parseShape(healthShape, value, "health");
+  // What a manager knew before it stopped responding is not the health now.
+  if (health.timed_out === true)
+    throw new EngineError("health: the manager did not respond in time", { code: "timeout" });
   return {
     status: health.status,
     nodes: health.number_of_nodes,
@@ -114,14 +118,22 @@ function readCoordination(state: unknown): Coordination {
   if (!isJsonObject(metadata)) throw unreadable("coordination", "the answer names no voters");
   const names = namesIn(state);
   const elected = electedIn(state);
+  const voters = texts(listOf(metadata, "last_committed_config"));
+  // A cluster that has formed has voters. Without this, a removed vote would be seen where nothing is known.
+  if (voters.length === 0) throw unreadable("coordination", "the answer names no voters");
   return {
     clusterUuid,
-    voters: texts(listOf(metadata, "last_committed_config")).map((id) => names.get(id) ?? id),
-    exclusions: listOf(metadata, "voting_config_exclusions").flatMap((entry) =>
-      texts([fieldOf(entry, "node_name")]),
-    ),
+    voters: voters.map((id) => names.get(id) ?? id),
+    exclusions: listOf(metadata, "voting_config_exclusions").map(excludedName),
     elected: elected === undefined ? undefined : (names.get(elected) ?? elected),
   };
+}
+
+/** One without a name would be cleared with ours, because nothing says whose it is. */
+function excludedName(entry: unknown): string {
+  const name = textOf(entry, "node_name");
+  if (name === undefined) throw unreadable("coordination", "a vote exclusion has no name");
+  return name;
 }
 
 /** From the routing table: one walk without a schema, for there may be ten thousand copies. */
@@ -222,8 +234,8 @@ function readNodeLoad(value: unknown): readonly NodeLoad[] {
     shards: copiesIn(indices.shards ?? {}),
     documents: indices.docs.count,
     storeBytes: indices.store.size_in_bytes,
-    diskTotalBytes: fs.total.total_in_bytes ?? 0,
-    diskFreeBytes: fs.total.available_in_bytes ?? 0,
+    diskTotalBytes: fs.total.total_in_bytes,
+    diskFreeBytes: fs.total.available_in_bytes,
     heapPercent: jvm.mem.heap_used_percent,
     // An engine that cannot tell says -1.
     cpuPercent: cpu.percent < 0 ? undefined : cpu.percent,

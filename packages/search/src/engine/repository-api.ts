@@ -1,9 +1,10 @@
 import { isJsonObject, textOf } from "@quartermaster/runtime";
 
+import { assertAcknowledged } from "./assert-acknowledged.ts";
 import { EngineError } from "./engine-error.ts";
 import type { EngineRepository } from "./engine-facts.ts";
 import type { EngineRequest, EngineWire } from "./engine-wire.ts";
-import { unreadable } from "./read-answer.ts";
+import { type EngineAnswer, unreadable } from "./read-answer.ts";
 
 /** Calls about snapshot repositories; the same in both distributions. */
 export interface RepositoryApi {
@@ -15,9 +16,9 @@ export interface RepositoryApi {
 
 /** Makes them over a wire. Settings may hold credentials, so the engine's words about them stay out of errors. */
 export function repositoryApi(wire: EngineWire, patience: string): RepositoryApi {
-  const write = async (request: EngineRequest): Promise<void> => {
+  const write = async (request: EngineRequest): Promise<EngineAnswer> => {
     try {
-      await wire.any({ ...request, isSecret: true });
+      return await wire.any({ ...request, isSecret: true });
     } catch (error) {
       throw asRefusal(error);
     }
@@ -30,7 +31,8 @@ export function repositoryApi(wire: EngineWire, patience: string): RepositoryApi
     },
     put: async ({ name, type, settings }) => {
       const path = `/_snapshot/${pathName(name)}?verify=false&${patience}`;
-      await write({ call: "putRepository", method: "PUT", path, body: { type, settings } });
+      const { value } = await write({ call: "putRepository", method: "PUT", path, body: { type, settings } });
+      assertAcknowledged("putRepository", value);
     },
     verify: async (name) => {
       const path = `/_snapshot/${pathName(name)}/_verify?${patience}`;
@@ -38,7 +40,8 @@ export function repositoryApi(wire: EngineWire, patience: string): RepositoryApi
     },
     delete: async (name) => {
       const path = `/_snapshot/${pathName(name)}?${patience}`;
-      await write({ call: "deleteRepository", method: "DELETE", path, accepts: [404] });
+      const response = await write({ call: "deleteRepository", method: "DELETE", path, accepts: [404] });
+      if (response.status !== 404) assertAcknowledged("deleteRepository", response.value);
     },
   };
 }

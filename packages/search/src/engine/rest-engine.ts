@@ -3,8 +3,8 @@ import { TLSSocket } from "node:tls";
 
 import type { JsonObject } from "@quartermaster/runtime";
 import { type CertificateFacts, readCertificate } from "@quartermaster/runtime/certificates";
-import { z } from "zod";
 
+import { assertAcknowledged } from "./assert-acknowledged.ts";
 import { elasticsearchDialect } from "./elasticsearch-dialect.ts";
 import type {
   ConnectEngine,
@@ -36,7 +36,6 @@ import type {
 import { EngineWire, type WireOptions } from "./engine-wire.ts";
 import { openConnection } from "./open-connection.ts";
 import { opensearchDialect } from "./opensearch-dialect.ts";
-import { parseShape } from "./parse-shape.ts";
 import { unreadable } from "./read-answer.ts";
 import { explainRequest, readExplanation } from "./read-explanation.ts";
 import { readFacts } from "./read-facts.ts";
@@ -47,7 +46,12 @@ export function restEngine(options: WireOptions): ConnectEngine {
   return (target) => new RestEngine(target, options);
 }
 
-const acknowledged = z.object({ acknowledged: z.boolean() });
+interface WriteRequest {
+  readonly path: string;
+  readonly body?: object;
+  /** The response has to say that every node has taken it. */
+  readonly isAcknowledged?: boolean;
+}
 
 /** Reads wait so long for an elected manager before they say that there is none. */
 const managerWait = "5s";
@@ -140,14 +144,8 @@ class RestEngine implements EngineClient {
 
   async putSettings(changes: Partial<EngineSettings>): Promise<void> {
     const { persistent = {}, transient = {} } = changes;
-    const answer = await this.#write("putSettings", "PUT", {
-      path: `/_cluster/settings?${this.#patience()}`,
-      body: { persistent, transient },
-    });
-    if (!parseShape(acknowledged, answer, "putSettings").acknowledged)
-      throw new EngineError("putSettings: not every node has taken the settings in time", {
-        code: "timeout",
-      });
+    const path = `/_cluster/settings?${this.#patience()}`;
+    await this.#write("putSettings", "PUT", { path, body: { persistent, transient }, isAcknowledged: true });
   }
 
   async excludeVotes(nodes: readonly string[]): Promise<void> {
@@ -170,11 +168,12 @@ class RestEngine implements EngineClient {
     const call = "fitReplicas";
     const settings = { "index.auto_expand_replicas": "0-1" };
     const body = { index_patterns: [pattern], template: { settings } };
-    await this.#write(call, "PUT", { path: `/_index_template/${encodeURIComponent(template)}`, body });
+    const templatePath = `/_index_template/${encodeURIComponent(template)}`;
+    await this.#write(call, "PUT", { path: templatePath, body, isAcknowledged: true });
     if (indices.length === 0) return;
     const names = indices.map((name) => encodeURIComponent(name)).join(",");
     const path = `/${names}/_settings?ignore_unavailable=true&${this.#patience()}`;
-    await this.#write(call, "PUT", { path, body: settings });
+    await this.#write(call, "PUT", { path, body: settings, isAcknowledged: true });
   }
 
   async repositories(): Promise<readonly EngineRepository[]> {
@@ -273,9 +272,10 @@ class RestEngine implements EngineClient {
   async #write(
     call: EngineCall,
     method: "PUT" | "POST" | "DELETE",
-    request: { readonly path: string; readonly body?: object },
+    { isAcknowledged = false, ...request }: WriteRequest,
   ): Promise<unknown> {
     const { value } = await this.#wire.any({ call, method, ...request });
+    if (isAcknowledged) assertAcknowledged(call, value);
     return value;
   }
 

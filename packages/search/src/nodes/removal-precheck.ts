@@ -87,14 +87,24 @@ function roomOnDisk(node: NodeFacts, { seen, world }: Look): string | undefined 
   const own = loadOf(node.name);
   if (own === undefined) return undefined;
   const rest = heirsOf(node, world).flatMap(({ name }) => loadOf(name) ?? []);
-  const total = rest.reduce((sum, { diskTotalBytes }) => sum + diskTotalBytes, 0);
-  const used = rest.reduce((sum, load) => sum + usedBytes(load), 0);
-  if (own.shards === 0 || used + own.storeBytes <= fullestShare * total) return undefined;
+  if (own.shards === 0) return undefined;
+  const disks = rest.map(diskOf);
+  if (disks.some(({ isKnown }) => !isKnown)) return "other data nodes do not report the size of their disks";
+  const total = disks.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const used = disks.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+  if (used + own.storeBytes <= fullestShare * total) return undefined;
   return `the disks of the other data nodes would be more than ${String(Math.round(fullestShare * 100))} % full`;
 }
 
-function usedBytes({ diskTotalBytes, diskFreeBytes }: NodeLoad): number {
-  return Math.max(0, diskTotalBytes - diskFreeBytes);
+function diskOf({ diskTotalBytes, diskFreeBytes }: NodeLoad): {
+  readonly isKnown: boolean;
+  readonly totalBytes: number;
+  readonly usedBytes: number;
+} {
+  if (diskTotalBytes === undefined || diskFreeBytes === undefined)
+    return { isKnown: false, totalBytes: 0, usedBytes: 0 };
+  const usedBytes = Math.max(0, diskTotalBytes - diskFreeBytes);
+  return { isKnown: true, totalBytes: diskTotalBytes, usedBytes };
 }
 
 function openForMoves({ engine: { settings } }: Pick<Seen, "engine">): string | undefined {

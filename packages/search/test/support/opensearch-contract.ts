@@ -224,7 +224,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       for (const { cpuPercent, heapPercent, diskTotalBytes, diskFreeBytes, ...threads } of load) {
         expect(cpuPercent).toBeLessThanOrEqual(100);
         expect(heapPercent).toBeLessThanOrEqual(100);
-        expect(diskFreeBytes).toBeLessThan(diskTotalBytes);
+        expect(diskFreeBytes).toBeLessThan(diskTotalBytes ?? 0);
         expect([threads.searchQueue, threads.writeRejections]).toEqual([0, 0]);
       }
     });
