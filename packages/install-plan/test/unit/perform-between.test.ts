@@ -224,6 +224,31 @@ describe("every write of a plan, when another client acts just before it", () =>
   });
 });
 
+describe("every write of a plan names the object that it means", () => {
+  const both = ["resourceVersion", "uid"];
+  const names: Readonly<Record<string, readonly string[]>> = {
+    // Every version is of one object only.
+    claimManifest: ["resourceVersion"],
+    // What is dropped was never true, whatever else has changed.
+    dropProgress: ["uid"],
+  };
+  test.each(rows)("$name", async (row) => {
+    const bench = aPerformBench([row.object]);
+    const live = liveOf(bench, row.object);
+    await bench.carryOut(row.action(live));
+    const [first] = bench.api.writes;
+    const { metadata } = { metadata: {}, ...(first?.body ?? {}) };
+    const { uid, resourceVersion }: KubeObject["metadata"] = {
+      name: "",
+      ...(first?.verb === "delete" ? first.options.preconditions : metadata),
+    } as KubeObject["metadata"];
+    const said = { uid, resourceVersion };
+    const wanted = names[row.name] ?? both;
+    for (const field of ["uid", "resourceVersion"] as const)
+      expect(said[field], field).toBe(wanted.includes(field) ? live.metadata[field] : undefined);
+  });
+});
+
 describe("who writes", () => {
   const operator = undefined;
   const account = "system:serviceaccount:ns:installer";

@@ -84,7 +84,8 @@ export function bundleController({
 /** Secrets and ConfigMaps that are followed by name, about 2 KB each. */
 const followLimit = 2_000;
 
-async function observe(
+/** Reads everything, and follows what may change the decision. */
+export async function observe(
   object: Live<Bundle>,
   ctx: Context,
   peers: AlwaysInjectPeers<Bundle>,

@@ -35,7 +35,8 @@ export function desiredClusterRole(
 
 /**
  * The merge patch that removes what somebody added to the role by hand, because it would give the permission to others; undefined
- * when there is nothing. It restores the rules too: the API server refuses any write to a role that grants more than we have.
+ * when there is nothing. It restores the rules too: the API server refuses any write to a role that grants more than we have. It means
+ * the role that was seen: another client's role of the same name must keep its rules.
  */
 export function foreignParts(
   live: ClusterRole,
@@ -47,7 +48,9 @@ export function foreignParts(
     (label) => label.startsWith(aggregateToPrefix) && !Object.hasOwn(labels, label),
   );
   if (added.length === 0) return undefined;
-  return { metadata: { labels: Object.fromEntries(added.map((label) => [label, null])) }, rules };
+  const { uid, resourceVersion } = live.metadata;
+  const removed = Object.fromEntries(added.map((label) => [label, null]));
+  return { metadata: { uid, resourceVersion, labels: removed }, rules };
 }
 
 /**

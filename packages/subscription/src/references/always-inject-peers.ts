@@ -32,6 +32,12 @@ interface Place {
   readonly beyond: ReadonlySet<string>;
 }
 
+/** Bundles with the label, in the order of their names, and the changes of such bundles since. */
+interface Concerned {
+  readonly labelled: readonly ObjectRef[];
+  changes: number;
+}
+
 /**
  * Which bundles are injected together because of their label: the first ones by name, as pods get them. A change of one of them concerns
  * all the others: a conflict of keys begins or ends for both sides. What is derived is kept, so that an edit costs one pass over the
@@ -41,7 +47,7 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
   readonly #options: PeersOptions<O>;
   readonly #places = new Map<string, Place>();
   /** Outlives the place, because a change has to reach those who were concerned before it. A cache: what it lacks is reconciled by its own event. */
-  readonly #concerned = new Map<string, readonly ObjectRef[]>();
+  readonly #concerned = new Map<string, Concerned>();
 
   constructor(options: PeersOptions<O>) {
     this.#options = options;
@@ -69,7 +75,7 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
       source,
       (object) => {
         this.#places.delete(placeOf(object));
-        return isAlwaysInjected(object) ? (this.#concerned.get(placeOf(object)) ?? []) : [];
+        return isAlwaysInjected(object) ? this.#concernedBy(placeOf(object)) : [];
       },
       {
         changed: ({ metadata: { generation, labels, deletionTimestamp }, status }) => [
@@ -80,6 +86,14 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
         ],
       },
     );
+  }
+
+  /** Each change may let one more in; several may come before the place is derived again. */
+  #concernedBy(place: string): readonly ObjectRef[] {
+    const known = this.#concerned.get(place);
+    if (known === undefined) return [];
+    known.changes += 1;
+    return known.labelled.slice(0, labelledLimit + known.changes);
   }
 
   #place(own: Live<O>, store: ReadStore<O>): Place {
@@ -100,10 +114,9 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
       beyond,
     };
     this.#places.set(place, made);
-    // One more than are injected: it takes the place of one that goes.
-    const concerned = labelled.slice(0, labelledLimit + 1).map(({ metadata }) => refOf(metadata));
+    const concerned = labelled.map(({ metadata }) => refOf(metadata));
     if (concerned.length === 0) this.#concerned.delete(place);
-    else this.#concerned.set(place, concerned);
+    else this.#concerned.set(place, { labelled: concerned, changes: 0 });
     return made;
   }
 }
