@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -16,35 +8,9 @@ import { stringify } from "yaml";
 
 import { nodeService } from "../../src/csi/service-spec.ts";
 import { DRIVER_NAME } from "../../src/driver-name.ts";
-import type { Tmpfs } from "../../src/files/tmpfs.ts";
 import { runDriver } from "../../src/run-driver.ts";
+import { FolderTmpfs } from "../unit/folder-tmpfs.ts";
 import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
-
-/** Folders instead of file systems: no test mounts anything on this machine. */
-class FolderTmpfs implements Tmpfs {
-  readonly mounted = new Set<string>();
-  /** The next mount fails, after it was made. */
-  failsNext = false;
-
-  async mount(target: string): Promise<void> {
-    await Promise.resolve();
-    mkdirSync(target, { recursive: true });
-    this.mounted.add(target);
-    if (!this.failsNext) return;
-    this.failsNext = false;
-    throw new Error("cut off");
-  }
-
-  async unmount(target: string): Promise<void> {
-    await Promise.resolve();
-    rmSync(target, { recursive: true, force: true });
-    this.mounted.delete(target);
-  }
-
-  isMounted(target: string): boolean {
-    return this.mounted.has(target);
-  }
-}
 
 /** A kubelet's folder with a driver in it that acts as the identity, and the test in the place of kubelet. */
 export class DriverProcess implements AsyncDisposable {

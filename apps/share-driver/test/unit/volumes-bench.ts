@@ -1,0 +1,213 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { share } from "@quartermaster/api";
+import { type KubeObject, silentLog, type Transport } from "@quartermaster/runtime";
+import { VirtualSystem } from "@quartermaster/runtime/testing";
+import { apiError, RecordedApi } from "@quartermaster/testkit";
+
+import { Volumes } from "../../src/volume/volumes.ts";
+import { FolderTmpfs } from "./folder-tmpfs.ts";
+
+/** The volumes of a node over a server that the test plays; time is virtual. */
+export class VolumesBench implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), "qm-volumes-"));
+  readonly system = new VirtualSystem();
+  readonly tmpfs = new FolderTmpfs();
+  readonly api = new RecordedApi();
+  readonly published: string[] = [];
+  readonly refreshed: string[] = [];
+  /** Names of Shares that pods may not use. */
+  readonly denied = new Set<string>();
+  /** Watches that are open, by the name of their object. */
+  readonly watches = new Map<string, Set<(line: string) => void>>();
+  #stop = new AbortController();
+  volumes = this.#start();
+
+  constructor() {
+    this.api.answerRaw = (_path, body) => {
+      const { name } = (body as { spec: { resourceAttributes: { name: string } } }).spec.resourceAttributes;
+      return { status: { allowed: !this.denied.has(name) } };
+    };
+  }
+
+  /** A Share with the Secret behind it, of the same name. */
+  share(name: string, secret = name): void {
+    this.api.put({
+      apiVersion: `${share.kind.group}/${share.kind.version}`,
+      kind: share.kind.kind,
+      metadata: { name },
+      spec: { backingResource: { kind: "Secret", apiVersion: "v1", namespace: "home", name: secret } },
+    } as KubeObject);
+  }
+
+  /** The Secret gets this content; its watches report it unless they are held. */
+  async write(
+    name: string,
+    data: Readonly<Record<string, string>>,
+    { isReported = true, version }: { readonly isReported?: boolean; readonly version?: string } = {},
+  ): Promise<void> {
+    const encoded = Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
+    );
+    const metadata = { name, namespace: "home" };
+    const found = this.api.put({ apiVersion: "v1", kind: "Secret", metadata, data: encoded } as KubeObject);
+    const object =
+      version === undefined ? found : { ...found, metadata: { ...found.metadata, resourceVersion: version } };
+    if (isReported) await this.report(object);
+  }
+
+  async report(object: KubeObject): Promise<void> {
+    const line = `${JSON.stringify({ type: "MODIFIED", object })}\n`;
+    for (const send of this.watches.get(object.metadata.name) ?? []) send(line);
+    await this.system.advance(0);
+  }
+
+  /** The next step of this sort fails. */
+  failNext(step: "mount" | "unmount" | "read"): void {
+    if (step === "mount") this.tmpfs.failsNext = true;
+    if (step === "unmount") this.tmpfs.failsNextUnmount = true;
+    if (step !== "read") return;
+    this.api.beforeRead = () => {
+      this.api.beforeRead = () => undefined;
+      throw apiError("transient");
+    };
+  }
+
+  /** Nothing newer may be had, because of this; gives what ends it. */
+  refuse(why: "noAnswer" | "noPermission"): () => void {
+    if (why === "noPermission") {
+      this.denied.add("s");
+      return () => {
+        this.denied.clear();
+      };
+    }
+    const answer = this.api.answerRaw;
+    this.api.answerRaw = () => {
+      throw apiError("transient");
+    };
+    return () => {
+      this.api.answerRaw = answer;
+    };
+  }
+
+  target(id: string): string {
+    return join(this.folder, "pods", id, "mount");
+  }
+
+  /** Requests a volume; gives what was thrown. */
+  async publish(id: string, shares: readonly string[] = ["s"], pod = id): Promise<unknown> {
+    const request = {
+      volumeId: id,
+      target: this.target(id),
+      mode: 0o644,
+      shares,
+      pod: { namespace: "app", name: pod, uid: pod, serviceAccount: "default" },
+    };
+    const asked = this.volumes
+      .publish(() => request)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    await this.system.advance(0);
+    return await asked;
+  }
+
+  /** A request that is cut off with the driver. */
+  async publishAndKill(id: string): Promise<void> {
+    this.tmpfs.hangsNext = true;
+    const request = {
+      volumeId: id,
+      target: this.target(id),
+      mode: 0o644,
+      shares: ["s"],
+      pod: { namespace: "app", name: id, uid: id, serviceAccount: "default" },
+    };
+    void this.volumes.publish(() => request);
+    await this.system.advance(0);
+    await this.restart();
+  }
+
+  /** Another life of the driver over the same node. */
+  async restart(): Promise<void> {
+    this.#stop.abort();
+    this.volumes.stop();
+    this.#stop = new AbortController();
+    this.watches.clear();
+    this.volumes = this.#start();
+    await this.volumes.recover();
+    await this.system.advance(0);
+  }
+
+  read(id: string): Readonly<Record<string, string>> {
+    const folder = join(this.target(id), "..data");
+    if (!existsSync(folder)) return {};
+    return Object.fromEntries(
+      readdirSync(folder)
+        .toSorted()
+        .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+    );
+  }
+
+  records(): readonly string[] {
+    return readdirSync(join(this.folder, "records")).map((name) => {
+      const text = readFileSync(join(this.folder, "records", name), "utf8");
+      const { volumeId, phase } = JSON.parse(text) as { volumeId: string; phase: string };
+      return `${volumeId} ${phase}`;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+    this.volumes.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #start(): Volumes {
+    return new Volumes({
+      client: this.api.client,
+      transport: this.#transport(),
+      system: this.system,
+      log: silentLog,
+      tmpfs: this.tmpfs,
+      recordFolder: join(this.folder, "records"),
+      signal: this.#stop.signal,
+      metrics: {
+        published: (result) => this.published.push(result),
+        unpublished: () => undefined,
+        refreshed: (result) => this.refreshed.push(result),
+      },
+    });
+  }
+
+  #transport(): Transport {
+    const openStream = async (path: string, { signal }: { readonly signal: AbortSignal }) => {
+      await Promise.resolve();
+      const name = new URL(path, "http://x").searchParams.get("fieldSelector")?.replace("metadata.name=", "");
+      return { body: this.#lines(name ?? "", signal) };
+    };
+    return { openStream } as unknown as Transport;
+  }
+
+  async *#lines(name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const queue: string[] = [];
+    let wake = Promise.withResolvers<undefined>();
+    const send = (line: string): void => {
+      queue.push(line);
+      wake.resolve(undefined);
+    };
+    const open = this.watches.get(name) ?? new Set();
+    this.watches.set(name, open.add(send));
+    signal.addEventListener("abort", () => {
+      open.delete(send);
+      wake.resolve(undefined);
+    });
+    while (!signal.aborted) {
+      for (let line = queue.shift(); line !== undefined; line = queue.shift()) yield Buffer.from(line);
+      await wake.promise;
+      wake = Promise.withResolvers<undefined>();
+    }
+  }
+}
