@@ -88,6 +88,37 @@ describe("[security/108] pods never mount a claim that is not their cluster's", 
     expect(await client.find(pods, { namespace, name: "logs-nodes-1" })).toBeUndefined();
   });
 
+  test("[search/SC-114] a pool does not grow onto a volume of another UUID, which stays as it is; once that is gone it does", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });
+    await bench.apply(sized(1));
+    await bench.until("logs", isReady);
+    const own = await client.get(persistentVolumeClaims, { namespace, name: "data-logs-nodes-0" });
+    const ref = { namespace, name: "data-logs-nodes-1" };
+    // As an earlier cluster of this name left it.
+    const earlier = {
+      labels: own.metadata.labels ?? {},
+      annotations: { ...own.metadata.annotations, "search.quartermaster.dev/engine-uuid": "earlier" },
+    };
+    const { metadata } = await client.create(persistentVolumeClaims, {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { ...ref, ...earlier },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    });
+    await bench.apply(sized(2));
+    expect(messageOf(await refusedBy(bench, "logs"))).toContain("data-logs-nodes-1 (earlier)");
+    await bench.reconcile("logs", 3);
+    expect((await client.get(statefulSets, { namespace, name: "logs-nodes" })).spec.replicas).toBe(1);
+    expect(await client.find(pods, { namespace, name: "logs-nodes-1" })).toBeUndefined();
+    const kept = await client.get(persistentVolumeClaims, ref);
+    expect(kept.metadata).toMatchObject({ uid: metadata.uid, labels: earlier.labels });
+    expect(kept.metadata.annotations).toMatchObject(earlier.annotations);
+    await client.delete(persistentVolumeClaims, ref);
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 2);
+  });
+
   test("[security/108] Elasticsearch is not started on the volume of an OpenSearch of the same name", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;

@@ -1,9 +1,22 @@
 import { openSearchCluster } from "@quartermaster/api";
-import { persistentVolumeClaims, pods, secrets, statefulSets } from "@quartermaster/runtime/kinds";
+import {
+  configMaps,
+  persistentVolumeClaims,
+  pods,
+  secrets,
+  statefulSets,
+} from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
+import {
+  aCluster,
+  aPool,
+  conditionOf,
+  isReady,
+  type SearchBench,
+  setUpSearch,
+} from "../support/search-bench.ts";
 
 async function gone({ client, namespace }: SearchBench): Promise<void> {
   await eventually(
@@ -22,6 +35,7 @@ async function names({ client, namespace }: SearchBench): Promise<readonly strin
     .filter((name) => name.includes("logs"));
 }
 
+const acceptNewCluster = "search.quartermaster.dev/accept-new-cluster";
 const kept = ["data-logs-nodes-0", "logs-admin-password", "logs-ca"];
 
 describe("a cluster that is deleted", () => {
@@ -81,32 +95,47 @@ describe("a cluster that is deleted", () => {
 });
 
 describe("a cluster that comes back", () => {
-  test("[search/SC-17] [search/SC-18] over too few volumes: refused; with consent founded anew", async () => {
+  test("[search/SC-17] [search/SC-18] over one of three volumes of managers, or over data alone: refused, and no list is written; with consent a new cluster is founded beside the data", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
-    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)] }));
-    const first = await bench.until("logs", isReady);
+    const declared = (annotations = {}): object =>
+      aCluster("logs", {
+        pools: [aPool("managers", 3, { roles: ["cluster_manager"] }), aPool("data", 1, { roles: ["data"] })],
+        annotations,
+      });
+    const dropClaims = async (...nodes: readonly string[]): Promise<void> => {
+      for (const node of nodes)
+        await client.delete(persistentVolumeClaims, { namespace, name: `data-logs-${node}` });
+    };
+    const untilBlocked = async (reason: string): Promise<void> => {
+      const { status } = await bench.until(
+        "logs",
+        (found) => conditionOf(found, "Ready") === `False/${reason}`,
+      );
+      expect(status?.bootstrap).toBeUndefined();
+      const ref = { namespace, name: "logs-bootstrap" };
+      expect(Object.values((await client.find(configMaps, ref))?.data ?? {}).join("")).toBe("");
+      expect(await Array.fromAsync(client.list(statefulSets, { namespace }))).toEqual([]);
+    };
+    await bench.apply(declared());
+    const uuid = (await bench.until("logs", isReady)).status?.clusterUuid ?? "";
     await client.delete(openSearchCluster.kind, { namespace, name: "logs" });
     await gone(bench);
-    for (const ordinal of ["1", "2"])
-      await client.delete(persistentVolumeClaims, { namespace, name: `data-logs-nodes-${ordinal}` });
-    await eventually(async (see) => see(await names(bench)).length === 3);
-    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)] }));
-    const refused = await bench.until(
-      "logs",
-      (found) => found.status?.blockers?.some(({ reason }) => reason === "QuorumVolumesMissing") === true,
-    );
-    expect(refused.status?.bootstrap).toBeUndefined();
-    expect(await client.find(statefulSets, { namespace, name: "logs-nodes" })).toBeUndefined();
-    const uuid = first.status?.clusterUuid ?? "";
-    await client.delete(persistentVolumeClaims, { namespace, name: "data-logs-nodes-0" });
-    await bench.apply(
-      aCluster("logs", {
-        pools: [aPool("nodes", 3)],
-        annotations: { "search.quartermaster.dev/accept-new-cluster": uuid },
-      }),
-    );
-    const anew = await bench.until("logs", isReady);
-    expect(anew.status?.clusterUuid).not.toBe(uuid);
+    await dropClaims("managers-1", "managers-2");
+    await eventually(async (see) => see(await names(bench)).length === 4);
+    await bench.apply(declared());
+    await untilBlocked("QuorumVolumesMissing");
+    await dropClaims("managers-0");
+    await untilBlocked("DataFromAnotherCluster");
+    const data = await client.get(persistentVolumeClaims, { namespace, name: "data-logs-data-0" });
+    // Consent to give up another cluster is none.
+    await bench.apply(declared({ [acceptNewCluster]: "another" }));
+    await bench.reconcile("logs", 3);
+    await untilBlocked("DataFromAnotherCluster");
+    await bench.apply(declared({ [acceptNewCluster]: uuid }));
+    const { status } = await bench.until("logs", (found) => found.status?.clusterUuid !== undefined);
+    expect(status?.clusterUuid).not.toBe(uuid);
+    const still = await client.get(persistentVolumeClaims, { namespace, name: "data-logs-data-0" });
+    expect(still.metadata.uid).toBe(data.metadata.uid);
   });
 });

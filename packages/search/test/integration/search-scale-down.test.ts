@@ -234,4 +234,52 @@ describe("fewer nodes", () => {
     expect(engine.lostShards()).toEqual([]);
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
   });
+
+  test("[search/SC-68] [search/SC-70] beside exclusions of others a drain is effective; stuck for 15 minutes it is withdrawn and the pending roll runs; later it is tried again, and theirs stay", async () => {
+    await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
+    await using operator = await operateWatched(bench);
+    const managers = aPool("managers", 1, { roles: ["cluster_manager"] });
+    const sized = (replicas: number, general = {}): object =>
+      aCluster("logs", { pools: [managers, aPool("data", replicas, { roles: ["data"] })], general });
+    await bench.apply(sized(3));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-data-0", orders);
+    const theirs = { persistent: { [exclude]: "old-1,old-2" }, transient: { [exclude]: "rack-9" } };
+    engine.putSettings(theirs);
+    engine.holdsShards.add("logs-data-2");
+    // Fewer nodes, and a configuration that might be the cure.
+    await bench.apply(sized(2, { additionalConfig: { "indices.query.bool.max_clause_count": "2000" } }));
+    // What is transient counts: theirs and ours are there, and what is persistent is as they left it.
+    await eventually(
+      (see) => see(engine.settings().transient[exclude]) === "rack-9,logs-data-2" || undefined,
+    );
+    expect(engine.settings().persistent[exclude]).toBe("old-1,old-2");
+    await bench.until("logs", (found) => found.status?.operation?.shardsLeft !== undefined);
+    expect(operator.disruptions).toEqual([]);
+    bench.clock.advance(15 * 60_000);
+    const stalled = await bench.until(
+      "logs",
+      (found) => conditionOf(found, "Ready") === "False/DrainStalled" && outdatedIn(found) === 0,
+    );
+    expect(messageOf(stalled)).toContain("logs-data-2 does not become empty");
+    expect(engine.settings()).toEqual(theirs);
+    expect(operator.disruptions.map(({ by, nodes }) => `${by} ${nodes.join()}`).toSorted()).toEqual([
+      "delete logs-data-0",
+      "delete logs-data-1",
+      "delete logs-data-2",
+      "delete logs-managers-0",
+    ]);
+    engine.holdsShards.clear();
+    bench.clock.advance(15 * 60_000);
+    await bench.reconcile("logs");
+    await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 3);
+    expect(operator.disruptions.at(-1)).toMatchObject({
+      by: "shrink",
+      nodes: ["logs-data-2"],
+      onlyCopies: [],
+    });
+    expect(operator.disruptions.flatMap(({ away }) => away)).toEqual([]);
+    expect(engine.settings()).toEqual(theirs);
+  });
 });

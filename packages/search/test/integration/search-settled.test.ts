@@ -1,13 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 
-import { pods, secrets, services, statefulSets } from "@quartermaster/runtime/kinds";
+import { openSearchCluster } from "@quartermaster/api";
+import { isControlledBy, type KubeObject } from "@quartermaster/runtime";
+import { persistentVolumeClaims, pods, secrets, services, statefulSets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
+import { ownedKinds } from "../../src/handover/predecessor.ts";
+import { markLabels } from "../../src/marks.ts";
+import { operateWatched } from "../support/disruptions.ts";
 import { aCluster, aPool, conditionOf, isReady, messageOf, setUpSearch } from "../support/search-bench.ts";
 
 const settled =
   process.env["QM_CAMPAIGN"] === "1" ? { clusters: 200, forMs: 600_000 } : { clusters: 5, forMs: 35_000 };
+
+/** Every lane of an OpenSearch, in the order in which they count. */
+const lanesOfOpenSearch = [
+  "formation",
+  "protection",
+  "nodes",
+  "janitor",
+  "certificates",
+  "security",
+  "pools",
+  "autoscaling",
+  "clusterSettings",
+  "repositories",
+  "objects",
+  "dashboards",
+  "monitoring",
+];
 
 describe("a cluster that is as declared", () => {
   test(
@@ -20,8 +45,9 @@ describe("a cluster that is as declared", () => {
       // The last status may still be on its way back.
       await sleep(3_000);
       const mark = await bench.cluster.audit.mark();
-      const before = bench.engines.calls.length;
+      const [before, reconciles] = [bench.engines.calls.length, bench.reconciles()];
       await sleep(settled.forMs);
+      expect(bench.reconciles() - reconciles).toBe(0);
       const entries = await bench.cluster.audit.since(mark, {});
       const ours = entries.filter(
         ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
@@ -139,41 +165,112 @@ describe("a cluster that is as declared", () => {
     expect(bench.engines.engine("logs").uuids).toHaveLength(1);
   });
 
-  test("[search/SC-113] an engine that cannot be reached is told, nothing is destroyed, and it goes on after", async () => {
-    await using bench = await setUpSearch();
-    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
+  test("[search/SC-113] the operator is cut off in mid-drain: Unreachable within 30 s, nothing is destroyed in ten minutes, and it goes on after", async () => {
+    await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
+    await using operator = await operateWatched(bench);
+    const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });
+    await bench.apply(sized(3));
     await bench.until("logs", isReady);
-    const mark = await bench.cluster.audit.mark();
-    const { faults } = bench.engines.engine("logs");
-    for (const call of ["health", "nodes", "coordination", "identity"] as const)
-      faults.plan({ call, fault: { kind: "throw", code: "unreachable" } });
-    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
-    await bench.until(
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-nodes-0", { name: "orders", shards: 4, replicas: 1, documents: 100 });
+    engine.holdsShards.add("logs-nodes-2");
+    await bench.apply(sized(2));
+    const { status } = await bench.until(
       "logs",
-      (found) =>
-        found.status?.blockers?.some(
-          ({ reason }) => reason === "Unreachable" || reason === "MemberMissing",
-        ) === true,
+      (found) => found.status?.operation?.shardsLeft !== undefined,
     );
-    expect((await bench.writes(mark)).filter(({ verb }) => verb === "delete")).toEqual([]);
-    faults.clear();
+    bench.engines.cut();
+    engine.holdsShards.clear();
+    const isCutOff = async (): Promise<boolean> =>
+      conditionOf(await bench.get("logs"), "Available") === "False/Unreachable";
+    await eventually(isCutOff, { withinMs: 30_000 });
+    const mark = await bench.cluster.audit.mark();
+    // Meanwhile the node becomes empty, which nobody can tell.
+    bench.clock.advance(10 * 60_000);
+    await bench.reconcile("logs", 4);
+    expect(await isCutOff()).toBe(true);
+    expect(operator.disruptions).toEqual([]);
+    const written = (await bench.writes(mark)).filter(({ resource }) => resource !== "opensearchclusters");
+    expect(written).toEqual([]);
+    expect((await bench.get("logs")).status?.operation?.id).toBe(status?.operation?.id);
+    bench.engines.reconnect();
     await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 2);
+    expect(operator.disruptions).toMatchObject([{ nodes: ["logs-nodes-2"], away: [], onlyCopies: [] }]);
+    expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
   });
 
-  test("[search/SC-119] [search/SC-121] lanes are mirrored for old readers; all that is made is owned, but for volumes, authority and passwords", async () => {
+  test("[search/SC-119] each lane is mirrored for old readers, and what others write there is not read back", async () => {
     await using bench = await setUpSearch();
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
     const ready = await bench.until("logs", isReady);
-    expect(ready.status?.componentsStatus).toContainEqual({ component: "nodes", status: "Ready" });
-    const service = await bench.client.get(services, { namespace: bench.namespace, name: "logs" });
-    expect(service.metadata.ownerReferences?.[0]).toMatchObject({
-      uid: ready.metadata.uid,
-      controller: true,
-    });
-    await bench.client.delete(services, service.metadata);
-    const again = await eventually(
-      async () => await bench.client.find(services, { namespace: bench.namespace, name: "logs" }),
+    const mirror = lanesOfOpenSearch.map((component) => ({ component, status: "Ready" }));
+    expect(ready.status?.componentsStatus).toEqual(mirror);
+    bench.engines.cut();
+    await bench.client.delete(pods, { namespace: bench.namespace, name: "logs-nodes-0" });
+    const away = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/Unreachable");
+    const reasons = new Map(away.status?.blockers?.map(({ lane, reason }) => [lane, reason]));
+    expect(reasons.get("nodes")).toBe("Unreachable");
+    expect(away.status?.componentsStatus).toEqual(
+      lanesOfOpenSearch.map((component) => ({ component, status: reasons.get(component) ?? "Ready" })),
     );
+    bench.engines.reconnect();
+    await bench.until("logs", isReady);
+    const mark = await bench.cluster.audit.mark();
+    const body = { status: { componentsStatus: [{ component: "nodes", status: "Upgrading" }] } };
+    await bench.client.patch(
+      openSearchCluster.kind,
+      { namespace: bench.namespace, name: "logs" },
+      { patch: { kind: "merge", body }, subresource: "status" },
+    );
+    await bench.until("logs", (found) => isDeepStrictEqual(found.status?.componentsStatus, mirror));
+    const written = (await bench.writes(mark)).filter(({ subresource }) => subresource !== "status");
+    expect(written).toEqual([]);
+  });
+
+  test("[search/SC-121] everything that the operator makes is owned by the cluster, but for the CA and passwords; claims are nobody's; what is deleted comes back", async () => {
+    await using bench = await setUpSearch();
+    const { client, namespace } = bench;
+    const mark = await bench.cluster.audit.mark();
+    await bench.apply(
+      aCluster("logs", {
+        pools: [aPool("nodes", 1)],
+        general: { monitoring: { enable: true, stack: { mode: "Standalone" } } },
+        spec: { dashboards: { enable: true, tls: { enable: true, generate: true } } },
+      }),
+    );
+    const ready = await bench.until("logs", isReady);
+    const made = new Set(
+      (await bench.writes(mark))
+        .filter(({ resource, code }) => resource !== "opensearchclusters" && code < 300)
+        .map(({ resource }) => resource),
+    );
+    const kinds = [...ownedKinds, secrets].filter(({ plural }) => made.has(plural));
+    // Claims are made by StatefulSets; the operator only writes into them which cluster they hold.
+    made.delete("persistentvolumeclaims");
+    expect(kinds.map(({ plural }) => plural).toSorted()).toEqual([...made].toSorted());
+    const all = await Promise.all(
+      kinds.map(async (kind) => await Array.fromAsync(client.list(kind, { namespace }))),
+    );
+    const ours = all.flat().filter(({ metadata }) => metadata.labels?.[markLabels.cluster] === "logs");
+    expect(ours.length).toBeGreaterThan(20);
+    const unowned = ours.filter(({ metadata }) => !isControlledBy({ metadata } as KubeObject, ready));
+    expect(unowned.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+      "logs-admin-password",
+      "logs-ca",
+      "logs-dashboards-password",
+      "logs-grafana-password",
+      "logs-monitoring-password",
+    ]);
+    const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
+    expect(claims.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+    const guide = readFileSync(
+      join(import.meta.dirname, "../../../../docs/guides/search-clusters.md"),
+      "utf8",
+    );
+    expect(guide).toContain("no owner reference, so that no cascading delete");
+    const service = await client.get(services, { namespace, name: "logs" });
+    await client.delete(services, service.metadata);
+    const again = await eventually(async () => await client.find(services, { namespace, name: "logs" }));
     expect(again.metadata.uid).not.toBe(service.metadata.uid);
   });
 });

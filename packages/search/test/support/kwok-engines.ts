@@ -61,8 +61,7 @@ export class KwokEngines implements AsyncDisposable {
   readonly #files = new Map<string, MountedFiles>();
   /** Pods that run keep the files that they have: kubelets take a minute or more to bring others. */
   isKubeletSlow = false;
-  /** No call of the operator reaches an engine; the engines themselves go on. */
-  isCut = false;
+  #isCut = false;
   /** UUIDs that nodes report instead of their own, by node. */
   readonly strangers = new Map<string, string>();
   /** Pods that are told to be down. */
@@ -94,7 +93,7 @@ export class KwokEngines implements AsyncDisposable {
     };
     return new Proxy({} as EngineClient, {
       get: (_target, call): unknown => {
-        if (this.isCut && call !== "close") return async () => await this.#refuse(call);
+        if (this.#isCut && call !== "close") return async () => await this.#refuse(call);
         const engine = client();
         if (call === "identity" && this.strangers.size > 0)
           return async (asked: string) => await this.#identity(engine, asked);
@@ -105,6 +104,16 @@ export class KwokEngines implements AsyncDisposable {
       },
     });
   };
+
+  /** From now on no call of the operator reaches an engine; the engines themselves continue. */
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  /** Ends what `cut` began. */
+  reconnect(): void {
+    this.#isCut = false;
+  }
 
   async #identity(engine: EngineClient, node: string): Promise<EngineIdentity> {
     const identity = await engine.identity(node);
