@@ -64,15 +64,21 @@ async function carryOut(action: PlanAction, ctx: Context, parts: ApplyParts): Pr
 
 type Of<K extends PlanAction["kind"]> = Extract<PlanAction, { readonly kind: K }>;
 
-/** Exactly the object that was seen: another one under its name is not ours to delete. */
+/** Exactly the object that was seen: another one under its name, or one that lost our labels meanwhile, is not ours to delete. */
+function exactly({ metadata: { uid, resourceVersion } }: KubeObject): {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+} {
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
+
 async function deleteTarget({ plan, target, propagation }: Of<"delete">, ctx: Context): Promise<void> {
-  const { uid, resourceVersion } = target.live.metadata;
   await asAccount(ctx.client, plan).delete(target.kind, target.live.metadata, {
     propagation,
-    preconditions: {
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
+    preconditions: exactly(target.live),
   });
 }
 
@@ -85,13 +91,9 @@ async function release({ plan, target }: Of<"release">, ctx: Context): Promise<v
 async function deleteJob({ plan, job }: Of<"deleteJob">, ctx: Context): Promise<void> {
   const { live } = job;
   if (live === undefined) return;
-  const { uid, resourceVersion } = live.metadata;
   await asAccount(ctx.client, plan).delete(jobs, live.metadata, {
     propagation: "Background",
-    preconditions: {
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
+    preconditions: exactly(live),
   });
 }
 
@@ -110,14 +112,8 @@ async function claimManifest({ plan, manifest }: Of<"claimManifest">, ctx: Conte
 }
 
 /** With the operator's own permissions: plans are its own kind. */
-async function forgetPlan({ past: { metadata } }: Of<"forgetPlan">, ctx: Context): Promise<void> {
-  const { uid, resourceVersion } = metadata;
-  await ctx.client.delete(installPlan.kind, metadata, {
-    preconditions: {
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
-  });
+async function forgetPlan({ past }: Of<"forgetPlan">, ctx: Context): Promise<void> {
+  await ctx.client.delete(installPlan.kind, past.metadata, { preconditions: exactly(past) });
 }
 
 /** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */

@@ -69,3 +69,8 @@ export {
   splitEvery,
 } from "./fault-proxy/watch-transform.ts";
 export type { WatchTransform } from "./fault-proxy/watch-transform.ts";
+export type { FaultPlan } from "./fault-walk/lives.ts";
+export type { PlanResult } from "./fault-walk/run-plan.ts";
+export { failuresOf, walkFaults, withoutPreconditions } from "./fault-walk/walk.ts";
+export type { WalkReport } from "./fault-walk/walk.ts";
+export type { Workload, WorkloadRun, WorkloadStep } from "./fault-walk/workload.ts";

@@ -114,20 +114,32 @@ async function removeCopy(parts: BindParts): Promise<void> {
 }
 
 /**
- * Written without reading: licensing may not read Secrets of other namespaces. The name says what is in it. Returns its uid, or undefined if it was there
- * already.
+ * Written without reading: licensing may not read Secrets of other namespaces. The name is a digest of the content. Returns the uid, of an object that was
+ * there already too: the response to its creation was lost, and without a uid it could not be deleted safely later.
  */
-async function createSecret(secret: Secret, { client, signal }: Context): Promise<string | undefined> {
+async function createSecret(secret: Secret, ctx: Context): Promise<string | undefined> {
   try {
-    const { metadata } = await client.create(secrets, secret, { signal, isMetadataEnough: true });
+    const { signal } = ctx;
+    const { metadata } = await ctx.client.create(secrets, secret, { signal, isMetadataEnough: true });
     return metadata.uid;
   } catch (error) {
     if (classify(error) !== "alreadyExists") throw error;
-    return undefined;
+    return await uidOfSecret(secret, ctx);
   }
 }
 
-/** A Secret of the name with another uid is another client's, and stays. */
+/** The response to a dry run of a deletion names the uid and no content. */
+async function uidOfSecret(
+  { metadata: { namespace = "", name } }: Secret,
+  { client, signal }: Context,
+): Promise<string | undefined> {
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}?dryRun=All`;
+  const response = await client.raw({ method: "DELETE", path, signal });
+  const { details } = (response ?? {}) as { readonly details?: { readonly uid?: string } };
+  return details?.uid;
+}
+
+/** A Secret of the name with another uid is another client's, and stays; one without a recorded uid goes with the cluster, its owner. */
 async function removeSecrets(
   made: readonly MadeSecret[],
   { cluster: { metadata }, ctx: { client, signal } }: Pick<BindParts, "cluster" | "ctx">,
@@ -135,8 +147,8 @@ async function removeSecrets(
   const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
   for (const { name, uid } of made)
     try {
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-      await client.delete(secrets, { ...place, name }, { signal, ...preconditions });
+      if (uid === undefined) continue;
+      await client.delete(secrets, { ...place, name }, { signal, preconditions: { uid } });
     } catch (error) {
       const errorClass = classify(error);
       if (errorClass !== "notFound" && errorClass !== "conflict") throw error;

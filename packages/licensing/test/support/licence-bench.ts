@@ -22,6 +22,7 @@ import {
 } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 import {
+  type Access,
   connect,
   type AuditMark,
   type AuditEntry,
@@ -50,6 +51,8 @@ export interface Nested {
 export interface OperateOptions {
   /** Told of each reconcile. */
   readonly telemetry?: Telemetry;
+  /** Way to the API server, e.g. through a fault proxy (default: directly, with the shipped permissions). */
+  readonly access?: Access;
 }
 
 /** What tests of licensing start from: a licence namespace, a namespace of a team, and controllers with the shipped permissions. */
@@ -64,6 +67,8 @@ export interface LicenceBench extends AsyncDisposable {
   readonly operatorAccess: Identity;
   /** Starts the controllers. */
   operate(options?: OperateOptions): Promise<void>;
+  /** Stops them without letting them finish. */
+  stop(): Promise<void>;
   createCluster(
     name: string,
     more?: {
@@ -107,7 +112,7 @@ export async function setUpBench({
   isOperating = true,
 }: { readonly isOperating?: boolean } = {}): Promise<LicenceBench> {
   const stack = new AsyncDisposableStack();
-  const managers = new AsyncDisposableStack();
+  let managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
   const { name: pool } = stack.use(await makeNamespace(cluster.api, "licenses"));
@@ -122,8 +127,8 @@ export async function setUpBench({
       { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
     ],
   });
-  const start = async ({ telemetry }: OperateOptions = {}): Promise<void> => {
-    const link = managers.use(connect(operator)).transport;
+  const start = async ({ telemetry, access = operator }: OperateOptions = {}): Promise<void> => {
+    const link = managers.use(connect(access)).transport;
     const controllers = domain.controllers({
       transport: link,
       system: realSystem(),
@@ -152,6 +157,10 @@ export async function setUpBench({
     operator: operator.user,
     operatorAccess: operator,
     operate: start,
+    stop: async () => {
+      await managers.disposeAsync();
+      managers = new AsyncDisposableStack();
+    },
     createCluster: async (name, { labels = {}, annotations = {}, nodes = 1, isRunning = nodes > 0 } = {}) => {
       const created = await client.create(elasticsearchCluster.kind, {
         apiVersion: `${LICENSING_GROUP}/v1alpha1`,

@@ -11,7 +11,7 @@ import {
   type OwnerReference,
 } from "../object/kube-object.ts";
 import { reasons } from "../reasons.ts";
-import { fieldsAppliedBy, ownsMoreThan, unownedPaths } from "./field-set.ts";
+import { fieldsAppliedBy, managersOf, ownsMoreThan, unownedPaths } from "./field-set.ts";
 
 /** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */
 export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;
@@ -34,6 +34,8 @@ export type AppliedObjects = Map<string, object>;
 /**
  * Applies an object for its owner: with an owner reference, and only when the live object differs. Fields that others own are
  * forced only on an object that the owner controls: another's object under the name is never taken over, and throws `conflict`.
+ * That holds for one that another client creates between our read and our write, too: the uid of the object that was seen goes with
+ * the write, and a first write that meets an object is withdrawn.
  */
 export async function applyOwned<O extends KubeObject>(
   kind: Kind<O>,
@@ -47,10 +49,48 @@ export async function applyOwned<O extends KubeObject>(
   if (live !== undefined && !isOurs) throw nameTaken(kind, live);
   if (isOurs && isAsApplied(wanted, live, { fieldManager, before: applied.get(id) })) return live;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's typed fields, and the metadata that is ours
-  const body = wanted as unknown as Applied<O>;
-  const answer = await client.apply(kind, body, { fieldManager, force: isOurs });
+  const body = (isOurs ? withUid(wanted, live) : wanted) as unknown as Applied<O>;
+  let isNew = false;
+  const onCreated = (): void => {
+    isNew = true;
+  };
+  const written = await client.apply(kind, body, { fieldManager, force: isOurs, onCreated });
+  if (!isOurs && !isNew && isMadeByOthers(written, fieldManager)) {
+    await withdraw(kind, wanted, parts);
+    throw nameTaken(kind, written);
+  }
   applied.set(id, wanted);
-  return answer;
+  return written;
+}
+
+/** The server refuses the write with a conflict if another object has the name by now. */
+function withUid(wanted: Wanted, { metadata: { uid } }: Live): Wanted {
+  return { ...wanted, metadata: { ...wanted.metadata, uid } };
+}
+
+/**
+ * Whether another manager wrote content of the object. Its metadata alone does not tell: others annotate our objects, and a store that lags
+ * behind may not have an object of ours yet.
+ */
+function isMadeByOthers(written: KubeObject, fieldManager: string): boolean {
+  return managersOf(written).some(
+    ({ manager, subresource, fields }) =>
+      manager !== fieldManager &&
+      subresource === undefined &&
+      Object.keys(fields).some((field) => field !== "f:metadata" && field !== "f:status"),
+  );
+}
+
+/** An apply of no field removes what only we own: the owner reference, and with it the garbage collector's claim. */
+async function withdraw<O extends KubeObject>(
+  kind: Kind<O>,
+  { apiVersion, kind: kindName, metadata: { name, namespace } }: Wanted,
+  { client, fieldManager }: ApplyParts<O>,
+): Promise<void> {
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without fields
+  const bare = { apiVersion, kind: kindName, metadata } as unknown as Applied<O>;
+  await client.apply(kind, bare, { fieldManager, force: false });
 }
 
 interface Wanted {

@@ -11,6 +11,7 @@ import {
 } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 import {
+  type Access,
   connect,
   type AuditEntry,
   type AuditMark,
@@ -32,7 +33,10 @@ export interface BundleBench extends AsyncDisposable {
   readonly namespace: string;
   /** Who the controllers speak as. */
   readonly operator: string;
+  readonly operatorAccess: Access;
   operate(options?: Omit<BenchOptions, "isOperating" | "isLimited">): Promise<void>;
+  /** Stops the controllers without letting them finish. */
+  stop(): Promise<void>;
   /** A name that no other test has. */
   named(stem: string): string;
   /** Creates an object that goes at the end. */
@@ -63,6 +67,8 @@ export interface BenchOptions extends BundleControllersOptions {
   readonly isLimited?: boolean;
   /** Whether they serve Bundles of all namespaces, as far as these have the label of the bench. */
   readonly isClusterWide?: boolean;
+  /** Way to the API server, e.g. through a fault proxy (default: directly, with the shipped permissions). */
+  readonly access?: Access;
 }
 
 /** Sets it up with controllers running by default. */
@@ -72,7 +78,7 @@ export async function setUpBench({
   ...options
 }: BenchOptions = {}): Promise<BundleBench> {
   const stack = new AsyncDisposableStack();
-  const managers = new AsyncDisposableStack();
+  let managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "bundles"));
@@ -87,14 +93,19 @@ export async function setUpBench({
       verbs,
     })),
   });
-  const { transport } = stack.use(connect(operator));
   const faults = new Set<string>();
   const bench: BundleBench = {
     client,
     cluster,
     namespace,
     operator: operator.user,
-    operate: async ({ isClusterWide = false, ...given } = {}) => {
+    operatorAccess: operator,
+    stop: async () => {
+      await managers.disposeAsync();
+      managers = new AsyncDisposableStack();
+    },
+    operate: async ({ isClusterWide = false, access = operator, ...given } = {}) => {
+      const { transport } = managers.use(connect(access));
       // Tests run at the same time with different settings: each looks after its own ClusterBundles.
       const clusterBundleSelector = `${ownLabel}=${namespace}`;
       const scope = isClusterWide ? { bundleSelector: clusterBundleSelector } : { namespace };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "./fault.ts";
 import { syntheticBody } from "./fault.ts";
 import type { Forwarder, Message } from "./forwarder.ts";
+import { withoutPreconditions } from "./preconditions.ts";
 import type { SeenRequest } from "./seen-request.ts";
 import type { WatchTransform } from "./watch-transform.ts";
 import { toFrames } from "./watch-transform.ts";
@@ -49,7 +50,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       break;
     case "interleave":
       await fault.act({ ...exchange.seen, body: message.body.toString("utf8") });
-      await passOn(await forwarder.send(message, signal), exchange);
+      await passOn(await forwarder.send(interleaved(fault, message), signal), exchange);
       break;
     case "hold-request":
       break; // the client gives up, or the proxy is closed
@@ -70,6 +71,13 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
     default:
       unreachable(fault);
   }
+}
+
+function interleaved(
+  { isUnconditional = false }: Extract<Fault, { kind: "interleave" }>,
+  message: Message,
+): Message {
+  return isUnconditional ? withoutPreconditions(message) : message;
 }
 
 /** Time for an answer to be read by its receiver, and for a signal to take effect. */

@@ -9,7 +9,8 @@ import { carryOut } from "./carry-out.ts";
 import { FaultPlan, type InjectedFault } from "./fault-plan.ts";
 import type { Fault } from "./fault.ts";
 import { Forwarder } from "./forwarder.ts";
-import { describeRequest, type RequestMatch, type SeenRequest } from "./seen-request.ts";
+import { type Preconditions, preconditionsOf } from "./preconditions.ts";
+import { createdName, describeRequest, type RequestMatch, type SeenRequest } from "./seen-request.ts";
 
 /** One request, and what became of it. */
 export interface TraceEntry extends SeenRequest {
@@ -18,6 +19,8 @@ export interface TraceEntry extends SeenRequest {
   /** The fault that was done to it. */
   readonly fault: Fault["kind"] | undefined;
   readonly bodySha256: string;
+  /** Identity and version that the write demands. */
+  readonly preconditions: Preconditions;
 }
 
 /** Where the proxy passes requests on to. */
@@ -124,13 +127,15 @@ class Proxy implements FaultProxy {
       // Counted on arrival: those whose bodies are still on the way have a number too.
       this.#requests += 1;
       const { method = "GET", url = "/", headers } = request;
-      const seen = describeRequest({ method, url, headers }, this.#requests);
-      const fault = this.#plan.next(seen);
+      const described = describeRequest({ method, url, headers }, this.#requests);
       const body = await buffer(request);
+      const seen = { ...described, name: described.name ?? createdName(method, body) };
+      const fault = this.#plan.next(seen);
       const entry: TraceEntry = {
         ...seen,
         fault: fault?.kind,
         bodySha256: createHash("sha256").update(body).digest("hex"),
+        preconditions: preconditionsOf(method, body.toString("utf8")),
       };
       this.trace.push(entry);
       response.once("finish", () => (entry.status = response.statusCode));

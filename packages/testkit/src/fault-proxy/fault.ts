@@ -14,8 +14,13 @@ export type Fault =
   | { readonly kind: "crash-after-answer"; readonly kill: () => void }
   /** E1, E2, E3, E7, W5 on a list: an answer of ours; the server never sees the request. */
   | ({ readonly kind: "answer" } & SyntheticAnswer)
-  /** I1 to I5: another client acts between our read and our write; then the request is forwarded unchanged. */
-  | { readonly kind: "interleave"; readonly act: (request: InterleavedRequest) => Promise<void> }
+  /** I1 to I5: another client acts between our read and our write; then the request is forwarded. */
+  | {
+      readonly kind: "interleave";
+      readonly act: (request: InterleavedRequest) => Promise<void>;
+      /** Forwards the request without its uid and resourceVersion: shows what they prevent (default: unchanged). */
+      readonly isUnconditional?: boolean | undefined;
+    }
   /** E4: held for ever, never passed on. */
   | { readonly kind: "hold-request" }
   /** E5: passed on, the answer held for ever. */

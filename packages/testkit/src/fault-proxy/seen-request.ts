@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
+import { z } from "zod";
+
 /** A request to the API server as the proxy sees it, before anything is done about it. */
 export interface SeenRequest {
   /** Counts from 1 for each proxy. */
@@ -13,6 +15,7 @@ export interface SeenRequest {
   readonly resource: string;
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
+  /** Of a create, the name that its body asks for. */
   readonly name: string | undefined;
   readonly fieldManager: string | undefined;
   readonly isDryRun: boolean;
@@ -102,3 +105,15 @@ function verbOf(method: string, { name }: Place, query: URLSearchParams): string
 function firstOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "string" ? header : header?.[0];
 }
+
+/** Name that a create asks for; undefined where the server makes it. */
+export function createdName(method: string, body: Buffer): string | undefined {
+  if (method !== "POST") return undefined;
+  try {
+    return createBody.parse(JSON.parse(body.toString("utf8"))).metadata?.name;
+  } catch {
+    return undefined;
+  }
+}
+
+const createBody = z.object({ metadata: z.object({ name: z.string().optional() }).optional() });

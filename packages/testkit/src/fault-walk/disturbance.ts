@@ -1,0 +1,188 @@
+import type { Fault, InterleavedRequest } from "../fault-proxy/fault.ts";
+import { conflict, serverError, tooManyRequests } from "../fault-proxy/fault.ts";
+import {
+  contentDigest,
+  createForeign,
+  mergeInto,
+  otherClientAnnotation,
+  type RawObject,
+  readObject,
+  removeObject,
+  targetPath,
+} from "./target.ts";
+import type { WorkloadRun } from "./workload.ts";
+
+/** Ids as in docs/acceptance/faults.md; I4 has three forms. */
+export type DisturbanceId = (typeof disturbanceIds)[number];
+
+/** All of them, in the order in which they are planned. */
+export const disturbanceIds = [
+  "C1",
+  "C2",
+  "C3",
+  "C5",
+  "C7",
+  "E1",
+  "E2",
+  "E3",
+  "E6",
+  "I1",
+  "I2",
+  "I3",
+  "I4-deleted",
+  "I4-labels",
+  "I4-owners",
+  "I5",
+] as const;
+
+/** What another client did to the object of a write. */
+export interface Interleaved {
+  readonly path: string;
+  readonly verb: string;
+  readonly before: RawObject | undefined;
+  readonly after: RawObject | undefined;
+  /** Why the other client could not do what the plan says; then the run shows nothing. */
+  readonly notApplicable?: string | undefined;
+}
+
+type CrashKind = "crash-before" | "crash-after-commit" | "crash-after-answer";
+
+/** Kinds of crash in the order in which a run meets them; each one ends a life of the operator. */
+export function crashesOf(id: DisturbanceId): readonly CrashKind[] {
+  return crashes[id] ?? [];
+}
+
+const crashes: Readonly<Partial<Record<DisturbanceId, readonly CrashKind[]>>> = {
+  C1: ["crash-before"],
+  C2: ["crash-after-commit"],
+  C3: ["crash-after-answer"],
+  C5: ["crash-after-commit", "crash-before"],
+  C7: ["crash-before", "crash-before", "crash-before", "crash-before", "crash-before"],
+};
+
+/** E1 to E3 and E6: the response of the proxy instead of the server's. */
+export const errors: Readonly<Partial<Record<DisturbanceId, Fault>>> = {
+  E1: conflict(),
+  E2: tooManyRequests(1),
+  E3: serverError(),
+  E6: { kind: "truncate-answer", afterBytes: 20 },
+};
+
+/** I1 to I5: what another client does to the object of the write. */
+export async function interleave(
+  id: DisturbanceId,
+  run: WorkloadRun,
+  request: InterleavedRequest,
+): Promise<Interleaved> {
+  const path = targetPath(request);
+  const before = await readObject(run.api, path);
+  const facts = { path, verb: request.verb, before };
+  if (id === "I5") {
+    const created = await recreate(run, { path, request, before });
+    return typeof created === "string"
+      ? { ...facts, after: undefined, notApplicable: created }
+      : { ...facts, after: created };
+  }
+  const refusal = await act(id, run, { path, before });
+  return { ...facts, after: await readObject(run.api, path), notApplicable: refusal };
+}
+
+interface Target {
+  readonly path: string;
+  readonly request: InterleavedRequest;
+  readonly before: RawObject | undefined;
+}
+
+/** Gives the reason where the act is impossible. */
+async function act(
+  id: DisturbanceId,
+  run: WorkloadRun,
+  { path, before }: Pick<Target, "path" | "before">,
+): Promise<string | undefined> {
+  if (id === "I2") return await deletePrimary(run);
+  if (id === "I3") return await retarget(run);
+  if (before === undefined) return "the object does not exist yet";
+  if (id === "I4-deleted") return await deleteChild(run, path);
+  if (id === "I4-owners" && before.metadata.ownerReferences === undefined)
+    return "the object has no owner references";
+  return await edit(run, path, edits[id] ?? {});
+}
+
+async function retarget(run: WorkloadRun): Promise<undefined> {
+  await run.retarget?.();
+  return undefined;
+}
+
+async function deleteChild(run: WorkloadRun, path: string): Promise<string | undefined> {
+  if (isPrimary(run, path)) return "the custom resource itself: this is I2";
+  return (await removeObject(run.api, path)) ? undefined : "the object is held by the server";
+}
+
+/** Metadata that the other client merges into the object. */
+const edits: Readonly<Partial<Record<DisturbanceId, object>>> = {
+  I1: { annotations: { [otherClientAnnotation]: "edited" } },
+  "I4-labels": { labels: null },
+  "I4-owners": { ownerReferences: null },
+};
+
+async function edit({ api }: WorkloadRun, path: string, metadata: object): Promise<string | undefined> {
+  return (await mergeInto(api, path, { metadata })) ? undefined : "the server refuses the edit";
+}
+
+/** Whether a path is that of an object that users created. */
+function isPrimary({ primaryPaths }: WorkloadRun, path: string): boolean {
+  return primaryPaths.includes(path);
+}
+
+/** Deletes the newest custom resource that exists. */
+async function deletePrimary({ api, primaryPaths }: WorkloadRun): Promise<string | undefined> {
+  for (const path of primaryPaths.toReversed())
+    if ((await api.send({ method: "DELETE", path })).status < 300) return undefined;
+  return "no custom resource exists yet";
+}
+
+/** The new object, or why there is none. */
+async function recreate(
+  { api }: WorkloadRun,
+  { path, request, before }: Target,
+): Promise<RawObject | string> {
+  if (before === undefined && request.verb === "delete") return "the object is gone";
+  const like = before ?? bodyOf(request);
+  if (before !== undefined && !(await removeObject(api, path))) return "the object is held by the server";
+  return (await createForeign(api, path, like)) ?? "the server refuses the object";
+}
+
+function bodyOf({ body }: InterleavedRequest): Readonly<Record<string, unknown>> {
+  const parsed: unknown = JSON.parse(body);
+  return typeof parsed === "object" && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {};
+}
+
+/** Problem with the other client's object at the end of a run; undefined when it is as that client left it. */
+export async function harmDone(
+  id: DisturbanceId,
+  run: WorkloadRun,
+  { path, verb, after }: Interleaved,
+): Promise<string | undefined> {
+  // The user's own steps go on with a new custom resource.
+  if (after === undefined || isPrimary(run, path)) return undefined;
+  const now = await readObject(run.api, path);
+  const isKept =
+    now?.metadata.uid === after.metadata.uid &&
+    now.metadata.deletionTimestamp === after.metadata.deletionTimestamp;
+  if (!isKept) return mustBeKept(id, verb) ? `${path} was deleted although it was not ours` : undefined;
+  return changeOf(id, now, after);
+}
+
+function mustBeKept(id: DisturbanceId, verb: string): boolean {
+  return id === "I5" || ((id === "I4-labels" || id === "I4-owners") && verb === "delete");
+}
+
+function changeOf(id: DisturbanceId, now: RawObject, after: RawObject): string | undefined {
+  const { name, annotations } = now.metadata;
+  if (id === "I1" && annotations?.[otherClientAnnotation] === undefined)
+    return `the other client's edit of ${name} was lost`;
+  const [is, was] = [contentDigest(now), contentDigest(after)];
+  return id !== "I5" || is === was
+    ? undefined
+    : `the other client's ${name} was changed: ${is} instead of ${was}`;
+}
