@@ -143,6 +143,12 @@ export class RecordedReconcile {
       delete: async (kind, ref, options) => {
         await this.#delete(kind, ref, options?.preconditions);
       },
+      // A dry run of a deletion: the response names the uid.
+      raw: async ({ path }) => {
+        const name = path.split("/").at(-1)?.replace("?dryRun=All", "");
+        const found = [...this.#objects.values()].find(({ object: { metadata } }) => metadata.name === name);
+        return await Promise.resolve({ details: { uid: found?.object.metadata.uid } });
+      },
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing is not called
     return client as Client;

@@ -155,13 +155,15 @@ async function removeSecrets(
     }
 }
 
+/** As it was seen: one that has lost its owner since is another client's. */
 async function removeExactly<O extends KubeObject>(
   kind: Kind<O>,
   { metadata }: Live<O>,
   ctx: Context,
 ): Promise<void> {
+  const { uid, resourceVersion } = metadata;
   try {
-    await ctx.client.delete(kind, metadata, { signal: ctx.signal, preconditions: { uid: metadata.uid } });
+    await ctx.client.delete(kind, metadata, { signal: ctx.signal, preconditions: { uid, resourceVersion } });
   } catch (error) {
     if (classify(error) !== "notFound") throw error;
   }

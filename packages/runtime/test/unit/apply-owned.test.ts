@@ -132,3 +132,75 @@ describe("applyOwned", () => {
     await expect(attempt).rejects.toMatchObject({ class: "conflict", causes: [{ reason: "NameTaken" }] });
   });
 });
+
+describe("applyOwned beside another client", () => {
+  const managed = (fields: object, subresource?: string): object => ({
+    manager: "another",
+    operation: "Update",
+    fieldsV1: fields,
+    ...(subresource === undefined ? {} : { subresource }),
+  });
+
+  /** What is sent when the server has an object that the store did not show, or has shown. */
+  async function sentTo(
+    { isCreated, entries }: { readonly isCreated: boolean; readonly entries: readonly object[] },
+    found?: ConfigMap,
+  ): Promise<{ readonly bodies: readonly ConfigMap[]; readonly isRefused: boolean }> {
+    const bodies: ConfigMap[] = [];
+    const client = {
+      apply: async (_kind: unknown, object: ConfigMap, { onCreated }: { onCreated?: () => void }) => {
+        bodies.push(object);
+        if (isCreated) onCreated?.();
+        const written = { ...object, metadata: { ...object.metadata, managedFields: entries } };
+        return await Promise.resolve(written);
+      },
+    } as unknown as Client;
+    const parts: ApplyParts<ConfigMap> = {
+      client,
+      fieldManager: manager,
+      owner: asLive(owner),
+      isOwnerClusterWide: false,
+      live: found && asLive(found),
+      applied: new Map(),
+    };
+    const call = applyOwned(configMaps, { metadata: { name: "one" }, data: { a: "1" } }, parts);
+    const isRefused = await call.then(
+      () => false,
+      () => true,
+    );
+    return { bodies, isRefused };
+  }
+
+  test.each([
+    { name: "created by this write", isCreated: true, entries: [managed({ "f:data": {} })], want: false },
+    {
+      name: "created by another client meanwhile",
+      isCreated: false,
+      entries: [managed({ "f:data": {} })],
+      want: true,
+    },
+    {
+      name: "of an earlier life, with an annotation of a user",
+      isCreated: false,
+      entries: [managed({ "f:metadata": { "f:annotations": {} } })],
+      want: false,
+    },
+    {
+      name: "of an earlier life, with a status",
+      isCreated: false,
+      entries: [managed({ "f:status": {} }, "status"), managed({ "f:spec": {} }, "scale")],
+      want: false,
+    },
+  ])("withdraws its fields from an object $name: $want", async ({ isCreated, entries, want }) => {
+    const { bodies, isRefused } = await sentTo({ isCreated, entries });
+    expect(isRefused).toBe(want);
+    const bare = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "one", namespace: "ns" } };
+    expect(bodies.slice(1)).toEqual(want ? [bare] : []);
+  });
+
+  test("names the uid of its own object, so that another one under the name is not overwritten", async () => {
+    const own = live({ a: "0" }, [], { uid: "seen" });
+    const { bodies } = await sentTo({ isCreated: false, entries: [] }, own);
+    expect(bodies.map(({ metadata }) => metadata.uid)).toEqual(["seen"]);
+  });
+});
