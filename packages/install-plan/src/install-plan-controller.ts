@@ -108,7 +108,7 @@ export function installPlanController({
 }
 
 /** What the reconciles of one process share. */
-interface ControllerState {
+export interface ControllerState {
   readonly system: System;
   readonly discovery: Discovery;
   readonly requireAuthor: boolean;
@@ -186,12 +186,13 @@ function forget(plan: InstallPlan, state: ControllerState): void {
   orphanRequests.delete(plan.metadata.uid ?? "");
 }
 
-function planWatches({
+/** The kinds besides its own objects that bring a plan back, and whom. */
+export function planWatches({
   system,
   discovery,
   wakeIndex,
   orphanRequests,
-}: ControllerState): readonly MappedSource[] {
+}: Pick<ControllerState, "system" | "discovery" | "wakeIndex" | "orphanRequests">): readonly MappedSource[] {
   const waitingFor = (trigger: WakeTrigger) => (): readonly ObjectRef[] =>
     wakeIndex.notify(trigger, system.monotonicMs());
   return [

@@ -237,7 +237,7 @@ describe("every write of a plan names the object that it means", () => {
     const live = liveOf(bench, row.object);
     await bench.carryOut(row.action(live));
     const [first] = bench.api.writes;
-    const { metadata } = { metadata: {}, ...(first?.body ?? {}) };
+    const { metadata } = { metadata: {}, ...(first?.body as object | undefined) };
     const { uid, resourceVersion }: KubeObject["metadata"] = {
       name: "",
       ...(first?.verb === "delete" ? first.options.preconditions : metadata),
