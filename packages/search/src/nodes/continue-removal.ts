@@ -32,9 +32,7 @@ interface Subject {
 
 function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneAnswer {
   const { seen, world, node } = subject;
-  // Declared again, or another pod than the one that was looked at: from the beginning.
-  const isAnother = node.pod !== undefined && node.pod.uid !== operation.podUid;
-  if (node.isWanted || isAnother || operation.step === "Release") return withdraws(seen, operation);
+  if (isSuperseded(operation, subject)) return withdraws(seen, operation);
   // What others did since may have made it impossible.
   if (removalPrecheck(node, subject).kind === "refused") return withdraws(seen, operation);
   if (isDrainStalled(operation, now)) return givesUp(operation, subject, now);
@@ -42,6 +40,18 @@ function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneAn
     operation.drains === true ? drainStep(operation, { engine: seen.engine, world, node }, now) : undefined;
   if (draining !== undefined) return draining;
   return leaveVote(operation, subject) ?? shrink(operation, subject);
+}
+
+/** Declared again, another pod than the one that was looked at, or a node that joined since: from the beginning. */
+function isSuperseded(operation: Operation, subject: Subject): boolean {
+  const { node } = subject;
+  const isAnother = node.pod !== undefined && node.pod.uid !== operation.podUid;
+  return node.isWanted || isAnother || operation.step === "Release" || hasJoinedSince(operation, subject);
+}
+
+/** It was to go without a drain, because it had never joined. Now it has, and holds what a member holds. */
+function hasJoinedSince({ drains }: Operation, { seen, node }: Subject): boolean {
+  return drains !== true && node.isData && node.isMember && seen.cluster.drainsBeforeRemoval;
 }
 
 /** The exclusion goes and the place in the queue is free, so that a restart which may help can run. */

@@ -37,7 +37,7 @@ export const removeNodes: LaneRule = {
 
 function removalOf(node: NodeFacts, seen: Seen): OperationWish {
   const claim = seen.volumes.find((volume) => volume.node === node.name);
-  const drains = node.isData && seen.cluster.drainsBeforeRemoval && hasJoined(node, seen);
+  const drains = node.isData && seen.cluster.drainsBeforeRemoval && mayHoldData(node, seen);
   return {
     type: "Remove",
     pool: node.pool,
@@ -54,10 +54,15 @@ function isScaled({ pool }: NodeFacts, { cluster }: Seen): boolean {
   return cluster.pools.some(({ name, autoscaling }) => name === pool && autoscaling?.mode === "Auto");
 }
 
-/** A node that never was a member holds nothing of the cluster's. */
-function hasJoined({ name, isMember }: NodeFacts, { volumes, status }: Seen): boolean {
+/**
+ * A node that never was a member holds nothing of the cluster's. Its volume says whether it was. Data in an emptyDir has no such label:
+ * once the pod was started, it may be there, also while the node is down.
+ */
+function mayHoldData({ name, isMember, isEphemeral, pod }: NodeFacts, { volumes, status }: Seen): boolean {
+  if (isMember) return true;
+  if (isEphemeral) return pod?.isPending === false;
   const volume = volumes.find(({ node }) => node === name);
-  return isMember || (volume !== undefined && markedFor(volume, status.clusterUuid));
+  return volume !== undefined && markedFor(volume, status.clusterUuid);
 }
 
 function isPutOff({ status: { stalledDrain } }: Seen, now: Date): boolean {

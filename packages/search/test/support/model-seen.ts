@@ -11,24 +11,26 @@ const material = aMaterial();
 const clusters = new Map<string, SearchCluster>();
 const hashes = new Map<string, string>();
 
-function clusterOf(config: number, nodes: number): SearchCluster {
-  const key = `${String(config)}/${String(nodes)}`;
+function clusterOf(config: number, nodes: number, isEphemeral: boolean): SearchCluster {
+  const key = `${String(config)}/${String(nodes)}/${String(isEphemeral)}`;
+  const storage = isEphemeral ? { storage: { kind: "emptyDir" as const, source: {} } } : {};
   const made =
     clusters.get(key) ??
     aSearchCluster({
-      pools: [aPool({ replicas: nodes, whenScaled: "Delete", config: { edit: String(config) } })],
+      pools: [aPool({ replicas: nodes, whenScaled: "Delete", config: { edit: String(config) }, ...storage })],
     });
   clusters.set(key, made);
   return made;
 }
 
-function hashOf(config: number): string {
-  const before = hashes.get(String(config));
+function hashOf(config: number, isEphemeral: boolean): string {
+  const key = `${String(config)}/${String(isEphemeral)}`;
+  const before = hashes.get(key);
   if (before !== undefined) return before;
-  const cluster = clusterOf(config, 1);
+  const cluster = clusterOf(config, 1, isEphemeral);
   const [pool = aPool()] = cluster.pools;
   const made = poolInputsHash(cluster, pool, material.podInputs);
-  hashes.set(String(config), made);
+  hashes.set(key, made);
   return made;
 }
 
@@ -37,19 +39,20 @@ export function seenBy(model: Model, { places, pods }: Workload, engine: EngineF
   const status: Partial<ClusterStatus> = {
     clusterUuid: "U",
     version: "2.19.4",
+    bootstrap: { mode: "Found", initialManagers: [nodeName(0)] },
     ...(model.operation === undefined ? {} : { operation: model.operation }),
   };
   const sets = new Map([
     ["nodes", { metadata: { name: "logs-nodes", uid: "set" }, spec: { replicas: places } }],
   ]);
   return aSeen({
-    ...declared(model.spec),
+    ...declared(model),
     material,
     status,
     bootstrapList: "empty",
     statefulSets: sets as unknown as Seen["statefulSets"],
-    pods: Object.entries(pods).map(([node, pod]) => podOf(node, pod)),
-    volumes: Array.from({ length: 3 }, (_, ordinal) => nodeName(ordinal))
+    pods: Object.entries(pods).map(([node, pod]) => podOf(node, pod, model.isEphemeral)),
+    volumes: Array.from({ length: model.isEphemeral ? 0 : 3 }, (_, ordinal) => nodeName(ordinal))
       .filter((node) => !model.deletedClaims.includes(node))
       .map((node) => aVolume(node, { engineUuid: "U" })),
     engine,
@@ -57,18 +60,19 @@ export function seenBy(model: Model, { places, pods }: Workload, engine: EngineF
 }
 
 /** A spec that cannot be understood says nothing of pools; whoever reads it then is wrong. */
-function declared({ config, nodes, isHeld }: Model["spec"]): Pick<Seen, "cluster" | "issues"> {
-  if (!isHeld) return { cluster: clusterOf(config, nodes), issues: [] };
+function declared({ spec, isEphemeral }: Model): Pick<Seen, "cluster" | "issues"> {
+  const { config, nodes, isHeld } = spec;
+  if (!isHeld) return { cluster: clusterOf(config, nodes, isEphemeral), issues: [] };
   return {
     cluster: aSearchCluster({ pools: [] }),
     issues: [{ path: "spec", reason: "InvalidSpec", message: "is nonsense" }],
   };
 }
 
-function podOf(node: string, { uid, config, state }: ModelPod): PodFacts {
+function podOf(node: string, { uid, config, state }: ModelPod, isEphemeral: boolean): PodFacts {
   return aPod(node, {
     uid: String(uid),
-    inputsHash: hashOf(config),
+    inputsHash: hashOf(config, isEphemeral),
     isReady: state === "up",
     isTerminating: state === "terminating",
   });

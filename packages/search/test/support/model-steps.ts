@@ -1,6 +1,7 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineSettings } from "../../src/engine/engine-facts.ts";
+import { formationLane } from "../../src/formation/formation-lane.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
 import { allocation } from "../../src/nodes/allocation.ts";
 import { isDecidedAgain } from "../../src/nodes/confirm.ts";
@@ -12,7 +13,7 @@ import type { DestructiveAction, OperationAction, SearchAction } from "../../src
 import { engineFacts } from "./a-seen.ts";
 import { factsOf, nowOf, seenBy } from "./model-seen.ts";
 import { governed, hasQuorum, membersOf, withPod, worldSteps } from "./model-world.ts";
-import { type Engine, type Model, nodeName } from "./operation-model.ts";
+import { type Engine, type Model, nodeName, theirExclusion } from "./operation-model.ts";
 
 /** One thing that can happen next. */
 export interface Step {
@@ -59,11 +60,19 @@ function operatorSteps(model: Model): readonly Step[] {
   const isRecorded = isDone && intent !== undefined && "operation" in intent;
   const operation = isRecorded ? intent.operation : now.operation;
   const finished = { ...now, operation, isLater: operation?.drainedAt === undefined ? false : now.isLater };
-  const all = [...broken, ...lostData(finished)];
+  const all = [...broken, ...foundsAgain(model), ...lostData(finished), ...lostExclusion(finished)];
   if (decision.actions.length > 0)
     steps.push({ what: `operator dies before its status (${decision.rule})`, next: now, broken: all });
   steps.push({ what: `operator: ${decision.rule}`, next: finished, broken: all });
   return steps;
+}
+
+/** The lane beside it that forms clusters: this one has formed, and no pod may ever find a list of founders again. */
+function foundsAgain(model: Model): readonly string[] {
+  const seen = seenBy(model, model.store, factsOf(model.sample));
+  const { actions, intent, rule } = decideLane(formationLane, seen, nowOf(model));
+  const isQuiet = intent === undefined && actions.every((action) => action.do === "markVolume");
+  return model.spec.isHeld || isQuiet ? [] : [`S-6: ${rule} founds the cluster again`];
 }
 
 function decided(model: Model): LaneDecision {
@@ -217,6 +226,26 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
         majority(model.engine.voters.length),
   },
   {
+    id: "S-3: the write is not one of the open operation",
+    isBroken: ({ model, node, action }) => {
+      const isRepair = action.do === "deletePod" && action.operation === undefined;
+      if (isRepair || action.do === "deletePool") return false;
+      const type = action.do === "deletePod" ? "Restart" : "Remove";
+      const { operation } = model;
+      return operation?.id !== action.operation || operation?.type !== type || operation.node !== node;
+    },
+  },
+  {
+    id: "S-7: a pod goes that has the only copy of a shard in its emptyDir",
+    isBroken: ({ model, node, up, action }) =>
+      action.do === "deletePod" &&
+      model.isEphemeral &&
+      model.engine.holders.some(
+        (holders) =>
+          holders.includes(node) && !holders.some((holder) => holder !== node && up.includes(holder)),
+      ),
+  },
+  {
     id: "S-4: a node is removed that holds a shard",
     isBroken: ({ model, node, action }) => action.do === "shrinkPool" && holdsShard(model, node),
   },
@@ -254,6 +283,13 @@ function brokenBy(model: Model, action: DestructiveAction): readonly string[] {
   const takesMember = up.includes(node) && action.do !== "deleteClaim";
   const write = { model, action, node, up, takesMember };
   return invariants.filter(({ isBroken }) => isBroken(write)).map(({ id }) => `${id} (${node})`);
+}
+
+/** What another client excluded stays excluded at every moment. */
+function lostExclusion({ engine: { settings } }: Model): readonly string[] {
+  return allocation.excludedNodes(settings).includes(theirExclusion)
+    ? []
+    : [`S-11: ${theirExclusion}, which another client excluded, is not excluded any more`];
 }
 
 /** Every shard is on a disk that is still there. */

@@ -24,7 +24,7 @@ function kubernetesSteps(model: Model): readonly Happening[] {
   const steps: Happening[] = [];
   for (const [node, pod] of Object.entries(live.pods)) {
     if (pod.state === "terminating")
-      steps.push({ what: `${node} is gone`, next: withPod(model, node, undefined) });
+      steps.push({ what: `${node} is gone`, next: withoutDisk(withPod(model, node, undefined), node) });
     if (pod.state === "starting")
       steps.push({ what: `${node} joins`, next: withPod(model, node, { ...pod, state: "up" }) });
     if (ordinalOf(node) >= live.places && pod.state !== "terminating")
@@ -42,6 +42,13 @@ function kubernetesSteps(model: Model): readonly Happening[] {
       });
     }
   return steps;
+}
+
+/** What was on the disk of a pod, if that goes with it. */
+function withoutDisk(model: Model, node: string): Model {
+  if (!model.isEphemeral) return model;
+  const holders = model.engine.holders.map((each) => each.filter((holder) => holder !== node));
+  return { ...model, engine: { ...model.engine, holders } };
 }
 
 function shardSteps(model: Model): readonly Happening[] {
@@ -121,7 +128,15 @@ function disturbances(model: Model): readonly Happening[] {
     },
     { what: "the engine goes silent", next: { ...disturbed, isSilent: true } },
     ...pods.flatMap(([node, pod]) => [
-      { what: `somebody deletes ${node}`, next: withPod(disturbed, node, { ...pod, state: "terminating" }) },
+      // Data on a disk that others take away is lost, whatever we do.
+      ...(model.isEphemeral
+        ? []
+        : [
+            {
+              what: `somebody deletes ${node}`,
+              next: withPod(disturbed, node, { ...pod, state: "terminating" }),
+            },
+          ]),
       { what: `${node} crashes`, next: withPod(disturbed, node, { ...pod, state: "starting" }) },
     ]),
   ];

@@ -48,6 +48,8 @@ export interface Model {
   readonly isSilent: boolean;
   /** Claims that were deleted. */
   readonly deletedClaims: readonly string[];
+  /** The disks of nodes go with their pods. */
+  readonly isEphemeral: boolean;
   /** Disturbances that may still come. */
   readonly left: number;
   readonly uids: number;
@@ -61,8 +63,11 @@ export function nodeName(ordinal: number): string {
   return `logs-nodes-${String(ordinal)}`;
 }
 
+/** An entry of another client in the list of excluded nodes: it stays, whatever we do. */
+export const theirExclusion = "rack-9";
+
 /** All is well, as many nodes as said, two shards. */
-export function firstModel(nodes: number, left: number): Model {
+export function firstModel(nodes: number, left: number, isEphemeral = false): Model {
   const names = Array.from({ length: nodes }, (_, ordinal) => nodeName(ordinal));
   const live: Workload = {
     places: nodes,
@@ -76,7 +81,7 @@ export function firstModel(nodes: number, left: number): Model {
     voters: names.slice(0, nodes - (nodes % 2 === 0 ? 1 : 0)),
     exclusions: [],
     holders,
-    settings: { persistent: {}, transient: {} },
+    settings: { persistent: { "cluster.routing.allocation.exclude._name": theirExclusion }, transient: {} },
   };
   return {
     spec: { config: 0, nodes, isHeld: false },
@@ -88,6 +93,7 @@ export function firstModel(nodes: number, left: number): Model {
     isLater: false,
     isSilent: false,
     deletedClaims: [],
+    isEphemeral,
     left,
     uids: nodes,
   };

@@ -39,7 +39,7 @@ describe("copies that are not assigned", () => {
     readonly isWaitedFor: boolean;
   }>([
     {
-      name: "[search/SC-74] another version on every other node",
+      name: "another version on every other node",
       nodes: { [first]: ["same_shard"], [second]: ["node_version"] },
       isWaitedFor: false,
     },

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
 
-import { certificatesLane } from "../../../src/certificates/certificates-lane.ts";
-import type { EngineFacts } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
 import { nodeFacts } from "../../../src/nodes/node-facts.ts";
@@ -10,7 +8,6 @@ import type { Operation } from "../../../src/nodes/operation.ts";
 import { restartOrder } from "../../../src/nodes/restart-order.ts";
 import { restartRefusals } from "../../../src/nodes/restart-refusals.ts";
 import type { Seen } from "../../../src/seen.ts";
-import { supportingObjectsLane } from "../../../src/supporting-objects/supporting-objects-lane.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
 import { known } from "../../support/a-seen.ts";
@@ -121,22 +118,6 @@ describe("what speaks against the restart of a node", () => {
     const pods = all.pods.map((pod) => (pod.name === "logs-data-0" ? { ...pod, isTerminating: true } : pod));
     expect(refusedBy("logs-data-1", { seen: { pods } })).toEqual(["nobodyElseDown"]);
   });
-
-  const names = ["health", "nodes", "coordination", "shards", "settings"] as const;
-  test.each(names)(
-    "[search/SC-58] %s is unknown: nobody is restarted or removed; objects and certificates go on",
-    (fact) => {
-      const unknown: Partial<EngineFacts> = { [fact]: { isKnown: false, why: "timeout" } };
-      const changes = { shards: orders, outdated: ["logs-data-1"], engine: unknown };
-      expect(refusedBy("logs-data-1", changes)).toEqual(["factsKnown"]);
-      for (const seen of [aRoll(changes), aRoll({ ...changes, places: { data: 3 } })]) {
-        const { actions, intent } = decide(seen);
-        expect({ actions, operation: intent?.operation }).toEqual({ actions: [], operation: undefined });
-        expect(decideLane(supportingObjectsLane, seen, now).actions).not.toEqual([]);
-        expect(decideLane(certificatesLane, seen, now)).toBeDefined();
-      }
-    },
-  );
 });
 
 describe("the order of a roll", () => {
