@@ -90,6 +90,15 @@ export type ExternalErrorClass =
   /** It cannot do what the spec asks for. Shown as stalled; a change of the spec is needed. */
   | "invalid";
 
+/** Facts about a failure of a system other than the API server. */
+export interface ExternalErrorFacts {
+  readonly class: ExternalErrorClass;
+  /** CamelCase, from the domain's closed list. */
+  readonly reason: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * A failure of a system that is not Kubernetes, e.g. a database that the operator calls. Never counts as a fault of the operator.
  * Reason and message are shown to users: no credentials, no bodies.
@@ -99,14 +108,14 @@ export class ExternalError extends Error {
   readonly class: ExternalErrorClass;
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
+  /** An `invalid` one may be over after so long although no event announces it (default: only a change of the spec ends it). */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    message: string,
-    facts: { readonly class: ExternalErrorClass; readonly reason: string; readonly cause?: unknown },
-  ) {
+  constructor(message: string, facts: ExternalErrorFacts) {
     super(message, { cause: facts.cause });
     this.class = facts.class;
     this.reason = facts.reason;
+    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 

@@ -61,7 +61,14 @@ export { NotYetKnownError } from "./controller/followed-watches.ts";
 export { isKindServed } from "./controller/is-kind-served.ts";
 export type { Signals } from "./controller/run-signals.ts";
 export { ApiError, classify, ConfigError, ExternalError } from "./errors.ts";
-export type { ApiErrorFacts, ErrorClass, ErrorSubject, ExternalErrorClass, InvalidCause } from "./errors.ts";
+export type {
+  ApiErrorFacts,
+  ErrorClass,
+  ErrorSubject,
+  ExternalErrorClass,
+  ExternalErrorFacts,
+  InvalidCause,
+} from "./errors.ts";
 export type { InformerEvent, InformerHandler } from "./informers/informer-event.ts";
 export type { InformerHandle, InformerRequest } from "./informers/informer-pool.ts";
 export { LeaseElector } from "./leader/lease-elector.ts";

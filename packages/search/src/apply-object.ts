@@ -38,10 +38,13 @@ function assertTime({ ctx, nowMs }: Subject): void {
   throw new ApiError(message, { class: "transient", mayHaveActed: false });
 }
 
+/** An object without our labels is not watched: that it was removed is seen when it is looked for again. */
+export const nameRecheckMs = 30_000;
+
 function nameClash(kind: Kind, name: string): ExternalError {
   return new ExternalError(
     `${kind.kind} ${name} exists and does not belong to this cluster. Remove it, or rename the cluster or the pool.`,
-    { class: "invalid", reason: searchReasons.nameClash },
+    { class: "invalid", reason: searchReasons.nameClash, retryAfterMs: nameRecheckMs },
   );
 }
 

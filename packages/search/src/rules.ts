@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "@quartermaster/runtime";
 
+import { nameRecheckMs } from "./apply-object.ts";
 import { autoscalingLane } from "./autoscaling/autoscaling-lane.ts";
 import { certificatesLane } from "./certificates/certificates-lane.ts";
 import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts";
@@ -78,9 +79,7 @@ const invalidSpec: ClusterRule = {
   },
 };
 
-/** Objects of others wake their own cluster, not this one. */
-const nameRecheckMs = 30_000;
-
+/** Objects of others wake their own cluster, not this one: they are looked for again. */
 const nameClash: ClusterRule = {
   name: "nameClash",
   answer: (seen, now) =>

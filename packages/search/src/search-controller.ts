@@ -4,31 +4,24 @@ import {
   type Context,
   type Controller,
   defineController,
-  type InformerRequest,
   type Kind,
   type KubeObject,
   type Live,
   type Log,
-  mappedFrom,
-  type MappedSource,
   type ReconcileEvent,
   type System,
-  type WokenRef,
 } from "@quartermaster/runtime";
-import { configMaps, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 
 import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
-import { boundedData } from "./bounded-data.ts";
 import { clusterDeletion } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
 import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
 import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
-import { markLabels } from "./marks.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
@@ -40,6 +33,7 @@ import type { SearchAction } from "./search-action.ts";
 import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
+import { marked, watchedBy } from "./watched-by.ts";
 
 /** What a controller of search clusters needs. */
 export interface SearchControllerOptions {
@@ -65,24 +59,6 @@ export interface SearchControllerOptions {
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
   /** Hashes passwords, for all controllers of a process. */
   readonly hasher: PasswordHasher;
-}
-
-/** Only what bears our mark is kept in memory. */
-function marked<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
-  const projection = markedData.get(kind.kind);
-  return { kind, labelSelector: markLabels.cluster, ...(projection === undefined ? {} : { projection }) };
-}
-
-/** The label is a tenant's to write. Of ours only the record of very many users and roles is larger. */
-const markedData: ReadonlyMap<string, ReturnType<typeof boundedData>> = new Map([
-  [configMaps.kind, boundedData(64)],
-  [secrets.kind, boundedData(64)],
-]);
-
-/** The cluster that an object names in its labels. */
-function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef[] {
-  const name = labels?.[markLabels.cluster];
-  return name === undefined || namespace === undefined ? [] : [{ namespace, name }];
 }
 
 /** Set on clusters before anything is made for them. */
@@ -164,20 +140,6 @@ function readingsOf({
 }
 
 const nobodyAnswers: AskPrometheus = async () => await Promise.resolve(new Map());
-
-/** Objects besides the owned ones that bring a cluster back; that of the same name in the other group, where there are two. */
-function watchedBy({ group }: Kind): readonly MappedSource[] {
-  const groups = [openSearchCluster.kind, opsterOpenSearchCluster.kind];
-  const others = groups.some((each) => each.group === group)
-    ? groups.filter((each) => each.group !== group)
-    : [];
-  return [
-    mappedFrom(marked(pods), clusterOf),
-    mappedFrom(marked(persistentVolumeClaims), clusterOf),
-    mappedFrom(marked(secrets), clusterOf),
-    ...others.map((kind) => mappedFrom({ kind }, ({ metadata }) => [metadata])),
-  ];
-}
 
 function stateKey({ metadata }: Live<ClusterObject>): { readonly uid: string; readonly name: string } {
   return { uid: metadata.uid, name: `${metadata.namespace}/${metadata.name}` };

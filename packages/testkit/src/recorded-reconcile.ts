@@ -39,6 +39,8 @@ interface Stored {
 export class RecordedReconcile {
   readonly writes: ReconcileWrite[] = [];
   readonly events: ReconcileEvent[] = [];
+  /** Objects that the reconcile follows, e.g. `Secret team/ca`. */
+  readonly followed = new Set<string>();
   readonly #objects = new Map<string, Stored>();
   readonly #memory = new Map<unknown, unknown>();
   #version = 1_000;
@@ -167,6 +169,11 @@ export class RecordedReconcile {
       },
       store: (kind) => this.#store(kind, isStored),
       apply: async (kind, desired) => await this.#apply(kind, desired, owner),
+      follow: (kind, ref) => {
+        const place = { namespace: owner.metadata.namespace, ...ref };
+        this.followed.add(idOf(kind, place));
+        return this.read(kind, place);
+      },
       memory: (slot) => this.#remembered(slot),
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is missing is not called

@@ -15,14 +15,12 @@ import {
   defineMemory,
   isControlledBy,
   type Live,
-  mappedFrom,
   type Outcome,
   reasons,
   type ReconcileEvent,
   settled,
   type System,
 } from "@quartermaster/runtime";
-import { namespaces } from "@quartermaster/runtime/kinds";
 
 import { KnownClusters } from "../known-clusters.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
@@ -32,12 +30,11 @@ import {
   licensingStores,
   type LicensingStores,
   needOfOthers,
-  poolLicenses,
-  poolSecrets,
 } from "../licensing-stores.ts";
 import { silentSinceMs } from "../pool/capacity.ts";
-import { LicensePool, type PoolLicense, signatureSecrets } from "../pool/license-pool.ts";
+import { LicensePool, type PoolLicense } from "../pool/license-pool.ts";
 import { bind, type BoundNow } from "./bind.ts";
+import { bindingWatches, groupsOf } from "./binding-watches.ts";
 import { type Binding, type BindingSeen, decideBinding } from "./decide-binding.ts";
 
 /** What the controller of bindings needs. */
@@ -58,9 +55,6 @@ const reported = defineMemory("reported", () => ({ reason: "" }));
 export function bindingController({ settings, system, namespace }: BindingOptions): Controller {
   const pool = new LicensePool();
   const known = new KnownClusters();
-  const everyone = (): ReturnType<KnownClusters["refs"]> => known.refs("all");
-  // A Secret that no licence names yet changes nothing: its licence brings everybody back.
-  const named = new Set<string>();
   return defineController<ElasticsearchCluster, never, never>(elasticsearchCluster.kind, {
     name: "license-bindings",
     concurrency: 1,
@@ -68,26 +62,7 @@ export function bindingController({ settings, system, namespace }: BindingOption
     ...(namespace === undefined ? {} : { namespace }),
     predicate: { changed: facts },
     owns: [clusterLicense.kind, licenseAssociation.kind],
-    watches: [
-      mappedFrom(elasticsearchCluster.kind, (cluster) => {
-        for (const group of groupsOf(cluster)) known.note(group, cluster);
-        return [];
-      }),
-      mappedFrom(
-        poolLicenses(settings),
-        (license) => {
-          for (const name of signatureSecrets(license.spec)) named.add(name);
-          return everyone();
-        },
-        generationOnly,
-      ),
-      mappedFrom(poolSecrets(settings), ({ metadata }) => (named.has(metadata.name) ? everyone() : [])),
-      mappedFrom(clusterLicense.kind, (each) => known.refs(each.metadata.namespace ?? ""), generationOnly),
-      mappedFrom(licenseAssociation.kind, (each) => waiting(each, known), generationOnly),
-      mappedFrom({ kind: namespaces, isMetadataOnly: true }, (each) => known.refs(each.metadata.name), {
-        changed: ({ metadata: { labels } }) => labels,
-      }),
-    ],
+    watches: bindingWatches(settings, known),
     reconcile: async (cluster, ctx) => {
       const nowMs = system.wallMs();
       const stores = licensingStores(ctx, settings, pool);
@@ -101,15 +76,6 @@ export function bindingController({ settings, system, namespace }: BindingOption
     },
   });
 }
-
-function groupsOf({ metadata: { namespace } }: Live<ElasticsearchCluster>): readonly string[] {
-  return ["all", namespace];
-}
-
-/** Only changes of the declaration: statuses are ours. */
-const generationOnly = {
-  changed: ({ metadata: { generation, deletionTimestamp } }: Live) => [generation, deletionTimestamp],
-};
 
 /** What of a cluster the choice depends on. */
 function facts(cluster: ElasticsearchCluster): unknown {
@@ -125,17 +91,6 @@ function facts(cluster: ElasticsearchCluster): unknown {
     status?.capacity,
     silentSinceMs(cluster),
   ];
-}
-
-/** The cluster of an association; where room of the pool came free or was taken, all clusters. */
-function waiting(
-  { spec, metadata }: Live<LicenseAssociation>,
-  known: KnownClusters,
-): ReturnType<KnownClusters["refs"]> {
-  if (spec.source !== undefined) return known.refs("all");
-  return metadata.namespace === undefined
-    ? []
-    : [{ namespace: metadata.namespace, name: spec.clusterRef.name }];
 }
 
 /** Reads what the choice for a cluster depends on. */

@@ -16,7 +16,6 @@ import {
   type Controller,
   defineController,
   type Live,
-  mappedFrom,
   type Reconciled,
   settled,
   stalled,
@@ -28,8 +27,8 @@ import { licenseState, timeText } from "../expiry/license-state.ts";
 import { validCondition } from "../expiry/valid-condition.ts";
 import { KnownClusters } from "../known-clusters.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
-import { poolLicenses } from "../licensing-stores.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
+import { clusterLicenseWatches, groupsOf } from "./cluster-license-watches.ts";
 import { signatureReport } from "./signature-report.ts";
 
 /** What the controller of ClusterLicenses needs. */
@@ -53,18 +52,9 @@ export function clusterLicenseController({
     name: "cluster-licenses",
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
-    watches: [
-      mappedFrom(clusterLicense.kind, (license) => {
-        known.note(license.metadata.namespace ?? "", license);
-        return [];
-      }),
-      mappedFrom(elasticsearchCluster.kind, ({ metadata }) => known.refs(metadata.namespace ?? ""), {
-        changed: ({ status }) => status?.license,
-      }),
-    ],
-    reads: [licenseAssociation.kind, poolLicenses(settings)],
+    watches: clusterLicenseWatches(settings, known),
     reconcile: async (license, ctx) => {
-      known.prune(ctx.store(clusterLicense.kind), ({ metadata }) => [metadata.namespace ?? ""]);
+      known.prune(ctx.store(clusterLicense.kind), groupsOf);
       return await Promise.resolve(reconcile(license, ctx, { nowMs: system.wallMs(), settings }));
     },
     conditionTypes: ["SignatureResolved", "SignatureValid", "Valid", "ExpiringSoon", "RejectedByCluster"],

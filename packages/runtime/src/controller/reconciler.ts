@@ -119,7 +119,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
       log.debug("status could not be written", { code: classify(statusError) });
       return { kind: "backOff", atLeastMs, error };
     }
-    return next === "stay" ? { kind: "done", error } : { kind: "backOff", atLeastMs, error };
+    return next === "stay" ? nextAfterStay(shown, error) : { kind: "backOff", atLeastMs, error };
   }
 
   #failureEnd(object: Live<Obj>, outcome: Outcome): CleanUpEnd {
@@ -184,6 +184,12 @@ function nextAfter({ stage, outcome, failure }: ReconcileEnd): Next {
     default:
       return unreachable(stage);
   }
+}
+
+/** Only a change of the spec can help, unless the outcome says when to look again. */
+function nextAfterStay(shown: Outcome | undefined, error: unknown): Next {
+  const delayMs = shown?.kind === "stalled" ? shown.retryAfterMs : undefined;
+  return delayMs === undefined ? { kind: "done", error } : { kind: "requeueAfter", delayMs };
 }
 
 function nextAfterOutcome(outcome: Outcome): Next {

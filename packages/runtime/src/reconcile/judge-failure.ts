@@ -5,7 +5,7 @@ import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 
 /** What follows from an error of a reconcile. */
 export interface Judgement {
-  /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help. */
+  /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help, or what the outcome waits for. */
   readonly next: "backOff" | "stay";
   /** What users see; undefined when the failure is expected to pass by itself. */
   readonly shown?: Outcome;
@@ -27,7 +27,10 @@ export function judgeFailure(error: unknown): Judgement {
   const stays = (reason: string): Judgement => ({
     ...quiet,
     next: "stay",
-    shown: stalled(whyOf(error, own ?? reason)),
+    shown: stalled(
+      whyOf(error, own ?? reason),
+      error instanceof ExternalError ? error.retryAfterMs : undefined,
+    ),
   });
   const errorClass = classify(error);
   switch (errorClass) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { ApiError, type ErrorClass } from "../../src/errors.ts";
+import { ApiError, type ErrorClass, ExternalError } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { printableDeep } from "../../src/object/printable.ts";
 import { rawNumber } from "../../src/object/raw-number.ts";
@@ -101,6 +101,16 @@ describe("judgeFailure", () => {
   ] as const)("$error is shown as $reason", ({ error, next, outcome, reason }) => {
     const judgement = judgeFailure(new ApiError("get Thing a: 4xx", { class: error, mayHaveActed: false }));
     expect(judgement).toMatchObject({ next, isBug: false, shown: { kind: outcome, why: { reason } } });
+  });
+
+  test.each([
+    { name: "says when to look again", retryAfterMs: 30_000 },
+    { name: "is over with an edit only", retryAfterMs: undefined },
+  ])("what another system refuses for good, and that $name, stalls so", ({ retryAfterMs }) => {
+    const error = new ExternalError("taken", { class: "invalid", reason: "NameClash", retryAfterMs });
+    const judgement = judgeFailure(error);
+    expect(judgement.next).toBe("stay");
+    expect(judgement.shown).toEqual(stalled({ reason: "NameClash", message: "taken" }, retryAfterMs));
   });
 
   test("a field that another writer holds is shown: repeating does not help", () => {

@@ -44,6 +44,8 @@ const reverts: LaneRule = {
         return refuses(
           searchReasons.downgradeNotAllowed,
           `ClusterLicense ${found.lost.clusterLicense} is gone, and licence ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+          // Once it has ended, basic takes its place.
+          untilMs(runningLicense(seen, now)?.expiryMs, now),
         );
       case "wait":
         return awaits(
@@ -100,8 +102,12 @@ const alreadyRuns: LaneRule = {
 
 /** Nothing to do before a licence ends. */
 function untilItsEnd(running: RunningLicense | undefined, now: Date): Outcome {
-  const leftMs = running?.expiryMs === undefined ? undefined : running.expiryMs - now.getTime();
-  return leftMs === undefined ? settled() : settled(Math.min(leftMs, longestMs));
+  return settled(untilMs(running?.expiryMs, now));
+}
+
+/** Time until a moment, as far as a timer reaches; undefined for one that never comes. */
+function untilMs(momentMs: number | undefined, now: Date): number | undefined {
+  return momentMs === undefined ? undefined : Math.min(Math.max(0, momentMs - now.getTime()), longestMs);
 }
 
 const rejected: LaneRule = {
@@ -177,9 +183,16 @@ const downgrade: LaneRule = {
     return refuses(
       searchReasons.downgradeNotAllowed,
       `Type ${to} is lower than that of the licence which runs and is valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+      untilHandover(seen, now),
     );
   },
 };
+
+/** Time until the licence that runs makes way for a lower one. */
+function untilHandover(seen: Seen, now: Date): number | undefined {
+  const endMs = known(currentLicense(seen))?.expiryMs;
+  return untilMs(endMs === undefined ? undefined : endMs - handoverMs, now);
+}
 
 /** Whether features would be lost that nothing else takes away soon. */
 function isDowngrade(seen: Seen, to: string, now: Date): boolean {

@@ -69,6 +69,9 @@ function isPutOff({ status: { stalledDrain } }: Seen, now: Date): boolean {
   return stalledDrain !== undefined && now.getTime() < Date.parse(stalledDrain.retryAt);
 }
 
+/** How full disks are changes with every sample, and does not bring a cluster back. */
+const refusedRecheckMs = 60_000;
+
 /** The last word of the lane: nodes stay although nobody wants them, and why. */
 export const removalRefused: LaneRule = {
   name: "removalRefused",
@@ -88,6 +91,7 @@ export const removalRefused: LaneRule = {
       };
     const precheck = removalPrecheck(node, { seen, world });
     if (precheck.kind !== "refused") return undefined;
-    return refuses(searchReasons.scaleDownRefused, `${node.name} is not removed: ${precheck.message}.`);
+    const message = `${node.name} is not removed: ${precheck.message}.`;
+    return refuses(searchReasons.scaleDownRefused, message, refusedRecheckMs);
   },
 };

@@ -303,6 +303,8 @@ describe("a write of an object", () => {
     const before = digestOf(bench.api.state());
     await expect(bench.run({ do: "apply", kind: configMaps, object: ownConfig })).rejects.toMatchObject({
       reason: "NameClash",
+      // Without our labels it is not watched: no event says that it was removed.
+      retryAfterMs: 30_000,
     });
     expect(digestOf(bench.api.state())).toBe(before);
   });
