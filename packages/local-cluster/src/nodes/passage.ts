@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { connect, type NetConnectOpts } from "node:net";
 import { join } from "node:path";
 
@@ -7,7 +8,7 @@ import { API_PORT, HUB_ADDRESS } from "./hub-commands.ts";
 import { networkNamespaceFile } from "./namespaces.ts";
 import { HUB } from "./network.ts";
 import { checkedSocket } from "./node-paths.ts";
-import { parseRelayEndpoint } from "./relay-endpoint.ts";
+import { listeningLine, parseRelayEndpoint } from "./relay-endpoint.ts";
 
 /** A pair of relays between this machine's loopback and the hub's; disposing of it ends both. */
 export type Passage = AsyncDisposable;
@@ -63,7 +64,7 @@ function relay(
 ): Component {
   const networkNamespace = networkNamespaceFile(folder, HUB);
   const entry = join(import.meta.dirname, "socket-relay.ts");
-  return new Component({
+  const component: Component = new Component({
     launchRequest: {
       name,
       folder,
@@ -71,15 +72,21 @@ function relay(
       args: ["--max-old-space-size=32", entry, listen, target],
       ...(isInHub ? { networkNamespace } : {}),
     },
-    isReady: async () => await isListening(listen, isInHub),
+    isReady: async () => await isListening(listen, component, isInHub),
     system,
   });
+  return component;
 }
 
-/** A TCP port of the hub cannot be tried from here; its relay runs or has ended, and the caller watches for that. */
-async function isListening(endpoint: string, isInHub: boolean): Promise<boolean> {
+/** A TCP port of the hub cannot be tried from here: its relay says in its log that it listens. */
+async function isListening(
+  endpoint: string,
+  { logPath, pid }: Pick<Component, "logPath" | "pid">,
+  isInHub: boolean,
+): Promise<boolean> {
   const options = parseRelayEndpoint(endpoint);
-  return (isInHub && !("path" in options)) || (await accepts(options));
+  if (!isInHub || "path" in options) return await accepts(options);
+  return (await readFile(logPath, "utf8")).split("\n").includes(listeningLine(pid));
 }
 
 /** True when something accepts connections there. */

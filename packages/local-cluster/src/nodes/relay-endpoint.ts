@@ -11,3 +11,8 @@ export function parseRelayEndpoint(text: string): RelayEndpoint {
   if (tcp?.["host"] !== undefined) return { host: tcp["host"], port: Number(tcp["port"]) };
   throw new Error(`"${text}" is neither tcp:host:port nor unix:/path`);
 }
+
+/** What a relay writes to its log once it accepts connections; with its pid, because the log may be that of an earlier one too. */
+export function listeningLine(pid: number): string {
+  return `relay ${pid} is listening`;
+}

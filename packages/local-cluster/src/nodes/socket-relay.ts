@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
 
-import { parseRelayEndpoint } from "./relay-endpoint.ts";
+import { listeningLine, parseRelayEndpoint } from "./relay-endpoint.ts";
 
 /**
  * Entry point of a relay: `node socket-relay.ts <listen> <connect>`, each `tcp:host:port` or `unix:/path`. A unix socket
@@ -17,7 +17,10 @@ createServer({ allowHalfOpen: true }, (near) => {
   const far = connect({ ...target, allowHalfOpen: true });
   forward(near, far);
   forward(far, near);
-}).listen(listen);
+}).listen(listen, () => {
+  // Whoever started it may be in another network namespace, where the port cannot be tried.
+  process.stdout.write(`${listeningLine(process.pid)}\n`);
+});
 
 /** Passes on bytes and the end of them; the other direction may go on. A broken side breaks the other. */
 function forward(from: Socket, to: Socket): void {

@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, test } from "vitest";
 
+import { accepts } from "../../src/nodes/passage.ts";
+import { listeningLine } from "../../src/nodes/relay-endpoint.ts";
 import { eventually } from "../integration/eventually.ts";
 
 interface Relayed extends AsyncDisposable {
@@ -64,5 +66,23 @@ describe("a relay", () => {
     await new Promise((resolve) => broken.once("close", resolve));
     const next = connect({ path: relayed.entrance });
     expect(await text(next)).toBe("served");
+  });
+
+  test("says with its pid that it listens, and accepts a connection from then on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "qm-relay-"));
+    const entrance = join(folder, "in.sock");
+    const script = fileURLToPath(import.meta.resolve("../../src/nodes/socket-relay.ts"));
+    const relay = spawn(process.execPath, [script, `unix:${entrance}`, "tcp:127.0.0.1:1"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const said = await new Promise<string>((resolve) =>
+      relay.stdout.once("data", (data) => resolve(String(data))),
+    );
+    expect(said).toBe(`${listeningLine(relay.pid ?? 0)}\n`);
+    expect(await accepts({ path: entrance })).toBe(true);
+    const ended = new Promise((resolve) => relay.once("exit", resolve));
+    relay.kill("SIGKILL");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
   });
 });
