@@ -7,16 +7,19 @@ export interface WakeRequest extends JudgeContext {
   readonly candidates: RankedCandidates;
   /** The licence that the cluster runs under, or is to. */
   readonly chosen?: LicenseCandidate;
+  /** The best one, although the cluster may keep another: what becomes of it decides whether a third is better. */
+  readonly best?: LicenseCandidate;
 }
 
 /** The next moment at which the passing of time alone can change a choice, or a warning falls due; undefined if none is ahead. */
 export function nextLicenseWake(request: WakeRequest): number | undefined {
-  const { candidates, chosen, cluster, parameters, nowMs } = request;
+  const { candidates, chosen, best, cluster, parameters, nowMs } = request;
   let next = Number.POSITIVE_INFINITY;
   const consider = (momentsMs: readonly number[]): void => {
     for (const momentMs of momentsMs) if (momentMs > nowMs && momentMs < next) next = momentMs;
   };
   if (chosen !== undefined) consider(endingMoments(chosen, request));
+  if (best !== undefined && best !== chosen) consider(endingMoments(best, request));
   for (const candidate of candidates)
     if (!hasLongBegun(candidate, request)) consider(beginningMoments(candidate, request));
   const { current, lostSinceMs } = cluster;
@@ -26,9 +29,11 @@ export function nextLicenseWake(request: WakeRequest): number | undefined {
   return Number.isFinite(next) ? next : undefined;
 }
 
-/** Most have: they are not looked at any further. */
+/** Most have: they are not looked at any further. The margin of a short license may be longer than the usual one: a quarter of its life. */
 function hasLongBegun({ startMs, parent }: LicenseCandidate, { nowMs, parameters }: JudgeContext): boolean {
-  return startMs + parameters.startMarginMs <= nowMs && (parent === undefined || parent.startMs <= nowMs);
+  const { startMarginMs, expiryMarginMs } = parameters;
+  const longestMs = Math.max(startMarginMs, (startMarginMs + expiryMarginMs) / 4);
+  return startMs + longestMs <= nowMs && (parent === undefined || parent.startMs <= nowMs);
 }
 
 /** When a licence can be used at all, and when it can be preferred. */
@@ -43,7 +48,8 @@ function endingMoments(candidate: LicenseCandidate, { parameters }: JudgeContext
   const endMs = effectiveExpiryMs(candidate);
   return [
     endMs,
-    endMs - marginsOf(candidate, parameters).expiryMs,
+    // At the margin itself it is still preferred; one that looked then would sleep past the change.
+    endMs - marginsOf(candidate, parameters).expiryMs + 1,
     endMs - parameters.handoverLeadMs,
     ...parameters.warnDays.map((days) => endMs - days * dayMs),
   ];

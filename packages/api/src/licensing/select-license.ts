@@ -83,7 +83,13 @@ export function selectLicense(request: SelectionRequest): LicenseSelection {
     isPinned: pins.size === 1,
   });
   const chosen = decided.choice.kind === "use" ? decided.choice.candidate : candidates[currentAt];
-  const wakeAtMs = nextLicenseWake({ ...context, candidates, ...(chosen === undefined ? {} : { chosen }) });
+  const best = candidates[winnerAt];
+  const wakeAtMs = nextLicenseWake({
+    ...context,
+    candidates,
+    ...(chosen === undefined ? {} : { chosen }),
+    ...(best === undefined ? {} : { best }),
+  });
   return {
     ...decided,
     verdicts: finalVerdicts(candidates, verdicts, { winnerAt, chosen, reason: decided.reason }),
