@@ -3,11 +3,26 @@ import { persistentVolumeClaims } from "@quartermaster/runtime/kinds";
 import type { AuditMark } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
+import {
+  allCrashes,
+  byTurns,
+  type Crash,
+  everyWrite,
+  liveAndDie,
+  liveThrough,
+} from "../support/live-and-die.ts";
 import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
 
+const isCampaign = process.env["QM_CAMPAIGN"] === "1";
+
 /** `make campaign` tries all. */
-const crashes = process.env["QM_CAMPAIGN"] === "1" ? allCrashes : allCrashes.slice(0, 1);
+const crashes = isCampaign ? allCrashes : allCrashes.slice(0, 1);
+
+/** Crashes of one life after the other. `make campaign` has every kind at every write, `make test` all kinds by turns. */
+const lifetimes = (first: number): readonly (readonly [string, readonly Crash[]])[] =>
+  isCampaign
+    ? allCrashes.map((crash) => [`${crash[0]} write ${String(crash[1])} of each life`, everyWrite(crash)])
+    : [["in all ways by turns", byTurns(first)]];
 
 /** Each life of an operator takes a second or two. */
 const limitMs = 8 * 60_000;
@@ -31,10 +46,10 @@ async function isDoneAs(bench: SearchBench, nodes: number): Promise<boolean> {
 }
 
 describe("the operator is killed at every write", () => {
-  test.for(crashes)(
-    "[search/SC-107] of a roll: %s write %i of each life; each pod goes once, nothing is left in the engine",
+  test.for(lifetimes(0))(
+    "[search/SC-107] of a roll, %s: each pod goes once, nothing is left in the engine",
     { timeout: limitMs },
-    async (crash) => {
+    async ([, each]) => {
       await using bench = await setUpSearch();
       await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
       await bench.until("logs", isReady);
@@ -45,17 +60,18 @@ describe("the operator is killed at every write", () => {
       await bench.apply(
         aCluster("logs", { pools: [aPool("nodes", 2)], general: { additionalConfig: { "a.b": "1" } } }),
       );
-      await liveAndDie(bench, crash, async () => await isDoneAs(bench, 2));
+      const lives = await liveThrough(bench, each, async () => await isDoneAs(bench, 2));
+      expect(lives).toBeGreaterThan(2 * allCrashes.length);
       expect((await deletedPods(bench, mark)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
       expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
       expect(engine.lostShards()).toEqual([]);
     },
   );
 
-  test.for(crashes)(
-    "[search/SC-107] of a scale-down: %s write %i of each life; one node goes, no shard is lost, nothing is left in the engine",
+  test.for(lifetimes(1))(
+    "[search/SC-107] of a scale-down, %s: one node goes, no shard is lost, nothing is left in the engine",
     { timeout: limitMs },
-    async (crash) => {
+    async ([, each]) => {
       await using bench = await setUpSearch();
       await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)] }));
       await bench.until("logs", isReady);
@@ -64,7 +80,8 @@ describe("the operator is killed at every write", () => {
       await bench.stop();
       const mark = await bench.cluster.audit.mark();
       await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
-      await liveAndDie(bench, crash, async () => await isDoneAs(bench, 2));
+      const lives = await liveThrough(bench, each, async () => await isDoneAs(bench, 2));
+      expect(lives).toBeGreaterThan(2 * allCrashes.length);
       expect(await deletedPods(bench, mark)).toEqual([]);
       expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
       expect(engine.lostShards()).toEqual([]);

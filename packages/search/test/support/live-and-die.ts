@@ -27,23 +27,42 @@ export interface Mortal {
 /** More lives than that are an endless loop. */
 const mostLives = 250;
 
+/** A crash of the same kind in every life. */
+export function everyWrite(crash: Crash): readonly Crash[] {
+  return Array.from({ length: mostLives }, () => crash);
+}
+
+/** Crashes of all kinds by turns, beginning with one of them, in every life. */
+export function byTurns(first: number): readonly Crash[] {
+  const kinds = allCrashes.map((_, at) => allCrashes[(first + at) % allCrashes.length] ?? allCrashes[0]);
+  return Array.from({ length: Math.ceil(mostLives / kinds.length) }, () => kinds).flat();
+}
+
 /** Lets an operator live and die, one write a life, until the demand is met. Gives the number of lives. */
 export async function liveAndDie(
   mortal: Mortal,
-  [kind, nth]: Crash,
+  crash: Crash,
+  isDone: () => Promise<boolean>,
+): Promise<number> {
+  return await liveThrough(mortal, everyWrite(crash), isDone);
+}
+
+/** The same with these crashes, one a life; with none left, the last life goes on until the demand is met. */
+export async function liveThrough(
+  mortal: Mortal,
+  crashes: readonly Crash[],
   isDone: () => Promise<boolean>,
 ): Promise<number> {
   for (let lives = 1; lives <= mostLives; lives += 1) {
     const proxy = await startFaultProxy({ upstream: mortal.operator });
+    const dead = Promise.withResolvers<"dead">();
+    const [kind, nth] = crashes[lives - 1] ?? [];
     let writes = 0;
     const isNth = (request: SeenRequest): boolean => isWritePoint(request) && (writes += 1) === nth;
-    const dead = Promise.withResolvers<"dead">();
-    proxy.inject(isNth, {
-      kind,
-      kill: () => {
-        dead.resolve("dead");
-      },
-    });
+    const kill = (): void => {
+      dead.resolve("dead");
+    };
+    if (kind !== undefined) proxy.inject(isNth, { kind, kill });
     await mortal.operate({ ...proxy.access, token: mortal.operator.token });
     const end = await Promise.race([dead.promise, done(isDone)]);
     // Nothing of this life reaches the server any more, whatever it still has in mind.
