@@ -46,7 +46,7 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "search-crashes",
-    what: "every kind of crash at every write of a search cluster's creation and deletion",
+    what: "every kind of crash at every write of a search cluster's creation, roll, removal and deletion",
     file: "search-crash",
     cases: "killed at every write",
   },
@@ -61,6 +61,12 @@ export const campaigns: readonly Campaign[] = [
     what: "200 search clusters that are as declared, for 10 minutes",
     file: "search-settled",
     cases: "SC-109",
+  },
+  {
+    name: "search-rendering",
+    what: "an operator with another rendering finds 200 search clusters and deletes no pod",
+    file: "search-operation-faults",
+    cases: "SC-53",
   },
   {
     name: "licence-crowd",

@@ -251,8 +251,8 @@ export const operationMutants: readonly Mutant[] = [
     },
     {
       name: "a node that is declared again is removed all the same",
-      find: 'if (node.isWanted || isAnother || operation.step === "Release") return withdraws(seen, operation);',
-      replace: 'if (isAnother || operation.step === "Release") return withdraws(seen, operation);',
+      find: 'return node.isWanted || isAnother || operation.step === "Release" || hasJoinedSince(operation, subject);',
+      replace: 'return isAnother || operation.step === "Release" || hasJoinedSince(operation, subject);',
     },
     {
       name: "a drain is never given up",

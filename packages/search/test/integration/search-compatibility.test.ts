@@ -40,9 +40,9 @@ const groups = [openSearchCluster.kind, opsterOpenSearchCluster.kind];
 /** Clusters of upstream's examples by file. */
 function examples(): readonly (readonly [string, KubeObject])[] {
   if (!isPresent) return [];
-  const folder = join(fixtures, "examples");
-  return readdirSync(folder).flatMap((file) =>
-    documentsIn(join(folder, file))
+  const directory = join(fixtures, "examples");
+  return readdirSync(directory).flatMap((file) =>
+    documentsIn(join(directory, file))
       .filter((object) => object?.kind === "OpenSearchCluster")
       .map((object) => [file, object] as const),
   );
@@ -54,14 +54,14 @@ function documentsIn(file: string): readonly KubeObject[] {
 
 /** Secrets that the examples refer to: upstream's own, and what cert-manager would issue for the name in the example. */
 async function giveSecrets({ client, namespace }: SearchBench): Promise<void> {
-  const authority = await TestAuthority.create();
+  const ca = await TestAuthority.create();
   const name = "opensearch.example.com";
-  const leaf = await authority.issue({ subject: { commonName: name }, usages: ["server"], dnsNames: [name] });
+  const issued = await ca.issue({ subject: { commonName: name }, usages: ["server"], dnsNames: [name] });
   await client.create(secrets, {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name: "opensearch-tls", namespace },
-    stringData: { "tls.crt": leaf.certificatePem, "tls.key": leaf.keyPem, "ca.crt": authority.caPem },
+    stringData: { "tls.crt": issued.certificatePem, "tls.key": issued.keyPem, "ca.crt": ca.caPem },
   });
   for (const object of documentsIn(join(fixtures, "examples/securityconfig-secret.yaml")))
     await client.create(secrets, { ...object, metadata: { name: object.metadata.name, namespace } });
@@ -103,7 +103,7 @@ async function childrenOf(
         kind === "Secret"
           ? Object.keys(fieldOf(child, "data") ?? {}).toSorted()
           : [fieldOf(child, "spec"), fieldOf(child, "data")];
-      // Pods of Deployments follow the passwords and certificates that they are given, which nobody shares.
+      // Pods of Deployments follow the passwords and certificates that they are given, which differ between any two clusters.
       const isOfDeployment = kind === "Deployment";
       const labels = Object.keys(metadata.labels ?? {}).toSorted();
       return [
@@ -190,13 +190,13 @@ describe.skipIf(!isPresent)("files of upstream (fixtures not present: skipped)",
         { patch: { kind: "merge", body }, dryRun: true },
       );
     };
-    const folder = join(repository, "config/crd");
-    const files = readdirSync(folder).filter((file) => /^(?:opensearch|elasticsearch)\./.test(file));
+    const directory = join(repository, "config/crd");
+    const files = readdirSync(directory).filter((file) => /^(?:opensearch|elasticsearch)\./.test(file));
     expect(files.length).toBeGreaterThanOrEqual(3);
     for (const file of files) {
-      expect(statSync(join(folder, file)).size).toBeLessThan(256 * 1024);
+      expect(statSync(join(directory, file)).size).toBeLessThan(256 * 1024);
       const [group = "", plural = ""] = file.replace(".yaml", "").split("_");
-      await applied(`${plural}.${group}`, join(folder, file));
+      await applied(`${plural}.${group}`, join(directory, file));
     }
     // The API server refuses upstream's, for whose size this rule is.
     const theirs = join(fixtures, "crds/opensearch.org_opensearchclusters.yaml");

@@ -89,7 +89,7 @@ describe("few managers", () => {
     expect(one.status?.nodes?.filter(({ voter }) => voter === true).map(({ name }) => name)).toEqual([
       "logs-managers-0",
     ]);
-    // Whoever goes has no vote any more, and all others are up.
+    // The manager that goes has no vote any more, and all others are up.
     expect(operator.disruptions.map(({ by, nodes, away }) => ({ by, nodes, away }))).toEqual([
       { by: "shrink", nodes: ["logs-managers-2"], away: [] },
       { by: "shrink", nodes: ["logs-managers-1"], away: [] },

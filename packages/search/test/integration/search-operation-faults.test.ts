@@ -178,7 +178,7 @@ describe("a roll while something is wrong", () => {
   });
 
   test(
-    "[search/SC-53] a new operator that renders pods in another way restarts nobody",
+    "[search/SC-53] a new operator that renders pods in another way deletes no pod",
     { timeout: rendered * 5_000 + 120_000 },
     async () => {
       await using bench = await setUpSearch();

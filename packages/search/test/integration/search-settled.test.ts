@@ -185,7 +185,7 @@ describe("a cluster that is as declared", () => {
       conditionOf(await bench.get("logs"), "Available") === "False/Unreachable";
     await eventually(isCutOff, { withinMs: 30_000 });
     const mark = await bench.cluster.audit.mark();
-    // Meanwhile the node becomes empty, which nobody can tell.
+    // Meanwhile the node becomes empty, which the operator cannot know.
     bench.clock.advance(10 * 60_000);
     await bench.reconcile("logs", 4);
     expect(await isCutOff()).toBe(true);
@@ -227,7 +227,7 @@ describe("a cluster that is as declared", () => {
     expect(written).toEqual([]);
   });
 
-  test("[search/SC-121] everything that the operator makes is owned by the cluster, but for the CA and passwords; claims are nobody's; what is deleted comes back", async () => {
+  test("[search/SC-121] everything that the operator makes is owned by the cluster, but for the CA and passwords; claims have no owner; what is deleted comes back", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const mark = await bench.cluster.audit.mark();

@@ -133,7 +133,7 @@ function disturbances(model: Model): readonly Happening[] {
         ? []
         : [
             {
-              what: `somebody deletes ${node}`,
+              what: `another client deletes ${node}`,
               next: withPod(disturbed, node, { ...pod, state: "terminating" }),
             },
           ]),
