@@ -16,6 +16,7 @@ export type { Access, Connection } from "./connect.ts";
 export { cpuMs } from "./cpu-ms.ts";
 export { startDocumentLoad } from "./document-load.ts";
 export type { AskEngine, DocumentLoad, DocumentLoadOptions, DocumentTally } from "./document-load.ts";
+export { eventDrivenSystem } from "./event-driven-system.ts";
 export { eventually } from "./eventually.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export { makeIdentity } from "./identity.ts";

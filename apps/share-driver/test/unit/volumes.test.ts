@@ -180,3 +180,20 @@ describe("versions of an object", () => {
     expect(bench.read("a")).toEqual({ s: "meanwhile" });
   });
 });
+
+test("[subscription-injection/AC-H8] 200 pods that come and go, one after the other and at once, leave nothing", async () => {
+  using bench = await aBench();
+  const ids = Array.from({ length: 200 }, (_, at) => `pod-${at}`);
+  for (const id of ids) {
+    expect(await bench.publish(id)).toBeUndefined();
+    await bench.volumes.unpublish(id, bench.target(id));
+  }
+  await Promise.all(ids.map(async (id) => await bench.publish(id)));
+  expect([bench.tmpfs.mounted.size, bench.records().length, bench.volumes.followedObjects]).toEqual([
+    200, 200, 1,
+  ]);
+  await Promise.all(ids.map(async (id) => await bench.volumes.unpublish(id, bench.target(id))));
+  await bench.system.advance(0);
+  expect([bench.tmpfs.mounted.size, bench.records(), bench.volumes.size]).toEqual([0, [], 0]);
+  expect([bench.volumes.followedObjects, bench.watches.get("s")?.size]).toEqual([0, 0]);
+});

@@ -106,4 +106,43 @@ describe("WorkQueue", () => {
     queue.done("a");
     expect(seen).toEqual(["added", "waited 7", "retried", "took 5"]);
   });
+
+  test("[security/80] 10,000 keys of one tenant leave the time of another within twice the usual", async () => {
+    const workMs = 15;
+    const latencyMs = async (greedy: number): Promise<number> => {
+      const system = new VirtualSystem();
+      const queue = new WorkQueue({ system });
+      const ended = new Map<string, () => void>();
+      const stopping = new AbortController();
+      const worker = async (): Promise<void> => {
+        for (let key = await queue.take(stopping.signal); key !== undefined;) {
+          await system.sleep(workMs);
+          queue.done(key);
+          ended.get(key)?.();
+          key = await queue.take(stopping.signal);
+        }
+      };
+      const workers = [worker(), worker()];
+      for (let at = 0; at < greedy; at += 1) queue.add(`greedy/o-${at}`);
+      let [longestMs, edits] = [0, 0];
+      for (let edit = 0; edit < 40; edit += 1) {
+        await system.advance(edit % 17);
+        const startMs = system.monotonicMs();
+        ended.set("calm/o", () => {
+          edits += 1;
+          longestMs = Math.max(longestMs, system.monotonicMs() - startMs);
+        });
+        queue.add("calm/o");
+        await system.advance(10 * workMs);
+      }
+      expect([edits, queue.depth > 1_000]).toEqual([40, greedy > 0]);
+      stopping.abort();
+      await system.advance(workMs);
+      await Promise.all(workers);
+      return longestMs;
+    };
+    const usualMs = await latencyMs(0);
+    expect(usualMs).toBe(workMs);
+    expect(await latencyMs(10_000)).toBeLessThanOrEqual(2 * usualMs);
+  });
 });

@@ -7,7 +7,6 @@ import {
   type KubeObject,
   type Live,
   type ObjectRef,
-  realSystem,
 } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 import {
@@ -15,6 +14,7 @@ import {
   connect,
   type AuditEntry,
   type AuditMark,
+  eventDrivenSystem,
   eventually,
   faultsOfStatus,
   joinSharedCluster,
@@ -59,7 +59,7 @@ export interface BundleBench extends AsyncDisposable {
   writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
 }
 
-/** How the controllers run. */
+/** How the controllers run. Waits of two seconds and more never end: what heals does so by an event. */
 export interface BenchOptions extends BundleControllersOptions {
   /** Whether they run from the start (default: true). */
   readonly isOperating?: boolean;
@@ -110,7 +110,7 @@ export async function setUpBench({
       const clusterBundleSelector = `${ownLabel}=${namespace}`;
       const scope = isClusterWide ? { bundleSelector: clusterBundleSelector } : { namespace };
       const controllers = bundleControllers({ ...scope, clusterBundleSelector, ...given });
-      const manager = managers.use(createManager({ transport, system: realSystem(), controllers }));
+      const manager = managers.use(createManager({ transport, system: eventDrivenSystem(), controllers }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
     },

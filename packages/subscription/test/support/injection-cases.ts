@@ -19,6 +19,8 @@ interface BundleCase {
   readonly repos?: readonly object[];
   readonly generation?: number;
   readonly isAuto?: boolean;
+  /** Value of the always-inject label (default: `true` with `isAuto`, and none without). */
+  readonly label?: string;
   readonly defaultMode?: number;
   readonly shares?: readonly object[];
   readonly conditions?: readonly object[];
@@ -39,11 +41,17 @@ export interface World {
 
 function objectOf(name: string, given: BundleCase, place: object): unknown {
   const { entitlements, repos, generation = 1, isAuto = false, defaultMode, shares, conditions } = given;
+  const label = given.label ?? (isAuto ? "true" : undefined);
   const filled = (references: readonly object[] | undefined) =>
     references?.map((reference) => ({ optional: false, ...reference }));
   return {
     apiVersion: `${domain}/v1alpha1`,
-    metadata: { name, generation, ...place, labels: isAuto ? { [`${domain}/always-inject`]: "true" } : {} },
+    metadata: {
+      name,
+      generation,
+      ...place,
+      labels: label === undefined ? {} : { [`${domain}/always-inject`]: label },
+    },
     spec: {
       ...(entitlements === undefined ? {} : { entitlements: filled(entitlements) }),
       ...(repos === undefined ? {} : { yumRepositories: filled(repos) }),

@@ -1,5 +1,11 @@
-import { ALWAYS_INJECT_LABEL, type Bundle } from "@quartermaster/api";
-import { AccessCache, type ErrorClass, type KubeObject, type ReadStore } from "@quartermaster/runtime";
+import { ALWAYS_INJECT_LABEL, type Bundle, type ClusterBundle } from "@quartermaster/api";
+import {
+  AccessCache,
+  type ErrorClass,
+  type KubeObject,
+  type Live,
+  type ReadStore,
+} from "@quartermaster/runtime";
 import { apiError, RecordedApi } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -194,5 +200,60 @@ describe("an object of a bundle that nobody asked for, which cannot be read", ()
     expect([...facts.keys.values()]).toEqual([{ kind: want.facts }, { kind: "keys", keys: ["k"] }]);
     const { result } = decideInjection(viewPod(aPod({})), facts, readSubscriptionSettings({}));
     expect(result).toBe(want.result);
+  });
+});
+
+describe("pods of one account", () => {
+  const shared = {
+    apiVersion: "subscription.openshift.io/v1alpha1",
+    kind: "ClusterBundle",
+    metadata: { name: "cb", generation: 1 },
+    spec: { entitlements: [{ name: "s", namespace: "app", optional: false }] },
+    status: { shares: [{ name: "share", ref: identity }] },
+  } as unknown as Live<ClusterBundle>;
+  const request = {
+    pod: viewPod(aPod({ annotations: { "inject-cluster-bundle": "cb" } })),
+    namespace: "app",
+    signal: new AbortController().signal,
+  };
+  function serving(list: () => readonly Live<ClusterBundle>[]) {
+    const clock = aClock();
+    const api = new RecordedApi([aSecret("k")]);
+    let reviews = 0;
+    api.answerRaw = () => {
+      reviews += 1;
+      return { status: { allowed: true } };
+    };
+    const { client } = api;
+    const store = { get: () => list()[0], list, listBy: list } as unknown as ReadStore<ClusterBundle>;
+    const none = { get: () => undefined, list: () => [], listBy: () => [] } as unknown as ReadStore<Bundle>;
+    const readers = {
+      bundles: new BundleReader({ client, system: clock, bundles: none, clusterBundles: store }),
+      keys: new KeyIndex({ client, system: clock }),
+      access: new AccessCache({ client, system: clock }),
+    };
+    const decideOne = async () =>
+      decideInjection(request.pod, await gatherFacts(request, readers), readSubscriptionSettings({}));
+    return { clock, api, decideOne, reviews: () => reviews };
+  }
+
+  test("[subscription-injection/AC-G2] 1,000 that come at 100 a second cost at most five access reviews", async () => {
+    const { clock, decideOne, reviews } = serving(() => [shared]);
+    for (let count = 0; count < 1_000; count += 20) {
+      const all = await Promise.all(Array.from({ length: 20 }, decideOne));
+      expect(all.every(({ result }) => result === "injected")).toBe(true);
+      clock.nowMs += 200;
+    }
+    expect(reviews()).toBeGreaterThan(0);
+    expect(reviews()).toBeLessThanOrEqual(5);
+  });
+
+  test("[subscription-injection/AC-B14] a ClusterBundle that is deleted is refused to the next pod, while everything about it is cached", async () => {
+    let listed = [shared];
+    const { decideOne } = serving(() => listed);
+    expect((await decideOne()).result).toBe("injected");
+    listed = [];
+    const { result, reason } = await decideOne();
+    expect({ result, reason }).toEqual({ result: "rejected", reason: "ClusterBundleNotFound" });
   });
 });

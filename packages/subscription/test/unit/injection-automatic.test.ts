@@ -35,10 +35,24 @@ describe("always-inject bundles", () => {
     expect(patch.length === 0).toBe(want.length === 0);
   });
 
-  test("[subscription-injection/AC-C2,AC-C17] without the label nothing is injected", () => {
-    expect(
-      decide(aPod(), { ...world, bundles: { quiet: { entitlements: [{ name: "sq" }] } } }).patch,
-    ).toEqual([]);
+  test.each(["false", "True", "TRUE", "1", "yes", "", " true", undefined])(
+    "[subscription-injection/AC-C2] the label value %j injects nothing",
+    (label) => {
+      const bundle = { entitlements: [{ name: "sa" }], ...(label === undefined ? {} : { label }) };
+      expect(decide(aPod(), { ...world, bundles: { a: bundle } }).patch).toEqual([]);
+      const ofCluster = {
+        entitlements: [{ name: "s", namespace: "vault" }],
+        ...(label === undefined ? {} : { label }),
+      };
+      expect(decide(aPod(), { ...clusterWide, clusterBundles: { x: ofCluster } }).patch).toEqual([]);
+    },
+  );
+
+  test("[subscription-injection/AC-C17] a label that goes stops the injection in the same generation", () => {
+    const bundle = { entitlements: [{ name: "sa" }], generation: 7 };
+    const labelled = decide(aPod(), { ...world, bundles: { a: { ...bundle, label: "true" } } });
+    expect(labelled.generations).toBe('{"bundles":{"a":7}}');
+    expect(decide(aPod(), { ...world, bundles: { a: bundle } }).patch).toEqual([]);
   });
 
   test("[subscription-injection/AC-C9] the lists of the two kinds do not touch each other", () => {

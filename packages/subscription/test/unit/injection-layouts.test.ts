@@ -1,3 +1,4 @@
+import { patchBetween } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -11,6 +12,7 @@ import {
   withDefaults,
   type World,
 } from "../support/injection-cases.ts";
+import { applyPatch } from "../support/json-patch.ts";
 
 const world: World = {
   bundles: {
@@ -276,7 +278,18 @@ describe("the patch", () => {
       volumeMounts: [tokenMount],
     }));
     const spec = { containers, initContainers: [{ name: "init" }], volumes: [{ name: "kube-api-access-x" }] };
-    const { patch } = decide(naming("plain,other", spec), world);
+    const three: World = {
+      ...world,
+      bundles: { ...world.bundles, third: { entitlements: [{ name: "s5" }] } },
+      secrets: { ...world.secrets, "app/s5": ["e.pem"] },
+    };
+    const { patch, generations } = decide(naming("plain,other,third", spec), three);
+    expect(generations).toBe('{"bundles":{"other":1,"plain":1,"third":1}}');
+    for (const names of ["third,other,plain", "other,third,plain"])
+      expect(decide(naming(names, spec), three).patch.map(({ path }) => path)).toEqual(
+        patch.map(({ path }) => path),
+      );
+    expect(decide(naming("plain,other,third", spec), three).patch).toEqual(patch);
     expect(patch.map(({ path }) => path)).toEqual([
       "/spec/volumes/1",
       ...containers.map((_, at) => `/spec/containers/${at}/volumeMounts/1`),
@@ -291,6 +304,15 @@ describe("the patch", () => {
     expect(patch.map(({ path }) => path)).toContain(
       "/metadata/annotations/subscription.openshift.io~1bundle-generations",
     );
+    // What of a pod our patches touch has no tilde; whatever had one would be escaped.
+    const before = { metadata: { annotations: { "kept~0": "x" } } };
+    const after = { metadata: { annotations: { "kept~0": "y", "a~b/c": "x" } } };
+    const operations = patchBetween(before, after);
+    expect(operations.map(({ path }) => path).toSorted()).toEqual([
+      "/metadata/annotations/a~0b~1c",
+      "/metadata/annotations/kept~00",
+    ]);
+    expect(applyPatch(before, operations)).toEqual(after);
   });
 
   test("[security/50] a patch of more than 256 KiB is refused", () => {
