@@ -218,9 +218,9 @@ describe("wherever a binding stops", () => {
     };
     api.put(clusterLicense.kind, { ...before, metadata: { ...before.metadata, annotations } });
     await run({ kind: "release" });
-    const deleted = api.writes
+    const deletions = api.writes
       .filter(({ verb, kind }) => verb === "delete" && kind === "Secret")
       .map(({ name }) => name);
-    expect(deleted).toEqual(["team/a-pool-0123456789"]);
+    expect(deletions).toEqual(["team/a-pool-0123456789"]);
   });
 });

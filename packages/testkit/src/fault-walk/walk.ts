@@ -44,7 +44,7 @@ export async function walkFaults(workload: Workload): Promise<WalkReport> {
 }
 
 /** Every fault at every write point of the reference. */
-export function planFaults(
+function planFaults(
   { name: workload }: Workload,
   { points, retargetedEnd }: Reference,
 ): readonly FaultPlan[] {
@@ -68,7 +68,7 @@ const inTurn: readonly DisturbanceId[] = [
 const atDeletes: readonly DisturbanceId[] = ["I5", "I4-labels", "C2"];
 
 /** One fault at the first write of each name, and each delete met by another client and by a crash; without exceptions. */
-export function samplePlans(workload: Workload, { points }: Reference): readonly FaultPlan[] {
+function samplePlans(workload: Workload, { points }: Reference): readonly FaultPlan[] {
   const firsts = points.filter(({ occurrence }) => occurrence === 1);
   const plans = firsts.flatMap((point, at) => {
     const ids = point.key.startsWith("delete") ? atDeletes : inTurn.slice(at % inTurn.length).slice(0, 1);
