@@ -14,13 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A change of one file. */
-export interface Edit {
-  /** Relative to the root. */
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-}
+import { mutated, type Mutation } from "./mutation.ts";
 
 /** Our packages as npm links them; the links are relative, so that those of a copy lead into the copy. */
 const ownScope = "@quartermaster";
@@ -28,6 +22,8 @@ const ownScope = "@quartermaster";
 /** A copy of the working tree, uncommitted changes included, in which files can be changed. Goes when disposed of. */
 export class MutantTree implements Disposable {
   readonly root: string;
+  /** Texts of the files that are changed now. */
+  readonly #originals = new Map<string, string>();
 
   constructor(source: string) {
     this.root = mkdtempSync(join(tmpdir(), "mutants-"));
@@ -44,18 +40,18 @@ export class MutantTree implements Disposable {
     this.#allowUnused();
   }
 
-  /** Changes the file until the edit that comes back is undone. False when the line is not there, or not just once. */
-  apply({ file, find, replace }: Edit): boolean {
-    const path = join(this.root, file);
-    const parts = readFileSync(path, "utf8").split(find);
-    if (parts.length !== 2) return false;
-    writeFileSync(path, parts.join(replace));
-    return true;
+  /** Changes the file until it is restored. */
+  apply(mutation: Mutation): void {
+    const path = join(this.root, mutation.file);
+    const text = readFileSync(path, "utf8");
+    this.#originals.set(mutation.file, text);
+    writeFileSync(path, mutated(text, mutation));
   }
 
-  /** Takes the file from the original tree again. */
-  restore(source: string, file: string): void {
-    cpSync(join(source, file), join(this.root, file));
+  /** Undoes the change of the file. */
+  restore(file: string): void {
+    const text = this.#originals.get(file);
+    if (text !== undefined) writeFileSync(join(this.root, file), text);
   }
 
   [Symbol.dispose](): void {

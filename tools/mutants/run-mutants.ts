@@ -1,12 +1,13 @@
-import { checkTypes } from "./check-types.ts";
-import type { LocatedMutant } from "./locate-mutant.ts";
+import { compilingMutations } from "./compiling-mutations.ts";
 import { MutantTree } from "./mutant-tree.ts";
+import type { Mutation } from "./mutation.ts";
+import { ImportGraph } from "./related-tests.ts";
 import { runTests } from "./run-tests.ts";
 
-/** How a mutant fared. */
+/** How a mutant ended. */
 export interface MutantResult {
-  readonly mutant: LocatedMutant;
-  /** The test that noticed; undefined when none did. */
+  readonly mutation: Mutation;
+  /** The test that failed; undefined when none did. */
   readonly killedBy: string | undefined;
   readonly tookMs: number;
 }
@@ -15,53 +16,64 @@ export interface MutantResult {
 export interface MutantRun {
   /** The tree that is copied; it is never changed. */
   readonly source: string;
-  readonly mutants: readonly LocatedMutant[];
+  readonly mutations: readonly Mutation[];
+  /** Runs the integration tests of what the unit tests let pass (default: false). */
+  readonly withIntegration?: boolean | undefined;
   readonly onResult: (result: MutantResult) => void;
-}
-
-/** The list, or the tree that it is about, is at fault: no mutant can be judged. */
-export class MutantListError extends Error {
-  readonly code = "MutantList";
 }
 
 const minuteMs = 60_000;
 
-/**
- * Runs the tests of every mutant on a copy of the tree. Before that, the same tests must pass without a mutant, and all mutants
- * must compile: otherwise anything would count as noticed.
- */
-export async function runMutants({ source, mutants, onResult }: MutantRun): Promise<readonly MutantResult[]> {
-  using tree = new MutantTree(source);
-  await assertPassing(tree.root, mutants);
-  const errors = checkTypes(tree, mutants, source);
-  if (errors.length > 0) throw new MutantListError(`mutants do not compile:\n${errors.join("\n")}`);
+/** These run first: most mutants fail one of them. */
+const nearest = 8;
+
+/** Runs, on a copy of the tree, the tests that import what each mutant changes. Those that do not compile are left out. */
+export async function runMutants(run: MutantRun): Promise<readonly MutantResult[]> {
+  using tree = new MutantTree(run.source);
+  const graph = new ImportGraph(tree.root);
   const results: MutantResult[] = [];
-  for (const mutant of mutants) {
-    const result = await runOne(tree, mutant, source);
-    onResult(result);
+  for (const mutation of compilingMutations(tree, run.mutations)) {
+    const startMs = performance.now();
+    tree.apply(mutation);
+    const killedBy = await killerOf(tree.root, stagesOf(graph, mutation, run));
+    tree.restore(mutation.file);
+    const result = { mutation, killedBy, tookMs: performance.now() - startMs };
+    run.onResult(result);
     results.push(result);
   }
   return results;
 }
 
-async function assertPassing(root: string, mutants: readonly LocatedMutant[]): Promise<void> {
-  for (const [level, group] of Map.groupBy(mutants, (mutant) => mutant.level)) {
-    const files = [...new Set(group.flatMap(({ testFiles }) => testFiles))];
-    const { passed, firstFailure } = await runTests({ root, level, files, limitMs: 30 * minuteMs });
-    if (!passed) throw new MutantListError(`without a mutant, this ${level} test fails: ${firstFailure}`);
-  }
+interface Stage {
+  readonly level: "unit" | "integration";
+  readonly files: readonly string[];
+  readonly limitMs: number;
 }
 
-async function runOne(tree: MutantTree, mutant: LocatedMutant, source: string): Promise<MutantResult> {
-  const startMs = performance.now();
-  const { level, file, testFiles: files } = mutant;
-  const limitMs = (level === "unit" ? 2 : 15) * minuteMs;
-  tree.apply(mutant);
-  try {
-    const { passed, firstFailure } = await runTests({ root: tree.root, level, files, limitMs });
-    const killedBy = passed ? undefined : firstFailure;
-    return { mutant, killedBy, tookMs: performance.now() - startMs };
-  } finally {
-    tree.restore(source, file);
+function stagesOf(
+  graph: ImportGraph,
+  { file }: Mutation,
+  { withIntegration = false }: MutantRun,
+): readonly Stage[] {
+  const unit = graph.testsOf(file, "unit");
+  const ownPackage = file.split("/src/")[0] ?? "";
+  const integration = withIntegration ? graph.testsOf(file, "integration") : [];
+  const stages: readonly Stage[] = [
+    { level: "unit", files: unit.slice(0, nearest), limitMs: 2 * minuteMs },
+    { level: "unit", files: unit.slice(nearest), limitMs: 4 * minuteMs },
+    {
+      level: "integration",
+      files: integration.filter((test) => test.startsWith(ownPackage)),
+      limitMs: 30 * minuteMs,
+    },
+  ];
+  return stages.filter(({ files }) => files.length > 0);
+}
+
+async function killerOf(root: string, stages: readonly Stage[]): Promise<string | undefined> {
+  for (const stage of stages) {
+    const { passed, firstFailure } = await runTests({ root, ...stage });
+    if (!passed) return firstFailure;
   }
+  return undefined;
 }
