@@ -5,7 +5,7 @@ import type { Mutation } from "../mutation.ts";
 
 /** A mistake that no operator makes, written down by hand. */
 export interface ListedMutant {
-  /** Directory below `packages`. */
+  /** Directory below `packages` or `apps`. */
   readonly package: string;
   /** What goes wrong. */
   readonly name: string;
@@ -48,7 +48,7 @@ function sourcesOf(
 ): readonly { readonly file: string; readonly text: string }[] {
   const known = sources.get(join(root, directory));
   if (known !== undefined) return known;
-  const files = globSync(`packages/${directory}/src/**/*.ts`, { cwd: root });
+  const files = globSync(`{packages,apps}/${directory}/src/**/*.ts`, { cwd: root });
   const read = files.map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
   sources.set(join(root, directory), read);
   return read;
