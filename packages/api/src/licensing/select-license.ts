@@ -171,20 +171,34 @@ function decideWinner(question: Question, winner: LicenseCandidate, current: Cur
   const gain = licenseTypeRank(winner.type) - licenseTypeRank(current.type);
   if (gain < 0 && !mayDowngrade(question, current, winner))
     return stay(kept, isAskedFor(question) ? "DowngradeBlocked" : "Kept");
-  const isWorthIt = gain !== 0 || question.isPinned || outlasts(winner, kept, question);
-  return kept === undefined || isWorthIt ? use(winner, "Selected") : use(kept, "Kept");
+  if (gain > 0 && endsFirst(question, winner, current)) return stay(kept, "Kept");
+  return kept === undefined || gain !== 0 || outlasts(winner, kept, question)
+    ? use(winner, "Selected")
+    : use(kept, "Kept");
 }
 
 function stay(kept: LicenseCandidate | undefined, reason: SelectionReason): Decision {
   return kept === undefined ? keep(reason) : use(kept, reason);
 }
 
+/** Whether a license of the same type is worth a change. */
 function outlasts(
   winner: LicenseCandidate,
-  kept: LicenseCandidate | undefined,
-  { parameters }: Question,
+  kept: LicenseCandidate,
+  { parameters, isPinned }: Question,
 ): boolean {
-  return kept === undefined || effectiveExpiryMs(winner) - effectiveExpiryMs(kept) > parameters.hysteresisMs;
+  return isPinned || effectiveExpiryMs(winner) - effectiveExpiryMs(kept) > parameters.hysteresisMs;
+}
+
+/**
+ * Whether a license is about to end before the one that runs: for so short a time it is not applied, unless it is pinned. Without this a clock that
+ * swings around its end would change the license to and fro.
+ */
+function endsFirst(question: Question, winner: LicenseCandidate, current: CurrentLicense): boolean {
+  const { nowMs, parameters, isPinned } = question;
+  if (isPinned) return false;
+  const endMs = effectiveExpiryMs(winner);
+  return endMs <= nowMs + parameters.handoverLeadMs && endMs < currentExpiryMs(question, current);
 }
 
 /** The current licence, as far as its object could be used now. */

@@ -3,7 +3,9 @@ import { eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
 import { setUpBench } from "../support/licence-bench.ts";
-import { signatureText } from "../support/signatures.ts";
+import { makeVendor, signatureText } from "../support/signatures.ts";
+
+const dayMs = 86_400_000;
 
 test("[security/65][security/66] signatures stay in their Secrets, and Secrets of other namespaces are never read", async () => {
   await using bench = await setUpBench({ isOperating: false });
@@ -40,7 +42,61 @@ test("[security/65][security/66] signatures stay in their Secrets, and Secrets o
   expect(signatures.map((text) => inTeam.includes(btoa(text)))).toEqual([false, true, false]);
 });
 
-test("[licensing/N4] a licence with a bad signature is bad by itself: the good one serves", async () => {
+/** An EnterpriseLicense that the vendor signed for ten instances, inside and outside. */
+function signedEnterprise(uid: string, signature: (fields: object) => string) {
+  const [issueDate, expiryDate] = [Date.now() - 100 * dayMs, Date.now() + 300 * dayMs];
+  const dates = { issueDate, expiryDate, issuedTo: "Example", issuer: "API" };
+  const signed = { issued_to: "Example", issuer: "API" };
+  const times = { issue_date_in_millis: issueDate, expiry_date_in_millis: expiryDate };
+  const nested = {
+    uid,
+    type: "platinum",
+    ...times,
+    max_nodes: 100,
+    ...signed,
+    start_date_in_millis: issueDate,
+  };
+  const outer = {
+    uid: `${uid}-outer`,
+    type: "enterprise",
+    issue_date_in_millis: issueDate,
+    start_date_in_millis: issueDate,
+    expiry_date_in_millis: expiryDate,
+    max_instances: 10,
+    ...signed,
+  };
+  return {
+    secrets: [
+      { uid: "outer", signature: signature(outer) },
+      { uid, signature: signature(nested) },
+    ],
+    spec: {
+      ...dates,
+      uid: `${uid}-outer`,
+      maxInstances: 10,
+      clusterLicenses: [{ ...dates, uid, type: "platinum", maxNodes: 100 }],
+    },
+  };
+}
+
+test("[licensing/N4] a tampered outer license is SignatureInvalid by itself: the good one serves", async () => {
+  const { publicKey, signature } = makeVendor();
+  await using bench = await setUpBench({ vendorKey: publicKey });
+  // The tampered one is first by name, and as good as the other in everything else.
+  const [bad, good] = [signedEnterprise("p9", signature), signedEnterprise("p1", signature)];
+  await bench.createEnterprise("bad", bad.secrets, { ...bad.spec, maxInstances: 1_000 });
+  await bench.createEnterprise("good", good.secrets, good.spec);
+  await bench.createCluster("logs");
+  await bench.association("logs-license", ({ spec }) => spec.source?.name === "good");
+  const found = await bench.enterprise("bad", ({ status }) => status?.state === "Invalid");
+  expect(found.status?.conditions?.find(({ type }) => type === "Valid")).toMatchObject({
+    status: "False",
+    reason: "SignatureInvalid",
+  });
+  expect(found.status?.nested).toMatchObject([{ uid: "p9", reason: "ParentInvalid" }]);
+});
+
+test("a nested license without a well-formed signature is bad by itself", async () => {
   await using bench = await setUpBench();
   await bench.createEnterprise("bad", [{ uid: "p9", daysLeft: 390, signature: "AAAA" }]);
   await bench.createEnterprise("good", [{ uid: "p1", daysLeft: 100 }]);

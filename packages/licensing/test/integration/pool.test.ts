@@ -121,6 +121,7 @@ describe("a pool", () => {
     await bench.association("logs-license", ({ spec }) => spec.licenseRef.uid === "p1");
     await bench.report("logs", applied("p1"));
     await bench.association("logs-license", ({ status }) => status?.appliedUid === "p1");
+    const mark = await bench.cluster.audit.mark();
     await bench.client.delete(enterpriseLicense.kind, { namespace: bench.pool, name: "one" });
     await bench.association(
       "logs-license",
@@ -128,6 +129,10 @@ describe("a pool", () => {
     );
     await bench.report("logs", applied("p2"));
     await bench.association("logs-license", ({ status }) => status?.appliedUid === "p2");
+    // The search domain starts basic where the copy is gone: it was replaced, never deleted.
+    const writes = await bench.writes(mark);
+    const deleted = writes.filter(({ verb, resource }) => verb === "delete" && resource !== "secrets");
+    expect(deleted).toEqual([]);
     await eventually(
       async () => (await bench.events("logs-license")).includes("LicenseSwitched") || undefined,
     );
@@ -148,7 +153,7 @@ describe("a pool", () => {
     expect(await secretsOf(bench)).toEqual([]);
   });
 
-  test("[licensing/A11] a deleted cluster releases its place; its objects are owned by it", async () => {
+  test("[licensing/A11] a deleted cluster releases association, copy, Secret and its place", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }]);
     const cluster = await bench.createCluster("logs", { nodes: 3 });
@@ -163,6 +168,15 @@ describe("a pool", () => {
       expect(metadata.ownerReferences).toMatchObject([{ uid: cluster.metadata.uid, controller: true }]);
     await bench.client.delete(elasticsearchCluster.kind, { namespace: bench.team, name: "logs" });
     await bench.enterprise("e", ({ status }) => status?.used === 0);
+    // By its owner references: the cluster is gone before anything could be released by us.
+    await eventually(async (see) => {
+      const [associations, copies] = await Promise.all([
+        bench.client.listPage(licenseAssociation.kind, { namespace: bench.team }),
+        bench.client.listPage(clusterLicense.kind, { namespace: bench.team }),
+      ]);
+      const left = [...associations.items, ...copies.items].map(({ metadata }) => metadata.name);
+      return see([...left, ...(await secretsOf(bench))]).length === 0 || undefined;
+    });
   });
 
   test("an object of somebody else under our name is left alone, and reported", async () => {

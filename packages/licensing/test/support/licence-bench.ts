@@ -1,3 +1,5 @@
+import type { KeyObject } from "node:crypto";
+
 import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
 import {
   type ClusterLicense,
@@ -38,7 +40,7 @@ import { signatureText } from "./signatures.ts";
 
 const dayMs = 86_400_000;
 
-/** A licence inside an EnterpriseLicense of a test. */
+/** A licence inside an EnterpriseLicense of a test. One of the uid `outer` gives the outer signature. */
 export interface Nested {
   readonly uid: string;
   readonly type?: string;
@@ -110,14 +112,19 @@ const events = defineKind({
 /** Sets it up with controllers running by default. */
 export async function setUpBench({
   isOperating = true,
-}: { readonly isOperating?: boolean } = {}): Promise<LicenceBench> {
+  vendorKey,
+}: { readonly isOperating?: boolean; readonly vendorKey?: KeyObject } = {}): Promise<LicenceBench> {
   const stack = new AsyncDisposableStack();
   let managers = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { client } = stack.use(connect(cluster.admin));
   const { name: pool } = stack.use(await makeNamespace(cluster.api, "licenses"));
   const { name: team } = stack.use(await makeNamespace(cluster.api, "team"));
-  const domain = licensingDomain({ ...licensingSettings, licenseNamespace: pool });
+  const domain = licensingDomain({
+    ...licensingSettings,
+    licenseNamespace: pool,
+    ...(vendorKey === undefined ? {} : { vendorKey }),
+  });
   const operator = await makeIdentity(cluster.api, cluster.admin, {
     namespace: pool,
     name: "operator",

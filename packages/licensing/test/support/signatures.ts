@@ -1,7 +1,26 @@
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
 /** A well-formed signature that no vendor made; another one for each uid. */
 export function signatureText(uid: string): string {
+  return envelopeText(
+    Buffer.concat(Array.from({ length: 4 }, () => createHash("sha512").update(uid).digest())),
+  );
+}
+
+/** A vendor with a new key, whose signatures verify. */
+export function makeVendor(): {
+  readonly publicKey: KeyObject;
+  /** Signature over fields in their order. */
+  readonly signature: (fields: object) => string;
+} {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return {
+    publicKey,
+    signature: (fields) => envelopeText(sign("RSA-SHA512", Buffer.from(JSON.stringify(fields)), privateKey)),
+  };
+}
+
+function envelopeText(signature: Buffer): string {
   const block = (content: Buffer): Buffer => {
     const length = Buffer.alloc(4);
     length.writeInt32BE(content.length);
@@ -9,7 +28,6 @@ export function signatureText(uid: string): string {
   };
   const version = Buffer.alloc(4);
   version.writeInt32BE(4);
-  const signature = Buffer.concat(Array.from({ length: 4 }, () => createHash("sha512").update(uid).digest()));
   return Buffer.concat([
     version,
     block(Buffer.alloc(13, 1)),

@@ -163,9 +163,19 @@ describe("the pod webhook behind the API server", () => {
     }
   });
 
-  test("[subscription-injection/AC-E4] [security/49] a dry run gives the same answer", async () => {
-    const { object } = await bench.pod("dry", { annotations: named("plain"), dryRun: true });
-    expect(object.metadata?.annotations?.[generations]).toBe('{"bundles":{"plain":1}}');
+  test("[subscription-injection/AC-E4] [security/49] a dry run gives the same patch and leaves no event", async () => {
+    const pod = { annotations: named("local,driver"), spec: noToken };
+    const made = await bench.pod("wet", pod);
+    const tried = await bench.pod("dry", { ...pod, dryRun: true });
+    const injected = ({ object: { metadata, spec } }: typeof made) => ({
+      annotations: metadata?.annotations,
+      volumes: spec?.volumes,
+      containers: spec?.containers,
+    });
+    expect(injected(tried)).toEqual(injected(made));
+    expect(tried.object.metadata?.annotations?.[generations]).toBe('{"bundles":{"driver":1,"local":1}}');
+    const events = await bench.send("GET", `/apis/events.k8s.io/v1/namespaces/${bench.namespace}/events`);
+    expect(JSON.stringify(events.object)).not.toContain('"name":"dry"');
   });
 
   test("[subscription-injection/AC-E18] an annotation on the Deployment itself does nothing", async () => {
