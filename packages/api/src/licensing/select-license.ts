@@ -169,12 +169,14 @@ function decideWinner(question: Question, winner: LicenseCandidate, current: Cur
   if (!isCurrentValid(question, current)) return use(winner, "Selected");
   const kept = keptCandidate(question);
   const gain = licenseTypeRank(winner.type) - licenseTypeRank(current.type);
-  if (gain < 0 && !mayDowngrade(question, current, winner))
-    return stay(kept, isAskedFor(question) ? "DowngradeBlocked" : "Kept");
   if (gain > 0 && endsFirst(question, winner, current)) return stay(kept, "Kept");
-  return kept === undefined || gain !== 0 || outlasts(winner, kept, question)
-    ? use(winner, "Selected")
-    : use(kept, "Kept");
+  if (gain < 0 && !mayDowngrade(question, current, winner)) return stay(kept, reasonToStay(question));
+  if (gain !== 0 || kept === undefined) return use(winner, "Selected");
+  return outlasts(winner, kept, question) ? use(winner, "Selected") : use(kept, "Kept");
+}
+
+function reasonToStay(question: Question): SelectionReason {
+  return isAskedFor(question) ? "DowngradeBlocked" : "Kept";
 }
 
 function stay(kept: LicenseCandidate | undefined, reason: SelectionReason): Decision {
