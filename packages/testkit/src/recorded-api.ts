@@ -35,6 +35,8 @@ export type BeforeWrite = (write: RecordedWrite, number: number) => void;
 export class RecordedApi {
   readonly writes: RecordedWrite[] = [];
   beforeWrite: BeforeWrite = () => undefined;
+  /** Runs before each dry run; may throw what the server responds. */
+  beforeDryRun: () => void = () => undefined;
   /** Called before each read of one object, which may fail. */
   beforeRead: (object: string) => void = () => undefined;
   /** What requests without a method of their own are answered, e.g. access reviews. */
@@ -117,7 +119,7 @@ export class RecordedApi {
       this.#number += 1;
       this.beforeWrite(write, this.#number);
       this.writes.push(write);
-    }
+    } else this.beforeDryRun();
     return this.#answer({ kind, ref, ...sent }, isDryRun);
   }
 

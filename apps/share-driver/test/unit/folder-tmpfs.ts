@@ -12,11 +12,11 @@ export class FolderTmpfs implements Tmpfs {
   /** The driver is killed in the next mount, after it was made. */
   hangsNext = false;
   /** Called before each mount. */
-  onMount: (target: string) => void = () => undefined;
+  onMount: (target: string) => unknown = () => undefined;
 
   async mount(target: string): Promise<void> {
     await Promise.resolve();
-    this.onMount(target);
+    await this.onMount(target);
     mkdirSync(target, { recursive: true });
     this.mounted.add(target);
     if (this.hangsNext) {

@@ -7,20 +7,31 @@ import { type KubeObject, silentLog, type Transport } from "@quartermaster/runti
 import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { apiError, RecordedApi } from "@quartermaster/testkit";
 
+import type { VolumeRecord } from "../../src/files/volume-records.ts";
 import { Volumes } from "../../src/volume/volumes.ts";
 import { FolderTmpfs } from "./folder-tmpfs.ts";
+
+/** Virtual time that says when the driver takes a new id: right before it writes the content of a volume. */
+class BenchSystem extends VirtualSystem {
+  onUuid: () => void = () => undefined;
+
+  override uuid(): string {
+    this.onUuid();
+    return super.uuid();
+  }
+}
 
 /** The volumes of a node over a server that the test plays; time is virtual. */
 export class VolumesBench implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), "qm-volumes-"));
-  readonly system = new VirtualSystem();
+  readonly system = new BenchSystem();
   readonly tmpfs = new FolderTmpfs();
   readonly api = new RecordedApi();
   readonly published: string[] = [];
   readonly refreshed: string[] = [];
   /** Names of Shares that pods may not use. */
   readonly denied = new Set<string>();
-  /** Watches that are open, by the name of their object. */
+  /** Watches that are open, by the name of their object, with its namespace where it is not `home`. */
   readonly watches = new Map<string, Set<(line: string) => void>>();
   #stop = new AbortController();
   volumes = this.#start();
@@ -33,12 +44,12 @@ export class VolumesBench implements Disposable {
   }
 
   /** A Share with the Secret behind it, of the same name. */
-  share(name: string, secret = name): void {
+  share(name: string, { secret = name, namespace = "home" } = {}): void {
     this.api.put({
       apiVersion: `${share.kind.group}/${share.kind.version}`,
       kind: share.kind.kind,
       metadata: { name },
-      spec: { backingResource: { kind: "Secret", apiVersion: "v1", namespace: "home", name: secret } },
+      spec: { backingResource: { kind: "Secret", apiVersion: "v1", namespace, name: secret } },
     } as KubeObject);
   }
 
@@ -46,12 +57,16 @@ export class VolumesBench implements Disposable {
   async write(
     name: string,
     data: Readonly<Record<string, string>>,
-    { isReported = true, version }: { readonly isReported?: boolean; readonly version?: string } = {},
+    {
+      isReported = true,
+      version,
+      namespace = "home",
+    }: { readonly isReported?: boolean; readonly version?: string; readonly namespace?: string } = {},
   ): Promise<void> {
     const encoded = Object.fromEntries(
       Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
     );
-    const metadata = { name, namespace: "home" };
+    const metadata = { name, namespace };
     const found = this.api.put({ apiVersion: "v1", kind: "Secret", metadata, data: encoded } as KubeObject);
     const object =
       version === undefined ? found : { ...found, metadata: { ...found.metadata, resourceVersion: version } };
@@ -60,7 +75,8 @@ export class VolumesBench implements Disposable {
 
   async report(object: KubeObject): Promise<void> {
     const line = `${JSON.stringify({ type: "MODIFIED", object })}\n`;
-    for (const send of this.watches.get(object.metadata.name) ?? []) send(line);
+    const { namespace = "", name } = object.metadata;
+    for (const send of this.watches.get(watchKey(namespace, name)) ?? []) send(line);
     await this.system.advance(0);
   }
 
@@ -152,11 +168,19 @@ export class VolumesBench implements Disposable {
   }
 
   records(): readonly string[] {
-    return readdirSync(join(this.folder, "records")).map((name) => {
-      const text = readFileSync(join(this.folder, "records", name), "utf8");
-      const { volumeId, phase } = JSON.parse(text) as { volumeId: string; phase: string };
-      return `${volumeId} ${phase}`;
-    });
+    return this.#recordFiles().map(({ volumeId, phase }) => `${volumeId} ${phase}`);
+  }
+
+  /** What is on record of the Shares of a volume. */
+  recordedSources(id: string): VolumeRecord["sources"] {
+    return this.#recordFiles().find(({ volumeId }) => volumeId === id)?.sources ?? [];
+  }
+
+  #recordFiles(): readonly VolumeRecord[] {
+    const folder = join(this.folder, "records");
+    return readdirSync(folder).map(
+      (name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as VolumeRecord,
+    );
   }
 
   [Symbol.dispose](): void {
@@ -185,8 +209,9 @@ export class VolumesBench implements Disposable {
   #transport(): Transport {
     const openStream = async (path: string, { signal }: { readonly signal: AbortSignal }) => {
       await Promise.resolve();
-      const name = new URL(path, "http://x").searchParams.get("fieldSelector")?.replace("metadata.name=", "");
-      return { body: this.#lines(name ?? "", signal) };
+      const { pathname, searchParams } = new URL(path, "http://x");
+      const name = searchParams.get("fieldSelector")?.replace("metadata.name=", "") ?? "";
+      return { body: this.#lines(watchKey(pathname.split("/")[4] ?? "", name), signal) };
     };
     return { openStream } as unknown as Transport;
   }
@@ -210,4 +235,8 @@ export class VolumesBench implements Disposable {
       wake = Promise.withResolvers<undefined>();
     }
   }
+}
+
+function watchKey(namespace: string, name: string): string {
+  return namespace === "home" ? name : `${namespace}/${name}`;
 }

@@ -140,6 +140,19 @@ describe("a refresh that was refused", () => {
     expect(bench.read("a")).toEqual({ s: "second" });
   });
 
+  test("for one of two Shares comes once that may be used again, while the other goes on", async () => {
+    using bench = await aBench(2);
+    await bench.publish("a", ["s", "t"]);
+    bench.denied.add("t");
+    // Both change while no driver runs: the next one sees them at the same time.
+    for (const name of ["s", "t"]) await bench.write(name, { [name]: "second" }, { isReported: false });
+    await bench.restart();
+    expect(bench.read("a")).toEqual({ s: "second", t: "first" });
+    bench.denied.clear();
+    await bench.system.advance(60_000);
+    expect(bench.read("a")).toEqual({ s: "second", t: "second" });
+  });
+
   test("is tried less and less often, at least every ten minutes and a quarter", async () => {
     using bench = await aBench();
     await bench.publish("a");
@@ -168,16 +181,57 @@ describe("versions of an object", () => {
     expect(bench.read("a")).toEqual({ s: want });
   });
 
-  test("one that came between the read of a volume and its watch is made up for", async () => {
+  test("one that another volume's watch reported between the read of a volume and its mount is made up for", async () => {
     using bench = await aBench();
     await bench.publish("first");
-    bench.tmpfs.onMount = () => {
+    bench.tmpfs.onMount = async () => {
       bench.tmpfs.onMount = () => undefined;
-      void bench.write("s", { s: "meanwhile" });
+      await bench.write("s", { s: "meanwhile" });
     };
     await bench.publish("a");
     await bench.system.advance(0);
     expect(bench.read("a")).toEqual({ s: "meanwhile" });
+  });
+
+  test("one that a silent watch never reported is read once it has been silent for 85 seconds", async () => {
+    using bench = await aBench();
+    await bench.publish("a");
+    await bench.write("s", { s: "unreported" }, { isReported: false });
+    await bench.system.advance(84_000);
+    expect(bench.read("a")).toEqual({ s: "first" });
+    await bench.system.advance(2_000);
+    expect(bench.read("a")).toEqual({ s: "unreported" });
+  });
+});
+
+describe("objects of one name in two namespaces", () => {
+  test("are two: each is followed by itself", async () => {
+    using bench = await aBench();
+    bench.share("o", { secret: "s", namespace: "other" });
+    await bench.write("s", { o: "first" }, { namespace: "other" });
+    await bench.publish("a", ["s", "o"]);
+    expect(bench.read("a")).toEqual({ s: "first", o: "first" });
+    await bench.write("s", { o: "second" }, { namespace: "other" });
+    expect(bench.read("a")).toEqual({ s: "first", o: "second" });
+    expect(bench.volumes.followedObjects).toBe(2);
+  });
+});
+
+describe("the record of a refresh", () => {
+  test("names the files of both contents, and the old version, before they change", async () => {
+    using bench = await aBench();
+    await bench.publish("a");
+    const [before] = bench.recordedSources("a");
+    let between: ReturnType<typeof bench.recordedSources> = [];
+    bench.system.onUuid = () => {
+      between = bench.recordedSources("a");
+    };
+    await bench.write("s", { t: "second" });
+    expect(between).toEqual([{ ...before, keys: ["s", "t"] }]);
+    const [after] = bench.recordedSources("a");
+    expect(after?.keys).toEqual(["t"]);
+    expect(after?.version).not.toBe(before?.version);
+    expect(bench.read("a")).toEqual({ t: "second" });
   });
 });
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 
 import { readRemaining } from "../../src/deletion/read-remaining.ts";
 import { identityKey } from "../../src/identity.ts";
-import { fieldManager, ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 import { PlanMemory } from "../../src/plan-memory.ts";
+import { labelledObject } from "../support/labelled-object.ts";
 import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";
 
@@ -25,23 +25,7 @@ function memberOf(name: string) {
 }
 
 function liveOf(name: string): KubeObject {
-  const { identity } = memberOf(name);
-  const { labels, annotations } = ownerLabelsFor({ plan, revision: 1 }, identity);
-  const fields = (keys: object = {}): object =>
-    Object.fromEntries(Object.keys(keys).map((key) => [`f:${key}`, {}]));
-  const metadata = { "f:labels": fields(labels), "f:annotations": fields(annotations) };
-  return {
-    apiVersion: identity.apiVersion,
-    kind: name,
-    metadata: {
-      name: "c",
-      namespace: "ns",
-      uid: `uid-${name}`,
-      labels,
-      annotations,
-      managedFields: [{ manager: fieldManager, operation: "Apply", fieldsV1: { "f:metadata": metadata } }],
-    },
-  };
+  return labelledObject(plan, memberOf(name).identity);
 }
 
 function reading(said: Readonly<Record<string, Said>>, siblings: readonly InstallPlan[] = [plan]) {

@@ -95,6 +95,25 @@ describe("a plan that replaces another", () => {
   ])("$name", ({ given, want }) => {
     expect(decide(given)[0]).toBe(want);
   });
+
+  test.each([
+    { name: "the soonest of their rechecks", rechecks: [9_000, 4_000, undefined], want: 4_000 },
+    { name: "a minute where none asks for one", rechecks: [undefined], want: 60_000 },
+    { name: "a minute where all ask for later", rechecks: [120_000], want: 60_000 },
+  ])("looks at objects that are not ready again after $name", ({ rechecks, want }) => {
+    const members = rechecks.map((recheckAfterMs, at) =>
+      aView(`c${at}`, {
+        state: "InProgress",
+        health: {
+          status: "InProgress",
+          message: "",
+          ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }),
+        },
+      } as never),
+    );
+    const { verdict } = firstAnswer(rules, handover({}, { status: finishing, members }), now);
+    expect(verdict.outcome).toMatchObject({ kind: "waiting", retryAfterMs: want });
+  });
 });
 
 describe("when a handover fails", () => {

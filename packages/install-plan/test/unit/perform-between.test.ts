@@ -189,6 +189,20 @@ describe("every write of a plan, when another client acts just before it", () =>
     }
   });
 
+  test("an object that has to be made again stays while the server refuses the new one", async () => {
+    const bench = aPerformBench([configMap]);
+    const action = applyOver(liveOf(bench, configMap), {}, { onImmutable: "Recreate" });
+    bench.api.beforeWrite = ({ verb }) => {
+      if (verb === "apply") throw immutable;
+    };
+    bench.api.beforeDryRun = () => {
+      throw new ApiError("create: 422 refused", { class: "invalid", mayHaveActed: false });
+    };
+    await bench.carryOut(action);
+    expect(bench.api.writes.map(({ verb }) => verb)).not.toContain("delete");
+    expect(bench.api.objects).toHaveLength(1);
+  });
+
   test("an object that came between look and write is given back, and not made again once it is gone", async () => {
     const absent = {
       ...applyOver(configMap, { ownership: { kind: "absent" } }),

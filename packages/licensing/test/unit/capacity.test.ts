@@ -27,6 +27,11 @@ describe("what a cluster needs", () => {
       want: 4,
     },
     { name: "what it asks for while it grows", given: cluster(5, { presentNodes: 3 }), want: 5 },
+    {
+      name: "what its auto-scaling decided, before the nodes are there",
+      given: cluster(3, { desiredNodes: 6, presentNodes: 3 }),
+      want: 6,
+    },
   ])("$name", ({ given, want }) => {
     expect(clusterNeed(given).nodes).toBe(want);
   });
@@ -57,6 +62,12 @@ describe("what of a licence is used", () => {
       license: { maxInstances: 10, capacityPolicy: { overdraftPercent: 10 } },
       need: nodes(11),
       want: { used: 11, limit: 10, allowed: 11 },
+    },
+    {
+      name: "[licensing/C9] ten per cent over 19 are 20, not 21",
+      license: { maxInstances: 19, capacityPolicy: { overdraftPercent: 10 } },
+      need: nodes(20),
+      want: { used: 20, limit: 19, allowed: 20 },
     },
   ])("$name", ({ license, need, want }) => {
     expect(capacityOf(enterprise(license), need)).toMatchObject(want);

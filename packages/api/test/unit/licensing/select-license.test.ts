@@ -232,6 +232,30 @@ const staying: readonly Case[] = [
     },
   },
   {
+    name: "the same type for exactly the hysteresis more is not worth a change",
+    given: [P(300), P(0, { uid: "longer", expiryMs: nowMs + 301 * dayMs })],
+    cluster: under(P(300)),
+    want: { choice: "platinum-300", reason: "Kept" },
+  },
+  {
+    name: "the same type for a moment longer than the hysteresis is worth a change",
+    given: [P(300), P(0, { uid: "longer", expiryMs: nowMs + 301 * dayMs + 1 })],
+    cluster: under(P(300)),
+    want: { choice: "longer", reason: "Selected" },
+  },
+  {
+    name: "at the moment of its end a license has ended",
+    given: [],
+    cluster: under(P(0)),
+    want: { choice: "keep", reason: "LicenseExpired" },
+  },
+  {
+    name: "at that moment the label for basic needs no permission to downgrade",
+    given: [],
+    cluster: { ...under(P(0)), desired: "basic" },
+    want: { choice: "startBasic", reason: "Selected" },
+  },
+  {
     name: "[licensing/X10] the same type for 48 h more is",
     given: [P(300), P(302)],
     cluster: under(P(300)),
