@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { readReports } from "../report/read-reports.ts";
+import { originLines, readOrigins } from "../report/report-origins.ts";
 
 test("finds no report where the folder is missing", () => {
   expect(readReports(join(tmpdir(), "no-such-folder"))).toEqual([]);
@@ -44,4 +45,21 @@ test("a test that passed in the second run has passed, and keeps what it said at
   expect(readReports(folder.path).flatMap(({ files }) => files.flatMap((file) => file.tests))).toEqual([
     { title: "waits", fullName: "waits", status: "passed", messages: [], failedBefore: ["late"] },
   ]);
+});
+
+test("says of each report which commit it is of, and how old it is", () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  const minuteMs = 60_000;
+  writeFileSync(join(folder.path, "e2e.json"), `{"testRes`);
+  writeFileSync(join(folder.path, "integration.json"), JSON.stringify({ startTime: 0, testResults: [] }));
+  writeFileSync(
+    join(folder.path, "unit.json"),
+    JSON.stringify({ startTime: 170 * minuteMs, testResults: [] }),
+  );
+  writeFileSync(join(folder.path, "unit.commit"), "1a2b3c4-dirty\n");
+  expect(originLines(readOrigins(folder.path), 180 * minuteMs)).toEqual([
+    "integration: commit unknown, 3 h old",
+    "unit: commit 1a2b3c4-dirty, 10 min old",
+  ]);
+  expect(readOrigins(join(folder.path, "missing"))).toEqual([]);
 });
