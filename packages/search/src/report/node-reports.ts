@@ -1,3 +1,4 @@
+import type { EngineNode } from "../engine/engine-facts.ts";
 import { podNames } from "../model/search-cluster.ts";
 import { outdatedPods } from "../nodes/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
@@ -37,14 +38,39 @@ function toldOf(seen: Seen, name: string): Partial<NodeReport> {
   const { engine, status } = seen;
   const before = reportedBefore(status, name);
   if (!engine.nodes.isKnown || !engine.coordination.isKnown) return before ?? uidsOf(seen, name);
-  const member = engine.nodes.value.find((node) => node.name === name);
+  const members = engine.nodes.value;
+  const member = members.find((node) => node.name === name);
+  const { voters, elected } = engine.coordination.value;
+  // Its vote is on the disk that it had when it was a member; another one in its place has none.
+  if (member === undefined && isAbsentVoter(name, { members, voters, status }))
+    return { ...uidsOf(seen, name), ...reportedUids(before), member: false, voter: true, elected: false };
   return {
     ...uidsOf(seen, name),
     member: member !== undefined,
-    voter: engine.coordination.value.voters.includes(name),
-    elected: engine.coordination.value.elected === name,
+    voter: voters.includes(name),
+    elected: elected === name,
     ...(member === undefined ? {} : { version: member.version }),
   };
+}
+
+interface Votes {
+  readonly members: readonly EngineNode[];
+  readonly voters: readonly string[];
+  readonly status: Seen["status"];
+}
+
+/** Engines name a voter that is away by an id: it is one of those that voted when they were members, if there are as many ids as such nodes. */
+function isAbsentVoter(name: string, { members, voters, status }: Votes): boolean {
+  const names = new Set(members.map((member) => member.name));
+  const absent = (status.nodes ?? []).filter((node) => node.voter === true && !names.has(node.name));
+  const ids = voters.filter((voter) => !names.has(voter));
+  return absent.some((node) => node.name === name) && absent.length <= ids.length;
+}
+
+function reportedUids(before: Partial<NodeReport> | undefined): Partial<NodeReport> {
+  const { podUid, pvcUid } = before ?? {};
+  if (pvcUid !== undefined) return { pvcUid };
+  return podUid === undefined ? {} : { podUid };
 }
 
 /** Of a node that we took down: its disk, and whether it votes. Its pod comes and goes; only where that is its disk does it matter which. */

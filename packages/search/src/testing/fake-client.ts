@@ -73,12 +73,17 @@ export class FakeClient extends FakeCalls implements EngineClient {
   }
 
   async coordination(): Promise<Coordination> {
-    return await this.any("coordination", (cluster) => ({
-      clusterUuid: cluster.uuid,
-      voters: cluster.voters.map((volume) => this.engine.nameOf(volume)),
-      exclusions: [...cluster.exclusions],
-      elected: cluster.elected === undefined ? undefined : this.engine.nameOf(cluster.elected),
-    }));
+    return await this.any("coordination", (cluster) => {
+      // Engines know the name of a member only: of a voter that is away there is its id.
+      const members = new Map(this.engine.members(cluster).map(({ pod }) => [pod.volume, pod.name]));
+      const { elected } = cluster;
+      return {
+        clusterUuid: cluster.uuid,
+        voters: cluster.voters.map((volume) => members.get(volume) ?? volume),
+        exclusions: [...cluster.exclusions],
+        elected: elected === undefined ? undefined : (members.get(elected) ?? elected),
+      };
+    });
   }
 
   async settings(): Promise<EngineSettings> {
