@@ -95,5 +95,6 @@ function jobSpec({ selector: _selector, ...spec }: Readonly<Record<string, unkno
 export function contentDigest(object: RawObject): string {
   const { status: _status, metadata, ...content } = object;
   const { labels, annotations, ownerReferences } = metadata;
-  return JSON.stringify([content, labels, annotations, ownerReferences]);
+  // The scheduler names the node of a pod.
+  return JSON.stringify([contentOf(content), labels, annotations, ownerReferences]);
 }

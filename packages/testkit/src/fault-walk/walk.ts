@@ -68,13 +68,22 @@ const inTurn: readonly DisturbanceId[] = [
 const atDeletes: readonly DisturbanceId[] = ["I5", "I4-labels", "C2"];
 
 /** One fault at the first write of each name, and each delete met by another client and by a crash; without exceptions. */
-function samplePlans(workload: Workload, { points }: Reference): readonly FaultPlan[] {
+function samplePlans(workload: Workload, reference: Reference): readonly FaultPlan[] {
+  if (workload.sample !== undefined) return namedPlans(workload.sample, planFaults(workload, reference));
+  const { points } = reference;
   const firsts = points.filter(({ occurrence }) => occurrence === 1);
   const plans = firsts.flatMap((point, at) => {
     const ids = point.key.startsWith("delete") ? atDeletes : inTurn.slice(at % inTurn.length).slice(0, 1);
     return ids.map((disturbance) => ({ workload: workload.name, disturbance, point }));
   });
   return plans.filter((plan) => !isExcepted(workload, plan));
+}
+
+function namedPlans(names: readonly string[], plans: readonly FaultPlan[]): readonly FaultPlan[] {
+  const byName = new Map(plans.map((plan) => [planName(plan), plan]));
+  const unknown = names.filter((name) => !byName.has(name));
+  if (unknown.length > 0) throw new Error(`no such plans: ${unknown.join(", ")}`);
+  return names.flatMap((name) => byName.get(name) ?? []);
 }
 
 /** Each delete met by another client, without its preconditions: plans that have to fail. */

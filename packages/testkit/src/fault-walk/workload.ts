@@ -7,6 +7,8 @@ export interface Workload {
   readonly name: string;
   /** One run in a namespace of its own, with the operator not started yet. */
   setUp(): Promise<WorkloadRun>;
+  /** Names of the plans that `make test` runs, where one of each write would take too long (default: one of each write). */
+  readonly sample?: readonly string[] | undefined;
   /** Plans that cannot end well, each with the reason; docs/status.md names them as gaps. */
   readonly exceptions?: readonly { readonly plans: RegExp; readonly why: string }[] | undefined;
 }
