@@ -10,7 +10,11 @@ export type FakeFault =
   /** No answer comes; the client gives up after 30 s. */
   | { readonly kind: "hang" }
   /** The answer is made up: no shards, no nodes, another version. */
-  | { readonly kind: "lie"; readonly value: unknown };
+  | { readonly kind: "lie"; readonly value: unknown }
+  /** The answer is made from the true one. */
+  | { readonly kind: "alter"; readonly change: (truth: unknown) => unknown }
+  /** It fails as if nothing had happened, and the engine does it later: a request that was held up on its way. */
+  | { readonly kind: "late"; readonly afterMs: number };
 
 /** A fault, for how many calls it holds (default: until it is cleared). */
 export interface FaultPlan {
@@ -48,8 +52,12 @@ export class FakeFaults {
         mayHaveActed: fault.isActed ?? false,
       });
     }
+    if (fault.kind === "late") {
+      void system.sleep(fault.afterMs).then(work);
+      throw new EngineError(`${call}: no answer in time`, { code: "timeout" });
+    }
     // oxlint-disable-next-line no-unsafe-type-assertion -- a lie has whatever shape the test gives it
-    return fault.value as T;
+    return (fault.kind === "alter" ? fault.change(work()) : fault.value) as T;
   }
 
   #take(call: FaultPlan["call"]): FakeFault | undefined {

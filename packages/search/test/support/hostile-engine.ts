@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 
+import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { EngineTarget } from "@quartermaster/search";
 
 import { serviceName } from "./engine-world.ts";
@@ -15,6 +16,8 @@ export interface HostileEngine extends AsyncDisposable {
   /** Paths that it was asked for, in order. */
   readonly asked: readonly string[];
   answer: Answer;
+  /** Serves another certificate to connections from then on; those that are open stay. */
+  serve(leaf: CertifiedKey): void;
 }
 
 /** Starts one. `dnsNames` are those of its certificate. */
@@ -53,6 +56,9 @@ export async function startHostileEngine({
     },
     answer: (_request, response) => {
       response.writeHead(500).end();
+    },
+    serve: ({ certificatePem, keyPem }) => {
+      server.setSecureContext({ cert: certificatePem, key: keyPem });
     },
     [Symbol.asyncDispose]: async () => {
       const closed = Promise.withResolvers<undefined>();

@@ -12,6 +12,7 @@ import {
   listOf,
   type Live,
   realSystem,
+  type System,
   textOf,
 } from "@quartermaster/runtime";
 import {
@@ -49,6 +50,7 @@ const clusterLabel = "search.quartermaster.dev/cluster";
  */
 export class KwokEngines implements AsyncDisposable {
   readonly #client: Client;
+  readonly #system: System;
   readonly #stack = new AsyncDisposableStack();
   readonly #watched: Watched;
   readonly #engines = new Map<string, FakeEngine>();
@@ -69,9 +71,16 @@ export class KwokEngines implements AsyncDisposable {
   #isOver = false;
   readonly #loop: Promise<void>;
   readonly calls: string[] = [];
+  /** Is told of each call before it reaches an engine. */
+  onCall: (call: string) => void = () => undefined;
 
-  constructor({ client, transport }: Pick<Connection, "client" | "transport">, namespace: string) {
+  constructor(
+    { client, transport }: Pick<Connection, "client" | "transport">,
+    namespace: string,
+    system: System = realSystem(),
+  ) {
     this.#client = client;
+    this.#system = system;
     const manager = this.#stack.use(createManager({ transport, system: realSystem(), controllers: [] }));
     const watch = <O extends KubeObject>(kind: Kind<O>): InformerHandle<O> =>
       this.#stack.use(manager.informers.acquire({ kind, namespace }));
@@ -121,7 +130,7 @@ export class KwokEngines implements AsyncDisposable {
   }
 
   async #refuse(call: string | symbol): Promise<never> {
-    this.calls.push(String(call));
+    this.#called(String(call));
     await Promise.resolve();
     throw new EngineError(`${String(call)}: no route to host`, { code: "unreachable", mayHaveActed: false });
   }
@@ -131,15 +140,29 @@ export class KwokEngines implements AsyncDisposable {
     const known = this.#engines.get(name);
     if (known !== undefined) return known;
     const engine = new FakeEngine({
-      system: realSystem(),
+      system: this.#system,
       distribution,
       securityPollMs: 200,
       recoverMs: 100,
-      pods: () => this.#pods.filter(({ clusterName }) => clusterName === name),
-      onCall: (call) => void this.calls.push(call),
+      pods: () => this.#podsOf(name),
+      onCall: (call) => {
+        this.#called(call);
+      },
     });
     this.#engines.set(name, engine);
     return engine;
+  }
+
+  #called(call: string): void {
+    this.calls.push(call);
+    this.onCall(call);
+  }
+
+  /** A node that is told to be down is down from then on, and not from the next look at pods. */
+  #podsOf(name: string): readonly FakePod[] {
+    return this.#pods
+      .filter(({ clusterName }) => clusterName === name)
+      .map((pod) => (this.down.has(pod.name) ? { ...pod, isRunning: false } : pod));
   }
 
   async #run(): Promise<void> {
@@ -200,7 +223,7 @@ export class KwokEngines implements AsyncDisposable {
       name,
       uid,
       volume: claim?.metadata.uid ?? uid,
-      isRunning: isRunning(pod) && !this.down.has(name),
+      isRunning: isRunning(pod),
       roles: rolesOf(pod, world.configs),
       // Another build has a tag of its own, and the engine in it the same version.
       version: (/[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "").replace(/-r\d+$/, ""),

@@ -41,7 +41,7 @@ export interface SearchBench extends AsyncDisposable {
   readonly prometheus: FakePrometheus;
   /** Who the controllers speak as. */
   readonly operator: Access;
-  /** The wall clock of the controllers; timers and samples keep the real time. */
+  /** The wall clock of the controllers and of the engines; timers and samples keep the real time. */
   readonly clock: BenchClock;
   /** Number of reconciles that have ended, of all controllers and all their lives. */
   reconciles(): number;
@@ -111,10 +111,10 @@ export async function setUpSearch({
     name: "operator",
     clusterRules: rules.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
   });
-  const engines = stack.use(new KwokEngines(admin, namespace));
+  const { system, clock } = movableSystem(clockRate);
+  const engines = stack.use(new KwokEngines(admin, namespace, system));
   const prometheus = new FakePrometheus();
   let managers = new AsyncDisposableStack();
-  const { system, clock } = movableSystem(clockRate);
   let reconciles = 0;
   const telemetry: Telemetry = {
     reconcileFinished: () => {
