@@ -51,6 +51,24 @@ export const campaigns: readonly Campaign[] = [
     cases: "killed at every write",
   },
   {
+    name: "faults-search",
+    what: "every fault at every write of a search cluster's life, and of managers that leave",
+    file: "search-fault-walk",
+    cases: "faults at writes",
+  },
+  {
+    name: "faults-search-engine",
+    what: "every fault of calls, facts and nodes at every write to an engine",
+    file: "search-engine-walk",
+    cases: "faults/P",
+  },
+  {
+    name: "licence-counts",
+    what: "1,000 random operations on clusters of a pool",
+    file: "pool-random",
+    cases: "faults/45",
+  },
+  {
     name: "injection-load",
     what: "100 pods a second through the webhook for 10 minutes",
     file: "injection-load",

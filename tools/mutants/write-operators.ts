@@ -69,10 +69,7 @@ const wakeUps: ReadonlySet<string> = new Set([
 function dropProperties(names: ReadonlySet<string>): Operator {
   return (_text, report) => ({
     ObjectExpression({ properties }) {
-      // A call makes a field of a schema.
-      const isSchema = (property: ObjectPropertyKind): boolean =>
-        property.type === "Property" && property.value.type === "CallExpression";
-      reportSome(properties, report, (property) => names.has(nameOf(property)) && !isSchema(property));
+      reportSome(properties, report, (property) => names.has(nameOf(property)));
     },
   });
 }

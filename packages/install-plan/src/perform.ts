@@ -118,11 +118,10 @@ async function forgetPlan({ past }: Of<"forgetPlan">, ctx: Context): Promise<voi
 
 /** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */
 async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Context): Promise<void> {
-  const { uid, resourceVersion } = metadata;
+  const { uid } = metadata;
   const status = Object.fromEntries(progressFields.map((field) => [field, null]));
   await ctx.client.patch(installPlan.kind, metadata, {
-    // Of a status the server ignores the uid: another plan that has the name by now is told apart by the version.
-    patch: { kind: "merge", body: { metadata: { uid, resourceVersion }, status } },
+    patch: { kind: "merge", body: { metadata: { uid }, status } },
     subresource: "status",
     isMetadataEnough: true,
   });

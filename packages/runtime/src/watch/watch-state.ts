@@ -78,7 +78,6 @@ function pauseAfterClose(isEarly: boolean): Step["pause"] {
   return isEarly ? "reconnect" : "none";
 }
 
-/** Whether no response came, as when there was no connection or it broke. */
-export function isUnanswered(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   return error instanceof ApiError && error.status === undefined;
 }

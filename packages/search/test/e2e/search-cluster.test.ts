@@ -301,7 +301,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
-    "[search/SC-38] [search/SC-27] a changed password of the administrator works, and renewed certificates are served by every node: no restart, no failed request, and no pod is unready at any moment",
+    "[search/SC-38] [search/SC-27] [faults/40] a changed password of the administrator works, and renewed certificates are served by every node: no restart, no failed request, and no pod is unready at any moment",
     async () => {
       const before = await podUids();
       await using watch = await watchUnready(real.operator, namespace);
@@ -383,7 +383,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
-    "[search/SC-13] [search/SC-19] all pods killed at once, the only manager too: the same cluster comes back with its documents",
+    "[search/SC-13] [search/SC-19] [faults/35] all pods killed at once, the only manager too: the same cluster comes back with its documents",
     async () => {
       for (const { metadata } of await Array.fromAsync(real.client.list(pods, { namespace })))
         await real.client.delete(pods, metadata, { gracePeriodSeconds: 0 });

@@ -177,7 +177,7 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
   );
 
   test(
-    "[search/SC-69] a node is killed while it is emptied: its place stays until every copy is complete elsewhere",
+    "[search/SC-69] [faults/31] a node is killed while it is emptied: its place stays until every copy is complete elsewhere",
     async () => {
       const annotations = { "search.quartermaster.dev/restart.managers": "1" };
       const clusterSettings = { [rate]: "50kb" };

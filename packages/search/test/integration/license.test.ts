@@ -2,6 +2,7 @@ import { elasticsearchCluster } from "@quartermaster/api";
 import { clusterLicense, licenseAssociation, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
 import { controllerReference } from "@quartermaster/runtime";
 import { secrets, statefulSets } from "@quartermaster/runtime/kinds";
+import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -39,13 +40,15 @@ interface Licence {
   readonly uid: string;
   readonly type?: "gold" | "platinum";
   readonly signature?: string;
+  /** Default: in 2030. */
+  readonly expiryMs?: number;
   /** Default: true. */
   readonly isSigned?: boolean;
 }
 
 async function license(
   bench: SearchBench,
-  { name, uid, type = "gold", signature = good, isSigned = true }: Licence,
+  { name, uid, type = "gold", signature = good, isSigned = true, expiryMs = 1_914_278_399_999 }: Licence,
 ): Promise<void> {
   if (isSigned) await sign(bench, name, signature);
   const { client, namespace } = bench;
@@ -59,11 +62,30 @@ async function license(
         uid,
         type,
         issueDate: 1_411_948_800_000,
-        expiryDate: 1_914_278_399_999,
+        expiryDate: expiryMs,
         maxNodes: 10,
         issuedTo: "Example Corp.",
         issuer: "API",
         signatureRef: { name: `${name}-signature` },
+      },
+    },
+    options,
+  );
+}
+
+/** The licensing controller's choice for the cluster. */
+async function choose({ client, namespace }: SearchBench, name: string, uid: string): Promise<void> {
+  await client.apply(
+    licenseAssociation.kind,
+    {
+      apiVersion: "elasticsearch.k8s.elastic.co/v1alpha1",
+      kind: "LicenseAssociation",
+      metadata: { name: "docs-license", namespace },
+      spec: {
+        clusterRef: { name: "docs" },
+        licenseRef: { kind: "ClusterLicense", name, uid },
+        origin: "Controller",
+        pinned: false,
       },
     },
     options,
@@ -155,6 +177,53 @@ describe("the licence of an Elasticsearch cluster", () => {
     expect(puts(bench)).toBe(1);
   });
 
+  test("[faults/43] the license API fails for ten minutes: the status keeps the license that was applied last, one attempt a minute is made, and the next license is applied within a minute after", async () => {
+    await using bench = await setUpSearch();
+    await ready(bench);
+    await license(bench, { name: "docs", uid: "gold-1" });
+    await bench.until("docs", (each) => each.status?.license?.uid === "gold-1", kind);
+    const { faults } = bench.engines.engine("docs");
+    faults.plan({ call: "putLicense", fault: { kind: "throw", code: "unavailable" } });
+    await license(bench, { name: "docs", uid: "gold-2" });
+    await eventually(() => puts(bench) === 2 || undefined);
+    for (let passed = 1; passed <= 10; passed += 1) {
+      bench.clock.advance(60_000);
+      await bench.apply(
+        anElasticsearch("docs", { pools: [aPool("nodes", 1)], annotations: { minute: String(passed) } }),
+      );
+      await eventually(() => puts(bench) > passed + 1 || undefined);
+      const { status } = await bench.get("docs", kind);
+      expect(status?.license).toMatchObject({ uid: "gold-1", state: "Pending" });
+    }
+    expect(puts(bench)).toBeLessThanOrEqual(12);
+    faults.clear();
+    bench.clock.advance(50_000);
+    const recovered = await bench.until("docs", (each) => each.status?.license?.uid === "gold-2", kind);
+    expect(conditionOf(recovered, "LicenseApplied")).toBe("True/AsDeclared");
+  });
+
+  test("[faults/44] a license ends while the operator is away: on its return the best valid one is applied by one call", async () => {
+    await using bench = await setUpSearch();
+    await ready(bench);
+    const day = 86_400_000;
+    await license(bench, { name: "docs", uid: "gold-1", expiryMs: Date.now() + 10 * day });
+    await bench.until("docs", (each) => each.status?.license?.uid === "gold-1", kind);
+    await bench.stop();
+    const before = puts(bench);
+    bench.clock.advance(11 * day);
+    await license(bench, { name: "docs-pool", uid: "pool-1", type: "platinum" });
+    await choose(bench, "docs-pool", "pool-1");
+    await bench.operate();
+    await bench.until("docs", (each) => each.status?.license?.uid === "pool-1" && isReady(each), kind);
+    bench.clock.advance(day);
+    await bench.apply(
+      anElasticsearch("docs", { pools: [aPool("nodes", 1)], general: { networkPolicy: { enable: false } } }),
+    );
+    const found = await bench.until("docs", isReady, kind);
+    expect(found.status?.license).toMatchObject({ uid: "pool-1", state: "Applied" });
+    expect(puts(bench) - before).toBe(1);
+  });
+
   test("a licence that the engine refuses is sent once, and named; a corrected one is sent again", async () => {
     await using bench = await setUpSearch();
     await ready(bench);
@@ -184,24 +253,9 @@ describe("the licence of an Elasticsearch cluster", () => {
 
   test("[licensing/A10][licensing/P14] the controller's choice is applied once its signature is there, and a lower direct one is not", async () => {
     await using bench = await setUpSearch();
-    const { client, namespace } = bench;
     await ready(bench);
     await license(bench, { name: "docs-pool", uid: "pool-1", type: "platinum", isSigned: false });
-    await client.apply(
-      licenseAssociation.kind,
-      {
-        apiVersion: "elasticsearch.k8s.elastic.co/v1alpha1",
-        kind: "LicenseAssociation",
-        metadata: { name: "docs-license", namespace },
-        spec: {
-          clusterRef: { name: "docs" },
-          licenseRef: { kind: "ClusterLicense", name: "docs-pool", uid: "pool-1" },
-          origin: "Controller",
-          pinned: false,
-        },
-      },
-      { fieldManager: "tests", force: true },
-    );
+    await choose(bench, "docs-pool", "pool-1");
     await bench.until(
       "docs",
       (each) => conditionOf(each, "LicenseApplied") === "False/SignatureMissing",

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { defineKind, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
-import { persistentVolumeClaims, statefulSets } from "@quartermaster/runtime/kinds";
+import {
+  type PersistentVolumeClaim,
+  persistentVolumeClaims,
+  pods,
+  statefulSets,
+} from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -276,11 +281,16 @@ describe("volumes", () => {
     };
   }
 
-  async function sizes({ client, namespace }: SearchBench): Promise<readonly string[]> {
+  async function claimsOf({
+    client,
+    namespace,
+  }: SearchBench): Promise<readonly Live<PersistentVolumeClaim>[]> {
     const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
-    return claims
-      .filter(({ metadata }) => metadata.name.startsWith("data-logs-data-"))
-      .map(({ spec }) => spec?.resources?.requests?.["storage"] ?? "");
+    return claims.filter(({ metadata }) => metadata.name.startsWith("data-logs-data-"));
+  }
+
+  async function sizes(bench: SearchBench): Promise<readonly string[]> {
+    return (await claimsOf(bench)).map(({ spec }) => spec?.resources?.requests?.["storage"] ?? "");
   }
 
   test("[search/SC-95] full disks: volumes grow to their limit, and only then a node is added", async () => {
@@ -306,14 +316,21 @@ describe("volumes", () => {
     expect(all).toHaveLength(3);
   });
 
-  test("[search/SC-95] a StorageClass that does not allow it: nodes are added, and it is told", async () => {
+  test("[search/SC-95] [faults/42] a StorageClass that does not allow it: nodes are added, it is told, and no claim or pod is deleted", async () => {
     await using bench = await setUp();
     await using stack = new AsyncDisposableStack();
     stack.use(await withClass(bench, false));
     await bench.until("logs", isReady);
+    const uids = async (): Promise<readonly string[]> =>
+      [...(await claimsOf(bench)), ...(await Array.fromAsync(bench.client.list(pods, bench)))].map(
+        ({ metadata }) => metadata.uid,
+      );
+    const [before, mark] = [await uids(), await bench.cluster.audit.mark()];
     bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
     const done = await bench.until("logs", isAt(3));
     expect(rowOf(done).limitedBy).toContain("ExpansionUnsupported");
+    expect(await uids()).toEqual(expect.arrayContaining([...before]));
+    expect((await bench.writes(mark)).filter(({ verb }) => verb.startsWith("delete"))).toEqual([]);
     expect(await sizes(bench)).toEqual(["1Gi", "1Gi", "1Gi"]);
   });
 });

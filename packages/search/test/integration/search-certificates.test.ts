@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+
 import type { Live } from "@quartermaster/runtime";
 import { pods, secrets } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
@@ -9,11 +11,13 @@ import {
   aPool,
   conditionOf,
   isReady,
+  sayReady,
   type SearchBench,
   setUpSearch,
 } from "../support/search-bench.ts";
 import { TestAuthority } from "../support/test-certificates.ts";
 
+const day = 86_400_000;
 const pools = [aPool("nodes", 3)];
 const names = ["logs-nodes-0", "logs-nodes-1", "logs-nodes-2"];
 
@@ -73,6 +77,34 @@ describe("renewed certificates", () => {
     expect(new Set(servedBy(bench)).size).toBe(2);
     expect(await podUids(bench)).toEqual(uids);
     expect(done.status?.nodePools?.[0]?.outdated).toBe(0);
+  });
+
+  test("[faults/39] a certificate ends while a node is down: it was renewed before, and the node joins with the new one within a minute", async () => {
+    await using bench = await setUpSearch();
+    const late = "logs-nodes-2";
+    await bench.apply(aCluster("logs", { pools }));
+    await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.served !== undefined);
+    const [before, uids] = [servedBy(bench), await podUids(bench)];
+    const { validTo } = new X509Certificate(before[0] ?? "");
+    bench.engines.down.add(late);
+    await sayReady(bench, [late], false);
+    await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/MemberMissing");
+    // Into its last days, when it is renewed, and then beyond its end.
+    const leftMs = Date.parse(validTo) - Date.now();
+    bench.clock.advance(leftMs - 5 * day);
+    const isRenewed = (name: string): boolean =>
+      !before.includes(bench.engines.engine("logs").node(name).served?.certificatePem);
+    await eventually(() => names.slice(0, 2).every(isRenewed) || undefined);
+    bench.clock.advance(6 * day);
+    await bench.reconcile("logs");
+    bench.engines.down.delete(late);
+    await sayReady(bench, [late], true);
+    await bench.until(
+      "logs",
+      (found) => isReady(found) && found.status?.certificates?.staleNodes === undefined,
+    );
+    expect(servedBy(bench).filter((pem) => before.includes(pem))).toEqual([]);
+    expect(await podUids(bench)).toEqual(uids);
   });
 
   test("a node that refuses, or does not say what it serves, is not taken for done", async () => {

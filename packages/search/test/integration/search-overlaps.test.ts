@@ -14,6 +14,7 @@ import {
 } from "../support/search-bench.ts";
 
 const orders = { name: "orders", shards: 4, replicas: 1, documents: 100 } as const;
+const exclude = "cluster.routing.allocation.exclude._name";
 const minute = 60_000;
 
 function logs(data: number, clauses?: string): object {
@@ -82,13 +83,23 @@ async function shrinkWhileDown(bench: SearchBench, { disruptions }: WatchedOpera
   await bench.reconcile("logs", 5);
   expect((await client.get(statefulSets, { namespace, name: "logs-data" })).spec.replicas).toBe(3);
   expect(since().filter(({ by }) => by === "shrink")).toEqual([]);
+  // The reverse: another configuration while that node is emptied.
+  const engine = engines.engine("logs");
+  engine.holdsShards.add("logs-data-2");
   engines.down.clear();
+  await eventually(() => engine.settings().persistent[exclude] === "logs-data-2" || undefined);
+  const restarted = since().length;
+  await bench.apply(logs(2, "4000"));
+  await bench.until("logs", (found) => found.status?.observedGeneration === found.metadata.generation);
+  await bench.reconcile("logs", 5);
+  expect(since()).toHaveLength(restarted);
+  engine.holdsShards.clear();
   await untilDone(bench, 3);
   expect(since().filter(({ by }) => by === "shrink")).toMatchObject([{ nodes: ["logs-data-2"] }]);
 }
 
 describe("several things at once", () => {
-  test("[search/SC-52] [search/SC-46] [search/SC-47] a rescheduled pod is waited for, a smaller pool and another configuration in one edit take one node at a time, and nothing shrinks while a restarted pod is down", async () => {
+  test("[search/SC-52] [search/SC-46] [search/SC-47] [faults/34] a rescheduled pod is waited for, a smaller pool and another configuration in one edit take one node at a time, nothing shrinks while a restarted pod is down, and nothing restarts while a node is emptied", async () => {
     await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
     await using operator = await operateWatched(bench);
     const { disruptions } = operator;

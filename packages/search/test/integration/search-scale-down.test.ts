@@ -86,7 +86,7 @@ describe("fewer nodes", () => {
     expect(done.status?.operation).toBeUndefined();
   });
 
-  test("[search/SC-61] [search/SC-65] while the shard table is wrong or not to be had no place is taken away; declared again, the node stays and takes part", async () => {
+  test("[search/SC-61] [search/SC-65] [faults/32] while the shard table is wrong or not to be had no place is taken away; declared again, the node stays and takes part", async () => {
     await using bench = await setUpSearch();
     const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });
     await bench.apply(sized(3));
@@ -203,7 +203,7 @@ describe("fewer nodes", () => {
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
   });
 
-  test("[search/SC-69] a node that is killed in mid-drain keeps its place until every copy is complete elsewhere", async () => {
+  test("[search/SC-69] [faults/31] a node that is killed in mid-drain keeps its place until every copy is complete elsewhere", async () => {
     await using bench = await setUpSearch();
     const managers = aPool("managers", 1, { roles: ["cluster_manager"] });
     const sized = (replicas: number): object =>

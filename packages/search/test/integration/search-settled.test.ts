@@ -165,7 +165,7 @@ describe("a cluster that is as declared", () => {
     expect(bench.engines.engine("logs").uuids).toHaveLength(1);
   });
 
-  test("[search/SC-113] the operator is cut off in mid-drain: Unreachable within 30 s, nothing is destroyed in ten minutes, and it goes on after", async () => {
+  test("[search/SC-113] [faults/10] the operator is cut off in mid-drain: Unreachable within 30 s, nothing is destroyed in ten minutes, and it goes on after", async () => {
     await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
     await using operator = await operateWatched(bench);
     const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });
