@@ -157,6 +157,17 @@ describe("a signature", () => {
     });
   });
 
+  test.each([
+    { version: -1, isRead: false },
+    { version: 0, isRead: false },
+    { version: 1, isRead: true },
+    { version: 99, isRead: true },
+    { version: 100, isRead: false },
+  ])("of version $version is read: $isRead", ({ version, isRead }) => {
+    const envelope = readSignatureEnvelope(envelopeText(version, Buffer.alloc(256, 1)));
+    expect(envelope?.version).toBe(isRead ? version : undefined);
+  });
+
   const whole = Buffer.from(envelopeText(4, Buffer.alloc(256, 1)), "base64");
   const changed = (at: number, value: number): string =>
     Buffer.concat([whole.subarray(0, at), int32(value), whole.subarray(at + 4)]).toString("base64");
