@@ -5,6 +5,7 @@ import { noEmptyCatch } from "./rules/no-empty-catch.ts";
 import { ownName } from "./rules/own-name.ts";
 import { plainModules } from "./rules/plain-modules.ts";
 import { systemAccess } from "./rules/system-access.ts";
+import { unitNames } from "./rules/unit-names.ts";
 
 // oxlint-disable-next-line import/no-default-export -- oxlint takes a plugin from the default export only
 export default {
@@ -17,5 +18,6 @@ export default {
     "own-name": ownName,
     "plain-modules": plainModules,
     "system-access": systemAccess,
+    "unit-names": unitNames,
   },
 };

@@ -32,8 +32,11 @@ export class ImportGraph {
   }
 
   #read(file: string): void {
-    const { module } = parseSync(file, readFileSync(join(this.#root, file), "utf8"));
+    const text = readFileSync(join(this.#root, file), "utf8");
+    const { module } = parseSync(file, text);
     const requests = [
+      // A literal, in its quotes: what is seldom needed is imported when it is.
+      ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
       ...module.staticImports
         .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
         .map(({ moduleRequest }) => moduleRequest.value),

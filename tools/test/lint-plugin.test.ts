@@ -195,6 +195,42 @@ const cases = [
     text: `/** One. */\nexport const b = 1;\n`,
     want: ["qm(own-name)"],
   },
+  {
+    name: "seconds that are added to milliseconds",
+    file: source,
+    text: "const later = (startMs: number, timeoutSeconds: number): number => startMs + timeoutSeconds;\nlater(1, 1);\n",
+    want: ["qm(unit-names)"],
+  },
+  {
+    name: "seconds that are compared with milliseconds",
+    file: source,
+    text: "const isLate = (elapsedMs: number, timeoutSeconds: number): boolean => elapsedMs > timeoutSeconds;\nisLate(1, 1);\n",
+    want: ["qm(unit-names)"],
+  },
+  {
+    name: "seconds under a name of milliseconds",
+    file: source,
+    text: "const renamed = (timeoutSeconds: number): object => ({ timeoutMs: timeoutSeconds });\nrenamed(1);\n",
+    want: ["qm(unit-names)"],
+  },
+  {
+    name: "seconds that are converted",
+    file: source,
+    text: "const renamed = (timeoutSeconds: number): object => ({ timeoutMs: timeoutSeconds * 1_000 });\nrenamed(1);\n",
+    want: [],
+  },
+  {
+    name: "a length of time in no unit",
+    file: source,
+    text: "const retryDelay = 5;\nString(retryDelay);\n",
+    want: ["qm(unit-names)"],
+  },
+  {
+    name: "a field that is a length of time in no unit",
+    file: source,
+    text: "interface A {\n  readonly gracePeriod: string;\n  readonly timeout: number;\n}\nlet a: A | undefined;\n",
+    want: ["qm(unit-names)"],
+  },
 ];
 
 /** All fixtures are linted in one run: starting oxlint takes half a second. */

@@ -9,7 +9,7 @@ const main = join(import.meta.dirname, "../../src/main.ts");
 const pack = ["pack", "-", "--name", "shop"];
 
 /** A node process starts slowly on a busy machine. */
-const timeout = 30_000;
+const timeoutMs = 30_000;
 
 /** The plan of these is more than a pipe holds. */
 const manyObjects = Array.from(
@@ -17,7 +17,7 @@ const manyObjects = Array.from(
   (_, index) => `---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: c${index} }\n`,
 ).join("");
 
-test("a reader that goes away ends the program without a word", { timeout }, async () => {
+test("a reader that goes away ends the program without a word", { timeout: timeoutMs }, async () => {
   const child = spawn(process.execPath, [main, ...pack], { stdio: ["pipe", "pipe", "pipe"] });
   const err = text(child.stderr);
   child.stdout.once("data", () => child.stdout.destroy());
@@ -26,14 +26,18 @@ test("a reader that goes away ends the program without a word", { timeout }, asy
   expect({ code, err: await err }).toEqual({ code: 141, err: "" });
 });
 
-test("one Ctrl-C ends a program that waits for its input, without a word", { timeout }, async () => {
-  const child = spawn(process.execPath, [main, ...pack], { stdio: ["pipe", "pipe", "pipe"] });
-  const err = text(child.stderr);
-  // More than a pipe holds: what was written is read only once the program waits for input.
-  await new Promise((resolve) => {
-    child.stdin.write("#".repeat(4_000_000), resolve);
-  });
-  child.kill("SIGINT");
-  const [code] = (await once(child, "close")) as [number];
-  expect({ code, err: await err }).toEqual({ code: 130, err: "" });
-});
+test(
+  "one Ctrl-C ends a program that waits for its input, without a word",
+  { timeout: timeoutMs },
+  async () => {
+    const child = spawn(process.execPath, [main, ...pack], { stdio: ["pipe", "pipe", "pipe"] });
+    const err = text(child.stderr);
+    // More than a pipe holds: what was written is read only once the program waits for input.
+    await new Promise((resolve) => {
+      child.stdin.write("#".repeat(4_000_000), resolve);
+    });
+    child.kill("SIGINT");
+    const [code] = (await once(child, "close")) as [number];
+    expect({ code, err: await err }).toEqual({ code: 130, err: "" });
+  },
+);
