@@ -1,8 +1,9 @@
 import { realSystem } from "@quartermaster/runtime";
 import { type EngineClient, type EngineTarget, restEngine } from "@quartermaster/search";
 import { hatchCanary } from "@quartermaster/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
+import type { LicenseAnswer } from "../../../src/engine/engine-facts.ts";
 import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
 import { codeOf } from "../../support/opensearch-contract.ts";
 import { TestAuthority } from "../../support/test-certificates.ts";
@@ -121,6 +122,34 @@ test("[licensing/T2] a trial that is not to be had is not asked for", async () =
   const answer = await withClient(engine, async (client) => await client.startTrial({ acknowledge: true }));
   expect(answer).toEqual({ outcome: "refused", messages: ["Trial was already activated."] });
   expect(engine.asked).toEqual(["GET /_license/trial_status", "GET /_license"]);
+});
+
+describe.each(["trial", "basic"] as const)("an engine that is to start its %s license", (type) => {
+  const start = async (client: EngineClient): Promise<LicenseAnswer> =>
+    type === "trial"
+      ? await client.startTrial({ acknowledge: true })
+      : await client.startBasic({ acknowledge: true });
+
+  test.each([
+    { name: "that it did", body: { acknowledged: true, [`${type}_was_started`]: true }, want: "applied" },
+    {
+      name: "that it did not, although it was acknowledged",
+      body: { acknowledged: true, [`${type}_was_started`]: false, error_message: "No." },
+      want: "refused",
+    },
+    {
+      name: "that it waits to be acknowledged",
+      body: { acknowledged: false, [`${type}_was_started`]: false },
+      want: "acknowledgeRequired",
+    },
+  ])("reports $name", async ({ body, want }) => {
+    await using engine = await startHostileEngine();
+    engine.answer = byPath({
+      "GET /_license/trial_status": json({ eligible_to_start_trial: true }),
+      [`POST /_license/start_${type}`]: json(body),
+    });
+    expect((await withClient(engine, start)).outcome).toBe(want);
+  });
 });
 
 test("[licensing/B3] 403 to start_basic under basic means that it is so already", async () => {
