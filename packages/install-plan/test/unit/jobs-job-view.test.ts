@@ -151,3 +151,60 @@ const pastDeadline: Job = {
   ...aLiveJob(),
   status: { conditions: [{ type: "Failed", status: "True", reason: "DeadlineExceeded" }] },
 };
+
+describe("a Job that has ended and is not kept", () => {
+  const view = (attempt: number) => ({
+    stage: "s",
+    stageIndex: 0,
+    spec: { name: "migrate", keep: "Never" },
+    attempt,
+    planAttempt: 1,
+    tries: attempt,
+    jobName: `migrate-${attempt}`,
+    state: "Failed" as const,
+    live: aLiveJob("Failed"),
+    triesLeft: 0,
+  });
+  const remembered = { ...record, attempt: 2, planAttempt: 1, tries: 2, state: "Failed" as const };
+
+  test.each([
+    { name: "goes once its end is in the status", records: [remembered], goes: true },
+    { name: "stays while nothing of it is", records: [], goes: false },
+    {
+      name: "stays while it is there as running",
+      records: [{ ...remembered, state: "Running" as const }],
+      goes: false,
+    },
+    { name: "stays while only an earlier try is", records: [{ ...remembered, attempt: 1 }], goes: false },
+    {
+      name: "stays while only that of another stage is",
+      records: [{ ...remembered, stage: "t" }],
+      goes: false,
+    },
+    {
+      name: "stays while only another of the stage is",
+      records: [{ ...remembered, name: "seed" }],
+      goes: false,
+    },
+  ])("$name: otherwise a crash in between would run it again", ({ records, goes }) => {
+    const plan = aPlan("p", { status: { startedAt: at, jobs: records } });
+    const { actions, isMoreToCome } = endedJobs({ ...aSeen(plan), jobs: [view(2)] } as never);
+    expect({ goes: actions.length === 1, isMoreToCome }).toEqual({ goes, isMoreToCome: !goes });
+  });
+
+  test.each([1, 2, 3, 4])("keeps the times of its own try, of %i", (count) => {
+    const startOf = (attempt: number): string => `2026-01-01T00:00:0${attempt}Z`;
+    const records = Array.from({ length: count }, (_, index) => ({
+      ...remembered,
+      attempt: index + 1,
+      startedAt: startOf(index + 1),
+      finishedAt: startOf(index + 1),
+    }));
+    const times = records.map(({ attempt }) => jobRecord(view(attempt) as never, records, new Date(0)));
+    expect(times.map(({ startedAt, finishedAt }) => [startedAt, finishedAt])).toEqual(
+      records.map(({ startedAt, finishedAt }) => [startedAt, finishedAt]),
+    );
+    const next = jobRecord(view(count + 1) as never, records, new Date(0));
+    expect([next.startedAt, next.finishedAt]).toEqual(["1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"]);
+  });
+});

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { ownerLabelsFor, planId } from "../../src/ownership/owner-labels.ts";
+import { ownerLabelsFor, planId, planIdOn, releasePatch } from "../../src/ownership/owner-labels.ts";
 import { ownershipOf } from "../../src/ownership/ownership.ts";
 import { aPlan } from "../support/plans.ts";
 
@@ -165,6 +165,59 @@ describe("whose an object is, in words that the plan's author may read", () => {
     expect(ownershipOf(live, context)).toEqual({
       kind: "ownedByOther",
       owner: "a plan in another namespace",
+    });
+  });
+});
+
+describe("what proves that owner labels are ours", () => {
+  const ownLabels = marked("p", []).metadata.labels ?? {};
+
+  test.each([
+    { name: "an apply of ours", managers: [applied], isOurs: true },
+    {
+      name: "a Job that we created",
+      managers: [entry("quartermaster-job", "Update", labelPath)],
+      isOurs: true,
+    },
+    {
+      name: "an apply of ours to the status alone",
+      managers: [{ ...applied, subresource: "status" }],
+      isOurs: false,
+    },
+    {
+      name: "an update under our name",
+      managers: [entry("quartermaster", "Update", labelPath)],
+      isOurs: false,
+    },
+    { name: "an apply of another client", managers: [entry("kubectl", "Apply", labelPath)], isOurs: false },
+    {
+      name: "an apply of ours to other fields",
+      managers: [entry("quartermaster", "Apply", dataPath)],
+      isOurs: false,
+    },
+    {
+      name: "an apply of ours beside those of others",
+      managers: [entry("kubectl", "Apply", labelPath), entry("helm", "Update", dataPath), applied],
+      isOurs: true,
+    },
+  ])("$name: $isOurs", ({ managers, isOurs }) => {
+    expect(planIdOn(marked("p", managers)) === planId(aPlan("p").metadata)).toBe(isOurs);
+  });
+
+  test.each([0, 1, 2, 3])("giving an object up leaves the claims of %i others and none of ours", (count) => {
+    const others = ["kubectl", "helm", "flux"].slice(0, count).map((name) => entry(name, "Apply", dataPath));
+    const live = marked("p", [...others, applied], { uid: "u", resourceVersion: "7" });
+    expect(releasePatch(live)).toEqual({
+      metadata: {
+        uid: "u",
+        resourceVersion: "7",
+        labels: Object.fromEntries(
+          Object.keys({ ...ownLabels, "install.quartermaster.dev/plan": "" }).map((key) => [key, null]),
+        ),
+        annotations: { "install.quartermaster.dev/object": null },
+        // One empty entry clears the list; an empty list would leave our claim.
+        managedFields: count === 0 ? [{}] : others,
+      },
     });
   });
 });

@@ -9,6 +9,8 @@ import {
 import { expect, test } from "vitest";
 
 import { protectionOf } from "../../src/inventory/protection.ts";
+import { labelledObject } from "../support/labelled-object.ts";
+import { aPlan } from "../support/plans.ts";
 
 type Holder = Parameters<typeof protectionOf>[0];
 
@@ -86,6 +88,25 @@ test("a kind that cannot be asked about is a doubt, and a doubt does not delete"
   const { ctx, discovery } = aCluster({ Widget: away });
   await expect(protectionOf(holder, ctx, discovery)).rejects.toBe(away);
 });
+
+test.each([1, 2, 3, 4])(
+  "of the plan's own %i objects one that stays behind protects the namespace, as those of others do",
+  async (count) => {
+    const plan = aPlan("plan");
+    const own = ["a", "b", "c", "d"].slice(0, count).map((name) => {
+      const identity = { apiVersion: "example.com/v1", kind: "Widget", namespace: "shop", name };
+      const object = labelledObject(plan, identity);
+      return { ...object, metadata: { ...object.metadata, uid: `uid-${name}` } };
+    });
+    const { ctx, discovery } = aCluster({ Widget: own });
+    const ours = { ...holder, plan } as Holder;
+    expect(await protectionOf(ours, ctx, discovery)).toBeUndefined();
+    for (const { metadata } of own)
+      expect(await protectionOf({ ...ours, staying: new Set([metadata.uid]) }, ctx, discovery)).toContain(
+        `Widget ${metadata.name}`,
+      );
+  },
+);
 
 const refused = new ApiError("review: 403", { class: "forbidden", status: 403, mayHaveActed: false });
 
