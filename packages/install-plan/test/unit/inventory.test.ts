@@ -34,7 +34,7 @@ describe("objects whose manifests are gone", () => {
     const object = namespace === undefined ? { name: "c" } : { name: "c", namespace };
     const plan = aPlan("p", { spec: { scope, stages: [{ name: "s", resources: [lost(object)] }] } });
     expect(
-      inventoryOf(plan, nothing as never, new Map() as never).map(({ identity }) => identity.name),
+      inventoryOf(plan, nothing, new Map()).map(({ identity }) => identity.name),
     ).toEqual(isIn ? ["c"] : []);
   });
 
@@ -44,7 +44,7 @@ describe("objects whose manifests are gone", () => {
       { name: "first", resources: names.slice(0, 2).map((name) => lost({ name })) },
       { name: "second", resources: names.slice(2).map((name) => lost({ name })) },
     ];
-    const entries = inventoryOf(aPlan("p", { spec: { stages } }), nothing as never, new Map() as never);
+    const entries = inventoryOf(aPlan("p", { spec: { stages } }), nothing, new Map());
     expect(entries.map(({ identity }) => identity.name)).toEqual(names);
     expect(new Set(entries.map(({ key }) => key)).size).toBe(count);
     expect(entries.map(({ key, identity }) => key === identityKey(identity))).toEqual(names.map(() => true));

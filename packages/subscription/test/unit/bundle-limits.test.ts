@@ -98,6 +98,33 @@ describe("always-inject bundles of a namespace", () => {
     ]);
   });
 
+  test("one beyond the limits of its namespace is not injected, and those of other namespaces do not count", () => {
+    const old = [0, 1, 2, 3].map((number) =>
+      aBundle({ name: `old${number}`, secrets: numbered(64, `s${number}-`), isLabelled: true }),
+    );
+    const late = aBundle({
+      name: "late",
+      created: "2026-01-02T00:00:00Z",
+      secrets: ["x"],
+      isLabelled: true,
+    });
+    const elsewhere = { ...late, metadata: { ...late.metadata, namespace: "other", uid: "other-late" } };
+    const all = [...old, late, elsewhere];
+    const byPlace = {
+      list: () => all,
+      listBy: (_index: unknown, namespace: string) =>
+        all.filter(({ metadata }) => metadata.namespace === namespace),
+    } as unknown as ReadStore<Bundle>;
+    const peers = new AlwaysInjectPeers<Bundle>({ referencesOf });
+    const [first = late] = old;
+    expect(peers.of(first, byPlace).map(({ name }) => name)).toEqual(
+      old.map(({ metadata }) => metadata.name),
+    );
+    expect([peers.isBeyondLimits(late, byPlace), peers.of(late, byPlace)]).toEqual([true, []]);
+    expect(peers.isBeyondLimits(elsewhere, byPlace)).toBe(false);
+    expect(peers.of(elsewhere, byPlace).map(({ name }) => name)).toEqual(["late"]);
+  });
+
   test("[security/124] a change concerns 33 of them: those that are injected, and the next one", () => {
     const peers = new AlwaysInjectPeers<Bundle>({ referencesOf });
     const first = peers.of(at(0), store);

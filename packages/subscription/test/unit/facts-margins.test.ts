@@ -59,11 +59,19 @@ describe("what is known of a Secret while the cache is warm", () => {
     { name: "a watch that speaks is believed", state: "watching", silentMs: 89_999, want: ["watched"] },
     { name: "a watch that is silent for 90 s is not", state: "watching", silentMs: 90_000, want: ["new"] },
     { name: "a watch that is being opened again is not", state: "listing", silentMs: 0, want: ["new"] },
-  ])("$name", async ({ state, silentMs, want }) => {
+    {
+      name: "a watch that has shown nothing yet is not, and what was just read counts",
+      state: "watching",
+      silentMs: 0,
+      isSynced: false,
+      want: ["old"],
+    },
+  ])("$name", async ({ state, silentMs, isSynced = true, want }) => {
     const clock = aClock();
     const api = new RecordedApi([aSecret("old")]);
     const found = { metadata: { name: "s", namespace: "app" }, keyNames: ["watched"] };
-    const handle = { store: { isSynced: true, get: () => found }, state, silentMs } as unknown as WatchHandle;
+    const store = { isSynced, get: () => (isSynced ? found : undefined) };
+    const handle = { store, state, silentMs } as unknown as WatchHandle;
     const index = new KeyIndex({ client: api.client, system: clock, watch: () => handle });
     await index.keysOf(identity);
     await index.keysOf(identity);
