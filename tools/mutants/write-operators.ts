@@ -69,7 +69,10 @@ const wakeUps: ReadonlySet<string> = new Set([
 function dropProperties(names: ReadonlySet<string>): Operator {
   return (_text, report) => ({
     ObjectExpression({ properties }) {
-      reportSome(properties, report, (property) => names.has(nameOf(property)));
+      // A call makes a field of a schema.
+      const isSchema = (property: ObjectPropertyKind): boolean =>
+        property.type === "Property" && property.value.type === "CallExpression";
+      reportSome(properties, report, (property) => names.has(nameOf(property)) && !isSchema(property));
     },
   });
 }

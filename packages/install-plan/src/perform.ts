@@ -118,10 +118,11 @@ async function forgetPlan({ past }: Of<"forgetPlan">, ctx: Context): Promise<voi
 
 /** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */
 async function dropProgress({ plan: { metadata } }: Of<"dropProgress">, ctx: Context): Promise<void> {
-  const { uid } = metadata;
+  const { uid, resourceVersion } = metadata;
   const status = Object.fromEntries(progressFields.map((field) => [field, null]));
   await ctx.client.patch(installPlan.kind, metadata, {
-    patch: { kind: "merge", body: { metadata: { uid }, status } },
+    // Of a status the server ignores the uid: another plan that has the name by now is told apart by the version.
+    patch: { kind: "merge", body: { metadata: { uid, resourceVersion }, status } },
     subresource: "status",
     isMetadataEnough: true,
   });

@@ -13,11 +13,11 @@ const stages = [{ name: "s", resources: [{ manifestRef: { name: "rm", sha256, ob
 
 function manifest(
   owner: string | undefined,
-  { creationTimestamp = "2026-01-01T00:00:00Z", digest = sha256 } = {},
+  { creationTimestamp = "2026-01-01T00:00:00Z", digest = sha256, name = "rm" } = {},
 ): ResourceManifest {
   const ownerReferences =
     owner === undefined ? [] : [{ apiVersion: "v1", kind: "InstallPlan", name: "p", uid: owner }];
-  const metadata = { name: "rm", creationTimestamp, ownerReferences };
+  const metadata = { name, creationTimestamp, ownerReferences };
   return { metadata, spec: { sha256: digest } } as unknown as ResourceManifest;
 }
 
@@ -48,5 +48,25 @@ test.each([
   ({ manifests, want, metadata = deleted, status = { startedAt } }) => {
     const plan = aPlan("p", { status, spec: { stages } });
     expect(wasOrphaned({ ...plan, metadata: { ...plan.metadata, ...metadata } }, manifests)).toBe(want);
+  },
+);
+
+test.each([1, 2, 3, 4])(
+  "of %i manifests in two stages it is enough that any one still has its owner",
+  (count) => {
+    const names = ["a", "b", "c", "d"].slice(0, count);
+    const resourcesOf = (which: readonly string[]): object[] =>
+      which.map((name) => ({ manifestRef: { name, sha256, object } }));
+    const spec = {
+      stages: [
+        { name: "first", resources: resourcesOf(names.slice(0, 2)) },
+        { name: "second", resources: resourcesOf(names.slice(2)) },
+      ],
+    };
+    const plan = aPlan("p", { status: { startedAt }, spec, metadata: deleted });
+    const lost = names.map((name) => manifest(undefined, { name }));
+    expect(wasOrphaned(plan, lost)).toBe(true);
+    for (const [at, name] of names.entries())
+      expect(wasOrphaned(plan, lost.with(at, manifest(uid, { name }))), name).toBe(false);
   },
 );

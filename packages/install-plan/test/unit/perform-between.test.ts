@@ -243,8 +243,6 @@ describe("every write of a plan names the object that it means", () => {
   const names: Readonly<Record<string, readonly string[]>> = {
     // Every version is of one object only.
     claimManifest: ["resourceVersion"],
-    // What is dropped was never true, whatever else has changed.
-    dropProgress: ["uid"],
   };
   test.each(rows)("$name", async (row) => {
     const bench = aPerformBench([row.object]);

@@ -40,7 +40,7 @@ export class StatusWriter<O extends KubeObject> {
       const wanted = statusFor({ ...wish, object: current });
       if (this.#isCurrent(current, wanted)) return false;
       try {
-        await this.#apply(client, current, wanted);
+        await this.#apply(client, current, { wanted, isLast: attempt === tries });
         return true;
       } catch (error) {
         const errorClass = classify(error);
@@ -66,11 +66,23 @@ export class StatusWriter<O extends KubeObject> {
     );
   }
 
-  async #apply(client: Client, object: Live<O>, wanted: object): Promise<void> {
-    const { uid } = object.metadata;
+  /**
+   * With the resourceVersion, so that the server refuses to write to another object that has taken over the name: of a status it ignores the uid. The
+   * last attempt goes without, on an object that was read right before: one that changes all the time gets its status too.
+   */
+  async #apply(
+    client: Client,
+    object: Live<O>,
+    { wanted, isLast }: { readonly wanted: object; readonly isLast: boolean },
+  ): Promise<void> {
+    const { uid, resourceVersion } = object.metadata;
     const { name, namespace }: ObjectMeta = object.metadata;
-    // With the uid the server refuses to write to another object that has taken over the name.
-    const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
+    const metadata = {
+      name,
+      uid,
+      ...(isLast ? {} : { resourceVersion }),
+      ...(namespace === undefined ? {} : { namespace }),
+    };
     const body = { apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, metadata, status: wanted };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a kind's status is the domain's; it gave the content
     const applied = await client.apply(this.#kind, body as unknown as Applied<O>, {

@@ -15,7 +15,7 @@ import {
 import { IdleGuard } from "./idle-guard.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import type { WatchObserver, WatchSink, WatchSource } from "./watch-source.ts";
-import { type Ending, endingOf, nextStep, type Step, type WatchState } from "./watch-state.ts";
+import { type Ending, endingOf, isUnanswered, nextStep, type Step, type WatchState } from "./watch-state.ts";
 
 /** What a reflector is made of. */
 export interface ReflectorOptions {
@@ -50,6 +50,8 @@ export class Reflector {
   #acceptsOlder = false;
   /** The last list expired between two pages: where that always happens, pages would never come to their end. */
   #hasExpired = false;
+  /** The connection broke, so the server may be another one than before, with an older history. */
+  #isInDoubt = false;
   #wake: (() => void) | undefined;
   #heardMs: number;
 
@@ -130,6 +132,7 @@ export class Reflector {
     try {
       const timeoutSeconds = 300 + Math.floor(system.random() * 301);
       const resourceVersion = isListing ? undefined : this.#version;
+      if (!isListing) await this.#confirmVersion(guard.signal);
       const body = await source.open({ resourceVersion, timeoutSeconds, signal: guard.signal });
       return await this.#read(body, guard);
     } catch (error) {
@@ -137,6 +140,18 @@ export class Reflector {
       // The same variable is "watching" by now when the initial events were complete.
       return { kind: this.#state === "listing" ? "watchListRefused" : "idle" };
     }
+  }
+
+  /** After a break: a watch from a version that the server has not reached would be silent and say nothing of it. */
+  async #confirmVersion(signal: AbortSignal): Promise<void> {
+    if (!this.#isInDoubt) return;
+    try {
+      await this.#options.source.confirmVersion?.(this.#version, signal);
+    } catch (error) {
+      if (isUnanswered(error) || endingOf(error, this.#state).kind === "versionTooLarge") throw error;
+      // Another answer says nothing about the version; what is wrong will be shown by the watch.
+    }
+    this.#isInDoubt = false;
   }
 
   /** A stream that brought something shows a server in health: the next break counts as the first. */
@@ -203,6 +218,7 @@ export class Reflector {
     this.#version = version;
     this.#acceptsOlder = false;
     this.#hasExpired = false;
+    this.#isInDoubt = false;
     this.#options.sink.endReplace(version);
     this.#enter({ state: "watching", pause: "none" }, { kind: "listed" });
   }
@@ -211,6 +227,7 @@ export class Reflector {
   #note(ending: Ending): void {
     this.#count(ending);
     if (ending.kind === "watchListRefused") this.#pagesOnly = true;
+    if (ending.kind === "failed") this.#isInDoubt = true;
     if (ending.kind === "versionTooLarge") this.#acceptsOlder = true;
     if (ending.kind === "notServed") this.#options.sink.clear();
   }

@@ -1,7 +1,8 @@
 import { listAll, listRequest, pageOf } from "../client/list-all.ts";
-import { collectionPath, metadataOnly, withQuery } from "../client/requests.ts";
+import { collectionPath, metadataOnly, requests, withQuery } from "../client/requests.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
+import type { ApiRequest } from "../transport/api-request.ts";
 import type { Transport } from "../transport/transport.ts";
 
 /** Which objects are watched, and how much of each. */
@@ -37,6 +38,11 @@ export interface WatchSource {
   open(query: StreamQuery): Promise<AsyncIterable<Uint8Array>>;
   /** In pages, or in one piece: costly, but it cannot expire between two pages. */
   list(signal: AbortSignal, how?: { readonly isWhole?: boolean }): Listing;
+  /**
+   * Throws `ResourceVersionTooLarge` where the server's history does not reach that version, as after etcd was restored from a backup. A watch
+   * from such a version is no error: it stays silent until the history has caught up.
+   */
+  confirmVersion?(resourceVersion: string, signal: AbortSignal): Promise<void>;
 }
 
 /** The API server as a source. */
@@ -53,8 +59,30 @@ export function transportSource(transport: Transport, target: WatchTarget): Watc
       return stream.body;
     },
     list: (signal, { isWhole = false } = {}) => listFrom(transport, target, { signal, isWhole }),
+    confirmVersion: async (resourceVersion, signal) => {
+      await transport.send(smallestRead(target, { resourceVersion, signal, timeoutMs: confirmationMs }));
+    },
   };
 }
+
+/** A server waits three seconds for a version that it does not have. */
+const confirmationMs = 10_000;
+
+/** One object at most. Who watches an object by its name may get it, and perhaps not list it. */
+function smallestRead(
+  { kind, namespace, labelSelector, fieldSelector = noObject }: WatchTarget,
+  options: { readonly resourceVersion: string; readonly signal: AbortSignal; readonly timeoutMs: number },
+): ApiRequest {
+  const place = namespace === undefined ? {} : { namespace };
+  const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector) ?? [];
+  if (name !== undefined && fieldSelector !== noObject)
+    return requests.get(kind, { name, ...place }, { ...options, isMetadataOnly: true });
+  const selectors = { fieldSelector, ...(labelSelector === undefined ? {} : { labelSelector }) };
+  return listRequest(kind, { ...options, ...place, ...selectors, isMetadataOnly: true });
+}
+
+/** Matches nothing: no name begins with a hyphen. */
+const noObject = "metadata.name=-";
 
 function streamPath({ kind, namespace, ...selectors }: WatchTarget, query: StreamQuery): string {
   const { resourceVersion, timeoutSeconds } = query;

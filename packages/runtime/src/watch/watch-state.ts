@@ -78,6 +78,7 @@ function pauseAfterClose(isEarly: boolean): Step["pause"] {
   return isEarly ? "reconnect" : "none";
 }
 
-function isUnanswered(error: unknown): boolean {
+/** Whether no response came, as when there was no connection or it broke. */
+export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiError && error.status === undefined;
 }

@@ -167,7 +167,7 @@ describe("reading and writing", () => {
     expect(Number(later.resourceVersion)).toBeGreaterThanOrEqual(Number(page.resourceVersion));
   });
 
-  test("three ways of being too large are one class", async () => {
+  test("[faults/E10] three ways of being too large are one class", async () => {
     const of = (sizeBytes: number): ConfigMap => aConfigMap({ data: { a: "x".repeat(sizeBytes) } });
     const { kind, apiVersion } = await makeTestKind(connected);
     const thing = (sizeBytes: number) =>

@@ -9,7 +9,7 @@ import { aWidget, serveWidgets } from "../support/widgets.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
 
 describe("informers of kinds that come and go", () => {
-  test("[runtime/RT-12] stay pending, sync when the definition comes, and do so again after it was deleted", async () => {
+  test("[runtime/RT-12] [faults/E8] stay pending, sync when the definition comes, and do so again after it was deleted", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     const { client, namespace, widgets, transport } = bench;
     const restarts: string[] = [];

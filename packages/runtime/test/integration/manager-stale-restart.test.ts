@@ -19,7 +19,7 @@ async function cached({ client }: Connected): Promise<string> {
   return JSON.stringify(await client.raw({ method: "GET", path }));
 }
 
-test("S1 a manager restarted against a server that is behind does nothing until that server has caught up", async () => {
+test("[faults/S1] a manager restarted against a server that is behind does nothing until that server has caught up", async () => {
   await using cluster = await startLocalCluster({ staleApiServer: true });
   if (cluster.stale === undefined) throw new Error("the second API server is missing");
   const { relay, apiServer: behind } = cluster.stale;

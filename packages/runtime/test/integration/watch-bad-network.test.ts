@@ -5,6 +5,7 @@ import { InformerPool } from "../../src/informers/informer-pool.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
+import { hurriedSystem } from "../support/hurried-system.ts";
 import { configMaps } from "../support/kinds.ts";
 import { noteConfigMaps, picture } from "../support/noted-events.ts";
 import { setUpWorkbench } from "../support/workbench.ts";
@@ -41,16 +42,16 @@ describe("informers on a bad network", () => {
     expect(proxy.connections).toBeGreaterThanOrEqual(12);
   });
 
-  test("[runtime/RT-04] a silent connection is found by the idle timer and replaced without a relist", async () => {
+  test("[runtime/RT-04] [faults/9,W6] a silent connection is found by the idle timer and replaced without a relist", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     await using proxy = await startCuttingProxy(bench.admin.server);
     await using watching = connect({ ...bench.admin, server: proxy.url });
     const why: string[] = [];
     await using pool = new InformerPool({
       transport: watching.transport,
-      system: realSystem(),
+      // The idle time is the shipped one.
+      system: hurriedSystem(40),
       freeze: true,
-      idleMs: 2_000,
       observer: { watchRestarted: (event) => why.push(event.why), relisted: () => why.push("relist") },
     });
     const { handle, heard } = noteConfigMaps(pool, bench.namespace);

@@ -1,5 +1,6 @@
 import {
   aConfigMap,
+  closeAfter,
   delayEvents,
   eventually,
   expireAfter,
@@ -48,7 +49,7 @@ const asks =
 
 interface Scene extends AsyncDisposable {
   readonly namespace: string;
-  watch(kind: Kind): InformerHandle;
+  watch<O extends KubeObject>(kind: Kind<O>): InformerHandle<O>;
 }
 
 async function setUp(): Promise<Scene> {
@@ -104,20 +105,37 @@ const isOf =
   (frame: string): boolean =>
     frame.includes(`"name":"${name}"`);
 
-const cases: readonly { readonly name: string; readonly given: WatchTransform }[] = [
-  { name: "W1 events come late", given: delayEvents(100) },
-  { name: "W2 some are hidden, then the stream closes", given: hideWindow(isOf("o-3"), isOf("o-6")) },
-  { name: "W3 each comes twice, and the past is replayed", given: repeatEvents(5) },
-  { name: "W5 the version expires inside the stream", given: expireAfter(4) },
-  { name: "W7 bytes come in sevens", given: splitEvery(7) },
-  { name: "W7 bytes come one by one", given: splitEvery(1) },
-  { name: "W7 events come three in a chunk", given: joinFrames(3) },
+interface Case {
+  readonly name: string;
+  readonly given: WatchTransform;
+  /** How many streams it is done to (default: the first one). */
+  readonly times?: number;
+}
+
+const cases: readonly Case[] = [
+  { name: "[faults/W1] when events come 0.1 s late", given: delayEvents(100) },
+  { name: "[faults/W1] when events come a second late", given: delayEvents(1_000) },
+  { name: "[faults/W1] when events come 10 s late", given: delayEvents(10_000) },
+  {
+    name: "[faults/W2] when some are hidden, then the stream closes",
+    given: hideWindow(isOf("o-3"), isOf("o-6")),
+  },
+  { name: "[faults/W3] when each comes twice, and the past is replayed", given: repeatEvents(5) },
+  { name: "[faults/W5] when the version expires inside the stream", given: expireAfter(4) },
+  {
+    name: "[faults/W6] when streams are closed every tenth of a second",
+    given: closeAfter(100),
+    times: Number.POSITIVE_INFINITY,
+  },
+  { name: "[faults/W7] when bytes come in sevens", given: splitEvery(7) },
+  { name: "[faults/W7] when bytes come one by one", given: splitEvery(1) },
+  { name: "[faults/W7] when events come three in a chunk", given: joinFrames(3) },
 ];
 
 describe("a store behind the fault proxy is what the API server has", () => {
-  test.each(cases)("when $name", async ({ given }) => {
+  test.each(cases)("$name", async ({ given, times = 1 }) => {
     await using scene = await setUp();
-    const injected = proxy.inject(watches("configmaps"), { kind: "watch", transform: given });
+    const injected = proxy.inject(watches("configmaps"), { kind: "watch", transform: given }, times);
     const handle = scene.watch(configMaps);
     const backwards: string[] = [];
     handle.addHandler((event) => {
@@ -137,11 +155,11 @@ describe("a store behind the fault proxy is what the API server has", () => {
       },
       { withinMs: 20_000 },
     );
-    expect(injected.hits).toBe(1);
+    await eventually((see) => see(injected.hits) >= Math.min(times, 3));
     expect(backwards).toEqual([]);
   });
 
-  test("when W4 one kind is held back while another goes on, and catches up when let go", async () => {
+  test("[faults/W4] when one kind is held back while another goes on, and catches up when let go", async () => {
     await using scene = await setUp();
     const gate = Promise.withResolvers<void>();
     proxy.inject(watches("configmaps"), { kind: "watch", transform: holdUntil(gate.promise) });
@@ -157,7 +175,29 @@ describe("a store behind the fault proxy is what the API server has", () => {
     await eventually((see) => see(shown(held.store.list())).some((line) => line.startsWith("early@")));
   });
 
-  test("when W5 the first list is refused as expired", async () => {
+  test("[faults/W7] when an event is 1.4 MB long", async () => {
+    await using scene = await setUp();
+    const handle = scene.watch(configMaps);
+    await handle.store.synced({ signal: AbortSignal.timeout(10_000) });
+    const sizes: number[] = [];
+    const measured: WatchTransform = async function* measured(frames) {
+      for await (const frame of frames) {
+        sizes.push(frame.length);
+        yield* [frame.subarray(0, 700_001), frame.subarray(700_001)];
+      }
+    };
+    proxy.inject(watches("configmaps"), { kind: "watch", transform: measured });
+    proxy.cutConnections();
+    // The server writes each of them with six characters.
+    const text = "<".repeat(250_000);
+    await put(scene.namespace, "long", text);
+    await eventually(
+      () => handle.store.get({ name: "long", namespace: scene.namespace })?.data?.["text"] === text,
+    );
+    expect(Math.max(...sizes)).toBeGreaterThan(1_400_000);
+  });
+
+  test("[faults/W5] when the first list is refused as expired", async () => {
     await using scene = await setUp();
     proxy.inject(watches("configmaps"), { kind: "answer", status: 410, reason: "Expired" });
     await put(scene.namespace, "there", "x");

@@ -58,7 +58,7 @@ describe("informers and a server that goes away", () => {
     expect(relists).toEqual([]);
   });
 
-  test("[runtime/RT-02] after a compaction list anew and report what was deleted meanwhile", async () => {
+  test("[runtime/RT-02] [faults/6] after a compaction list anew and report what was deleted meanwhile", async () => {
     await using proxy = await startCuttingProxy(cluster.admin.server);
     await using watching = connect({ ...cluster.admin, server: proxy.url });
     await using acting = connect(cluster.admin);

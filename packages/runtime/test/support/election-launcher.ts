@@ -1,5 +1,5 @@
 // A process of its own that takes part in an election and, while it leads, writes into a ConfigMap as fast as it may.
-// Arguments: kubeconfig, namespace, identity. SIGTERM stops it, SIGUSR2 blocks its loop for 20 s.
+// Arguments: kubeconfig, namespace, identity, how far its wall clock is ahead in ms. SIGTERM stops it, SIGUSR2 blocks its loop for 20 s.
 import { createClient } from "../../src/client/create-client.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { classify } from "../../src/errors.ts";
@@ -9,8 +9,9 @@ import { realSystem } from "../../src/system/real-system.ts";
 import { createTransport } from "../../src/transport/transport.ts";
 import { type ConfigMap, configMaps } from "./kinds.ts";
 
-const [kubeconfigPath = "", namespace = "", identity = ""] = process.argv.slice(2);
-const system = realSystem();
+const [kubeconfigPath = "", namespace = "", identity = "", clockAheadMs = "0"] = process.argv.slice(2);
+const real = realSystem();
+const system = { ...real, wallMs: () => real.wallMs() + Number(clockAheadMs) };
 const config = await loadConfig({ system, kubeconfigPath });
 const transport = createTransport({ config, system, userAgent: `election/${identity}` });
 const client = createClient({ transport });
@@ -66,5 +67,5 @@ async function writeOn(): Promise<void> {
 }
 
 function say(what: string): void {
-  process.stdout.write(`${JSON.stringify({ what, identity, atMs: Math.round(system.wallMs()) })}\n`);
+  process.stdout.write(`${JSON.stringify({ what, identity, atMs: Math.round(real.wallMs()) })}\n`);
 }

@@ -33,7 +33,10 @@ export class Replica implements AsyncDisposable {
 }
 
 /** A kubeconfig of the account, in a file. */
-export async function saveAccess({ server, caPem, token }: Identity, path: string): Promise<string> {
+export async function saveAccess(
+  { server, caPem, token }: Pick<Identity, "server" | "caPem" | "token">,
+  path: string,
+): Promise<string> {
   const caData = Buffer.from(caPem).toString("base64");
   const cluster = { server, "certificate-authority-data": caData };
   await writeFile(path, JSON.stringify(kubeconfig({ cluster, user: { token } })));

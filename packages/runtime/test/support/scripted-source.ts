@@ -15,6 +15,10 @@ export class ScriptedSource implements WatchSource {
   lists = 0;
   /** Of each list, whether it was asked for in one piece. */
   readonly wholes: boolean[] = [];
+  /** Versions that were to be confirmed. */
+  readonly confirmations: string[] = [];
+  /** Answers to that, in turn; then every version is confirmed. */
+  readonly doubts: Error[] = [];
   #isExpiring = false;
   readonly #streams: ScriptedStream[];
   readonly #pages: { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
@@ -33,6 +37,13 @@ export class ScriptedSource implements WatchSource {
     const stream = this.#streams.length > 1 ? this.#streams.shift() : this.#streams[0];
     if (stream?.refuse !== undefined) throw stream.refuse;
     return await Promise.resolve(play(stream ?? {}, signal));
+  }
+
+  async confirmVersion(resourceVersion: string): Promise<void> {
+    await Promise.resolve();
+    this.confirmations.push(resourceVersion);
+    const doubt = this.doubts.shift();
+    if (doubt !== undefined) throw doubt;
   }
 
   /** From now on every list in pages ends with 410 after its first object. */

@@ -158,6 +158,75 @@ describe("a reflector", () => {
     expect(scene.source.queries.at(-1)).toBe("6");
   });
 
+  test("after a broken connection asks once whether the server has reached the version, and not after a clean end", async () => {
+    const scene = play([{ ...first, end: broken }, { chunks: [], end: "close" }, { chunks: [] }]);
+    await scene.system.advance(20_000);
+    expect(scene.source.queries).toEqual([undefined, "7", "7"]);
+    expect(scene.source.confirmations).toEqual(["7"]);
+  });
+
+  test("[faults/W8] stays with a stream that brings only bookmarks for 30 minutes", async () => {
+    const system = new VirtualSystem();
+    const source = new ScriptedSource([]);
+    source.open = async ({ resourceVersion, signal }) => {
+      source.queries.push(resourceVersion);
+      return await Promise.resolve(bookmarksOnly(system, signal));
+    };
+    const counts: string[] = [];
+    const informer = new Informer({
+      target: { kind: configMaps },
+      view: {},
+      source,
+      system,
+      freeze: true,
+      observer: { watchRestarted: ({ why }) => counts.push(why), relisted: () => counts.push("relist") },
+    });
+    const events: string[] = [];
+    informer.addHandler(({ type }) => events.push(type));
+    informer.start();
+    onTestFinished(async () => {
+      await informer.stop();
+    });
+    await system.advance(30 * 60_000);
+    expect({ counts, queries: source.queries, state: informer.state }).toEqual({
+      counts: [],
+      queries: [undefined],
+      state: "watching",
+    });
+    expect(events).toEqual(["added"]);
+    expect(informer.store.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
+    // The stream ends after 30 minutes; what it said last is where the next one goes on.
+    await system.advance(60_000);
+    expect(source.queries).toEqual([undefined, "130"]);
+  });
+
+  test("[faults/5] believes a server that has not reached the version: a watch from there would only be silent", async () => {
+    const tooLarge = new ApiError("list: 504", {
+      class: "timeout",
+      status: 504,
+      reason: "ResourceVersionTooLarge",
+      mayHaveActed: false,
+    });
+    const again = { chunks: [frame("ADDED", anObject("a", "2")), bookmark("4", "end")] };
+    const scene = play([{ ...first, end: broken }, again]);
+    scene.source.doubts.push(tooLarge);
+    await scene.system.advance(20_000);
+    expect(scene.source.queries).toEqual([undefined, undefined]);
+    expect(scene.events.slice(2)).toEqual(["updated a@2 initial", "deleted b@3"]);
+    expect(scene.counts).toEqual(["failed", "versionTooLarge", "relist"]);
+  });
+
+  test.each([
+    { name: "a refusal says nothing of the version", doubt: { status: 403 }, asked: ["7"] },
+    { name: "no response leaves it in doubt", doubt: {}, asked: ["7", "7"] },
+  ])("$name", async ({ doubt, asked }) => {
+    const scene = play([{ ...first, end: broken }, { chunks: [] }]);
+    scene.source.doubts.push(new ApiError("list", { class: "transient", mayHaveActed: false, ...doubt }));
+    await scene.system.advance(20_000);
+    expect(scene.source.confirmations).toEqual(asked);
+    expect(scene.source.queries).toEqual([undefined, "7"]);
+  });
+
   test("backs off longer each time, by at most 30 s, and begins anew after two healthy minutes", async () => {
     const refused = new ApiError("no", { class: "transient", status: 500, mayHaveActed: false });
     const scene = play([{ refuse: refused }]);
@@ -254,12 +323,12 @@ describe("a reflector", () => {
     },
   );
 
-  test("a quiet stream that brought the first events is not taken for dead before the next bookmark is due", async () => {
+  test("[faults/9] a quiet stream that brought the first events is taken for dead after the next bookmark is due, and within 90 s", async () => {
     const scene = play([first]);
     await scene.system.settle();
     await scene.system.advance(80_000);
     expect(scene.counts).toEqual([]);
-    await scene.system.advance(20_000);
+    await scene.system.advance(10_000);
     expect(scene.counts).toEqual(["idle"]);
   });
 
@@ -299,6 +368,16 @@ describe("a reflector", () => {
     }
   });
 });
+
+/** One object, then a bookmark a minute, thirty times; then it ends. */
+async function* bookmarksOnly(system: VirtualSystem, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(frame("ADDED", anObject("a", "5")) + bookmark("100", "end"));
+  for (let minute = 1; minute <= 30; minute += 1) {
+    await system.sleep(60_000, signal);
+    yield Buffer.from(bookmark(String(100 + minute)));
+  }
+  await system.sleep(30_000, signal);
+}
 
 describe("[runtime/RT-03] a stream cut at every byte", () => {
   test("leads to the same store", async () => {

@@ -1,4 +1,4 @@
-import { clusterLicense } from "@quartermaster/api/licensing";
+import { clusterLicense, licenseParameters } from "@quartermaster/api/licensing";
 import { type Context, unreachable } from "@quartermaster/runtime";
 
 import type { EngineClient } from "../engine/engine-client.ts";
@@ -13,9 +13,6 @@ import type { LicenseResult } from "./license-seen.ts";
 
 /** Writes about the licence. */
 export type LicenseAction = Extract<SearchAction, { readonly do: "putLicense" | "startLicense" }>;
-
-/** Clocks differ: a licence that has just begun may not have begun yet for the engine. */
-const skewMs = 300_000;
 
 /** One attempt. Whatever comes of it is remembered and said by the next look; it never fails the reconcile. */
 export async function performLicense(
@@ -80,7 +77,8 @@ async function putLicense(
   if (before.uid === uid) return applied({ uid, digest }, before);
   const answer = await written(sent({ file, asksFirst }, engine));
   if (answer === undefined) return notPermitted({ uid, digest });
-  const isTooEarly = answer.outcome === "invalid" && nowMs - startMs < skewMs;
+  // Clocks differ: a license that has just begun may not have begun yet for the engine.
+  const isTooEarly = answer.outcome === "invalid" && nowMs - startMs < licenseParameters.clockSkewMs;
   if (isTooEarly)
     return failed({ uid, digest }, "The engine does not take the licence yet; clocks may differ.");
   if (answer.outcome !== "applied" && answer.outcome !== "alreadySo")

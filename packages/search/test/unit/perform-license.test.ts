@@ -129,6 +129,21 @@ test.each<Row>([
       result: { ...applied, message: "Machine learning will be disabled." },
     },
   },
+  ...[
+    { name: "a minute before its start", sinceStartMs: -60_000, isTooEarly: true },
+    { name: "at its start", sinceStartMs: 0, isTooEarly: true },
+    { name: "just before five minutes are over", sinceStartMs: 5 * 60_000 - 1, isTooEarly: true },
+    { name: "five minutes after its start", sinceStartMs: 5 * 60_000, isTooEarly: false },
+  ].map(({ name, sinceStartMs, isTooEarly }) => ({
+    name: `invalid for the engine ${name}: ${isTooEarly ? "its clock may be behind, tried again" : "refused"}`,
+    action: { ...put, startMs: nowMs - sinceStartMs },
+    engine: { licenses: [basic], answers: [answer("invalid")] },
+    want: {
+      calls: ["GET", "PUT yes"],
+      result: { outcome: isTooEarly ? "failed" : "rejected" },
+      ...(isTooEarly ? { events: [] } : {}),
+    },
+  })),
   {
     name: "[licensing/P3] acknowledged, and the engine still asks: refused with its words",
     action: put,

@@ -208,6 +208,12 @@ describe("what the engine is asked", () => {
     expect(copiesToExplain(engine)).toHaveLength(1);
   });
 
+  test.each([1, 2, 3, 4])("one of each shard of %i indices, whose shards have the same numbers", (count) => {
+    const indices = ["a", "b", "c", "d"].slice(0, count);
+    const shards = known(indices.flatMap((index) => shardOn(index, [first, "?", "?"])));
+    expect(copiesToExplain({ ...engine, shards }).map(({ index }) => index)).toEqual(indices);
+  });
+
   test("copies on the node that we empty", () => {
     const persistent = { "cluster.metadata.quartermaster_excluded": second };
     const shards = known(shardOn("orders", [first, second]));
