@@ -60,6 +60,7 @@ export { startFaultProxy } from "./fault-proxy/fault-proxy.ts";
 export type { FaultProxy, FaultProxyOptions, TraceEntry } from "./fault-proxy/fault-proxy.ts";
 export {
   closeAfter,
+  closeAfterInitial,
   delayEvents,
   expireAfter,
   goSilentAfter,

@@ -9,6 +9,8 @@ import {
   type ObjectRef,
 } from "@quartermaster/runtime";
 
+import { mergePatch } from "./merge-patch.ts";
+
 /** One write as it was sent. */
 export interface RecordedWrite {
   readonly verb: "create" | "apply" | "patch" | "replace" | "delete";
@@ -197,20 +199,7 @@ function refusalOf(
 function written(verb: RecordedWrite["verb"], before: Live | undefined, body: unknown): Live {
   const isWhole = verb === "replace" || verb === "create";
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callers write objects of the kind
-  return (isWhole ? body : merged(before ?? {}, body)) as Live;
-}
-
-/** As a merge patch: null takes a field away, a list replaces one. */
-function merged(before: unknown, patch: unknown): unknown {
-  if (patch === undefined) return before;
-  if (!isJsonObject(patch)) return patch;
-  const base = isJsonObject(before) ? before : {};
-  const entries = Object.entries(patch).filter(([, value]) => value !== null && value !== undefined);
-  const removed = new Set(Object.keys(patch).filter((key) => patch[key] === null));
-  return {
-    ...Object.fromEntries(Object.entries(base).filter(([key]) => !removed.has(key))),
-    ...Object.fromEntries(entries.map(([key, value]) => [key, merged(base[key], value)])),
-  };
+  return (isWhole ? body : mergePatch(before ?? {}, body)) as Live;
 }
 
 function fail(errorClass: ErrorClass, kind: Kind, ref: ObjectRef): never {

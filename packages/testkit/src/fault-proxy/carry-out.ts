@@ -58,7 +58,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       await buffer(await forwarder.send(message, signal));
       break; // likewise
     case "answer-stale":
-      await passOn(await forwarder.sendStale(message, signal), exchange);
+      await answerStale(fault, exchange, signal);
       break;
     case "cut-answer":
     case "truncate-answer":
@@ -71,6 +71,24 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
     default:
       unreachable(fault);
   }
+}
+
+async function answerStale(
+  { isCached = false, transform }: Extract<Fault, { kind: "answer-stale" }>,
+  exchange: Exchange,
+  signal: AbortSignal,
+): Promise<void> {
+  const message = isCached ? fromCache(exchange.message) : exchange.message;
+  await passOn(await exchange.forwarder.sendStale(message, signal), exchange, transform);
+}
+
+/** The same read at version 0: the server answers from memory. A watch that goes on from a version keeps it. */
+function fromCache(message: Message): Message {
+  const url = new URL(message.path, "https://api");
+  const { searchParams } = url;
+  if (searchParams.has("watch") && searchParams.get("sendInitialEvents") !== "true") return message;
+  searchParams.set("resourceVersion", "0");
+  return { ...message, path: `${url.pathname}${url.search}` };
 }
 
 function interleaved(

@@ -32,7 +32,13 @@ export type Fault =
   /** E6: the server's body under another content type. */
   | { readonly kind: "mislabel-answer"; readonly contentType: string }
   /** S1, S2, S3: answered by the second API server. */
-  | { readonly kind: "answer-stale" }
+  | {
+      readonly kind: "answer-stale";
+      /** Asks for what that server has at hand, however old: a read without a version would wait for etcd (default: unchanged). */
+      readonly isCached?: boolean | undefined;
+      /** S2: changes the stream of events of a watch. */
+      readonly transform?: WatchTransform | undefined;
+    }
   /** W1 to W7: the stream of events is passed on changed. */
   | { readonly kind: "watch"; readonly transform: WatchTransform };
 

@@ -86,6 +86,16 @@ export function expireAfter(frameCount: number): WatchTransform {
   };
 }
 
+/** S2: the stream ends right after its initial events, so that what follows is another request. */
+export function closeAfterInitial(): WatchTransform {
+  return async function* initialOnly(frames) {
+    for await (const frame of frames) {
+      yield frame;
+      if (frame.includes('"k8s.io/initial-events-end":"true"')) return;
+    }
+  };
+}
+
 /** W6: the stream ends cleanly after so long. */
 export function closeAfter(ms: number): WatchTransform {
   return async function* closing(frames) {
