@@ -96,6 +96,29 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     },
   },
   {
+    name: "refused by the engine after two others",
+    given: {
+      cluster: cluster({
+        state: "Rejected",
+        rejected: [{ uid: "a" }, { uid: "b" }, { uid: "gold-uid", reason: "invalid" }],
+      }),
+    },
+    want: { state: "Rejected", message: "The engine refused licence gold-uid: invalid." },
+  },
+  {
+    name: "while the engine refused two others",
+    given: { cluster: cluster({ state: "Rejected", rejected: [{ uid: "a" }, { uid: "b" }] }) },
+    want: { state: "Pending", reason: "NotYetApplied" },
+  },
+  {
+    name: "applied to exactly as many nodes as it covers",
+    given: {
+      cluster: cluster({ uid: "gold-uid", type: "gold", state: "Applied" }),
+      license: { ...gold, spec: { ...gold.spec, maxNodes: 5 } },
+    },
+    want: { state: "Applied", reason: "LicenseApplied" },
+  },
+  {
     name: "beside a better one",
     given: { cluster: cluster(underPlatinum), rivals: [gold, platinum] },
     want: {
