@@ -17,12 +17,15 @@ function allocations(count: number, nodes = 1): readonly Allocation[] {
 
 function report(
   used: readonly Allocation[],
-  { policy = {}, before }: { readonly policy?: object; readonly before?: object | undefined } = {},
+  {
+    policy = {},
+    before,
+  }: { readonly policy?: object; readonly before?: Parameters<typeof enterpriseReport>[2]["before"] } = {},
 ) {
   const license = anEnterprise("e", ["p1"], { capacityPolicy: { mode: "Warn", limit: 3, ...policy } });
   const secret = theSignatures(license);
   const read = readPoolLicense(license, { licenseNamespace: "licenses", secretOf: () => secret });
-  return enterpriseReport(read, used, { nowMs, parameters: licenseParameters, before: before as never });
+  return enterpriseReport(read, used, { nowMs, parameters: licenseParameters, before });
 }
 
 describe("what is reported of the clusters under an EnterpriseLicense", () => {

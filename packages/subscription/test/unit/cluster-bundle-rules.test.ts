@@ -284,4 +284,18 @@ describe("what is written for a ClusterBundle", () => {
       expect({ outcome: outcome.kind, trueTypes }).toEqual(want);
     },
   );
+
+  test.each([
+    { name: "a settled bundle", given: {}, outcome: { kind: "settled", recheckAfterMs: 300_000 } },
+    {
+      name: "a bundle with a problem",
+      given: { author: denied },
+      outcome: { kind: "stalled", retryAfterMs: 300_000 },
+    },
+  ] satisfies readonly { name: string; given: Given; outcome: object }[])(
+    "$name is looked at every five minutes: permissions of its author have no watch",
+    ({ given, outcome }) => {
+      expect(decide(given).verdict.outcome).toMatchObject(outcome);
+    },
+  );
 });

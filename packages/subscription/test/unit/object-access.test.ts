@@ -39,6 +39,23 @@ describe("Roles for our other accounts", () => {
     expect(webhookAccess({ kind: "Bundle", name: "b" }, objects, undefined)).toEqual([]);
   });
 
+  test.each([1, 2, 3, 4])(
+    "objects of one name in %i namespaces, and of both kinds, are all named",
+    (count) => {
+      const namespaces = ["a", "b", "c", "d"].slice(0, count);
+      const objects = namespaces.flatMap((namespace) =>
+        (["Secret", "ConfigMap"] as const).map((kind) => ({ kind, namespace, name: "one" })),
+      );
+      const accesses = webhookAccess({ kind: "Bundle", name: "b" }, objects, account);
+      expect(accesses.map(({ role }) => role.metadata.namespace)).toEqual(namespaces);
+      for (const { role } of accesses)
+        expect((role.rules ?? []).map(({ resources, resourceNames }) => [resources, resourceNames])).toEqual([
+          [["secrets"], ["one"]],
+          [["configmaps"], ["one"]],
+        ]);
+    },
+  );
+
   test("permissions that are no longer declared go, bindings first; those that stay are not deleted", () => {
     const wanted = [driverAccess("s", secret("ns", "one"))];
     const stale = owned("other", "s-share-driver");
