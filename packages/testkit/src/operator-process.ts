@@ -17,6 +17,10 @@ export interface OperatorProcess extends AsyncDisposable {
   peakBytes(): number;
   /** SIGKILL, at once. */
   kill(): void;
+  /** SIGTERM: asks it to end. */
+  terminate(): void;
+  /** Undefined while it runs; null when a signal ended it. */
+  readonly exitCode: number | null | undefined;
   /** Starts it, again if need be. */
   start(): void;
   /** Resolves when it has ended. */
@@ -79,6 +83,15 @@ class Operator implements OperatorProcess {
 
   kill(): void {
     this.#child?.kill("SIGKILL");
+  }
+
+  terminate(): void {
+    this.#child?.kill("SIGTERM");
+  }
+
+  get exitCode(): number | null | undefined {
+    const { exitCode, signalCode } = this.#child ?? {};
+    return exitCode === null && signalCode === null ? undefined : exitCode;
   }
 
   async ended(): Promise<void> {
