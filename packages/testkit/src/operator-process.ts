@@ -27,8 +27,12 @@ export interface OperatorProcess extends AsyncDisposable {
   ended(): Promise<void>;
 }
 
-/** Starts the operator program against an API server, or a proxy in front of one. */
-export async function startOperator(access: Access, flags: readonly string[]): Promise<OperatorProcess> {
+/** Starts the operator program against an API server, or a proxy in front of one. Variables of `env` are added to ours. */
+export async function startOperator(
+  access: Access,
+  flags: readonly string[],
+  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<OperatorProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
   const kubeconfigPath = path.join(folder, "kubeconfig");
   await writeFile(kubeconfigPath, kubeconfigOf(access));
@@ -46,7 +50,7 @@ export async function startOperator(access: Access, flags: readonly string[]): P
       "127.0.0.1",
       ...flags,
     ],
-    folder,
+    { folder, env },
   );
   operator.start();
   return operator;
@@ -55,12 +59,17 @@ export async function startOperator(access: Access, flags: readonly string[]): P
 class Operator implements OperatorProcess {
   readonly #args: readonly string[];
   readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #output = "";
 
-  constructor(args: readonly string[], folder: string) {
+  constructor(
+    args: readonly string[],
+    { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  ) {
     this.#args = args;
     this.#folder = folder;
+    this.#env = env;
   }
 
   get output(): string {
@@ -73,7 +82,10 @@ class Operator implements OperatorProcess {
   }
 
   start(): void {
-    const child = spawn(process.execPath, [...this.#args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...this.#args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...this.#env },
+    });
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => {
         this.#output += chunk.toString();

@@ -1,12 +1,20 @@
 import { randomInt } from "node:crypto";
 
 import { installPlan } from "@quartermaster/api";
-import { eventually, type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
+import { type Client, realSystem } from "@quartermaster/runtime";
+import {
+  connect,
+  eventually,
+  type LocalCluster,
+  startLocalCluster,
+  startOperator,
+} from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { configMaps } from "../support/kinds.ts";
-import { configMap } from "../support/manifests.ts";
-import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
+import { widget, widgets } from "../support/definitions.ts";
+import { configMaps, crds } from "../support/kinds.ts";
+import { configMap, inline } from "../support/manifests.ts";
+import { makeAdministrator, operateAlone, operateThrough } from "../support/own-cluster.ts";
 import { aPlan } from "../support/plans.ts";
 
 let cluster: LocalCluster;
@@ -14,7 +22,12 @@ const namespace = "default";
 
 beforeAll(async () => {
   // Below the ports that outgoing connections take: one of those could sit on it while the server is down.
-  cluster = await startLocalCluster({ kwokNodes: 0, port: 20_000 + randomInt(10_000) });
+  cluster = await startLocalCluster({
+    kwokNodes: 0,
+    port: 20_000 + randomInt(10_000),
+    // As one of two, it establishes a CRD only after five seconds, when the other knows of it.
+    apiServerArguments: ["--apiserver-count=2"],
+  });
 });
 
 afterAll(async () => {
@@ -61,4 +74,95 @@ describe("the API server goes away", () => {
     for (const { metadata } of before) expect(uids.get(metadata.name)).toBe(metadata.uid);
     expect(before.length).toBeLessThan(items.length);
   });
+
+  test(
+    "[faults/3] for 25 s here and five minutes in the campaign: the operator stays, gives its lease up, and works 30 s after",
+    { timeout: 600_000 },
+    async () => {
+      const { server, caPem, token = "" } = cluster.admin;
+      await using admin = connect({ server, caPem, token });
+      const flags = [
+        "--domains",
+        "install-plan",
+        "--watch-namespace",
+        namespace,
+        "--lease-namespace",
+        namespace,
+      ];
+      await using operator = await startOperator({ server, caPem, token }, flags);
+      await eventually((see) => see(operator.output).includes("operator started"));
+      await createPlan(admin.client, "before", { stages: [{ name: "s", resources: [configMap("before")] }] });
+      await installed(admin.client, "before");
+      await cluster.apiServer.kill();
+      const awayMs = process.env["QM_CAMPAIGN"] === "1" ? 300_000 : 25_000;
+      await realSystem().sleep(awayMs);
+      expect(operator.exitCode).toBeUndefined();
+      expect(operator.output).toContain("lease is no longer held");
+      await cluster.apiServer.restart();
+      await eventually(async () => {
+        await createPlan(admin.client, "after", { stages: [{ name: "s", resources: [configMap("after")] }] });
+        return true;
+      });
+      await installed(admin.client, "after", { withinMs: 30_000 });
+    },
+  );
 });
+
+test("[faults/23] a CRD that is slow to establish delays the next stage and fails nothing", async () => {
+  const { server, caPem, token = "" } = cluster.admin;
+  await using operator = await operateThrough({ server, caPem, token });
+  const { client } = operator;
+  const kind = widgets("slow.example.org");
+  const stages = [
+    { name: "a", resources: [inline(kind.object)] },
+    { name: "b", resources: [inline(widget(kind, "one")), configMap("beside")] },
+  ];
+  await createPlan(client, "slow", { stages, scope: "Cluster" });
+  const seen = new Set<string>();
+  const definition = await eventually(async () => await client.find(crds, { name: kind.name }));
+  expect(JSON.stringify(definition)).not.toContain('"type":"Established","status":"True"');
+  await installed(client, "slow", { note: (phase) => seen.add(phase) });
+  expect(seen).not.toContain("Failed");
+  expect(seen).not.toContain("Invalid");
+  const { metadata } = await client.get(kind.kind, { namespace, name: "one" });
+  const established = timeOfEstablishing(await client.get(crds, { name: kind.name }));
+  expect(Date.parse(established)).toBeGreaterThanOrEqual(
+    Date.parse(definition.metadata.creationTimestamp ?? "") + 4_000,
+  );
+  expect(Date.parse(metadata.creationTimestamp ?? "")).toBeGreaterThanOrEqual(Date.parse(established));
+});
+
+function timeOfEstablishing(definition: object): string {
+  const { status } = definition as {
+    readonly status?: {
+      readonly conditions?: readonly { type: string; status: string; lastTransitionTime: string }[];
+    };
+  };
+  const found = status?.conditions?.find(({ type, status: is }) => type === "Established" && is === "True");
+  return found?.lastTransitionTime ?? "";
+}
+
+async function createPlan(client: Client, name: string, given: object): Promise<void> {
+  const { apiVersion, kind } = aPlan(name);
+  const spec = { serviceAccountName: "installer", ...given };
+  await client.create(installPlan.kind, { apiVersion, kind, metadata: { name, namespace }, spec } as never);
+}
+
+async function installed(
+  client: Client,
+  name: string,
+  {
+    withinMs = 60_000,
+    note = () => undefined,
+  }: { withinMs?: number; note?: (phase: string) => unknown } = {},
+): Promise<void> {
+  await eventually(
+    async (see) => {
+      const { status } = await client.get(installPlan.kind, { namespace, name });
+      note(status?.phase ?? "");
+      see(status);
+      return status?.phase === "Installed";
+    },
+    { withinMs },
+  );
+}
