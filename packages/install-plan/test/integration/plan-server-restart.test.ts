@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { installPlan } from "@quartermaster/api";
 import { type Client, realSystem } from "@quartermaster/runtime";
 import {
+  type Access,
   connect,
   eventually,
   type LocalCluster,
@@ -14,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { widget, widgets } from "../support/definitions.ts";
 import { configMaps, crds } from "../support/kinds.ts";
 import { configMap, inline } from "../support/manifests.ts";
-import { makeAdministrator, operateAlone, operateThrough } from "../support/own-cluster.ts";
+import { makeAdministrator, makeInstaller, operateThrough } from "../support/own-cluster.ts";
 import { aPlan } from "../support/plans.ts";
 
 let cluster: LocalCluster;
@@ -28,7 +29,15 @@ beforeAll(async () => {
     // As one of two, it establishes a CRD only after five seconds, when the other knows of it.
     apiServerArguments: ["--apiserver-count=2"],
   });
+  await using admin = connect(access());
+  await makeInstaller(admin);
+  await makeAdministrator(admin);
 });
+
+function access(): Access {
+  const { server, caPem, token = "" } = cluster.admin;
+  return { server, caPem, token };
+}
 
 afterAll(async () => {
   await cluster.stop();
@@ -36,8 +45,7 @@ afterAll(async () => {
 
 describe("the API server goes away", () => {
   test("[install-plan/116] in the middle of a stage: the plan goes on, nothing is made twice or lost", async () => {
-    await using operator = await operateAlone(cluster);
-    await makeAdministrator(operator);
+    await using operator = await operateThrough(access());
     const { client } = operator;
     const stages = ["a", "b"].map((name) => ({
       name,
@@ -79,8 +87,7 @@ describe("the API server goes away", () => {
     "[faults/3] for 25 s here and five minutes in the campaign: the operator stays, gives its lease up, and works 30 s after",
     { timeout: 600_000 },
     async () => {
-      const { server, caPem, token = "" } = cluster.admin;
-      await using admin = connect({ server, caPem, token });
+      await using admin = connect(access());
       const flags = [
         "--domains",
         "install-plan",
@@ -89,7 +96,7 @@ describe("the API server goes away", () => {
         "--lease-namespace",
         namespace,
       ];
-      await using operator = await startOperator({ server, caPem, token }, flags);
+      await using operator = await startOperator(access(), flags);
       await eventually((see) => see(operator.output).includes("operator started"));
       await createPlan(admin.client, "before", { stages: [{ name: "s", resources: [configMap("before")] }] });
       await installed(admin.client, "before");
@@ -109,8 +116,7 @@ describe("the API server goes away", () => {
 });
 
 test("[faults/23] a CRD that is slow to establish delays the next stage and fails nothing", async () => {
-  const { server, caPem, token = "" } = cluster.admin;
-  await using operator = await operateThrough({ server, caPem, token });
+  await using operator = await operateThrough(access());
   const { client } = operator;
   const kind = widgets("slow.example.org");
   const stages = [
@@ -130,6 +136,50 @@ test("[faults/23] a CRD that is slow to establish delays the next stage and fail
     Date.parse(definition.metadata.creationTimestamp ?? "") + 4_000,
   );
   expect(Date.parse(metadata.creationTimestamp ?? "")).toBeGreaterThanOrEqual(Date.parse(established));
+});
+
+test("[faults/50] fields of a newer CRD survive under an operator that does not know them", async () => {
+  await using operator = await operateThrough(access());
+  const { client } = operator;
+  const schema = "/spec/versions/0/schema/openAPIV3Schema/properties";
+  const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const operations = [
+    { op: "add", path: `${schema}/spec/properties/future`, value: open },
+    { op: "add", path: `${schema}/spec/properties/stages/items/properties/future`, value: open },
+    { op: "add", path: `${schema}/status/properties/future`, value: open },
+  ] as const;
+  const ref = { name: "installplans.install.quartermaster.dev" };
+  await client.patch(crds, ref, { patch: { kind: "json", operations } });
+  const future = { field: ["kept", { as: "it is" }] };
+  const stages = [{ name: "s", future, resources: [configMap("future")], jobs: [] }];
+  // The new schema is served a moment later.
+  await eventually(async () => {
+    await createPlan(client, "future", { stages, future });
+    const found = JSON.stringify(await client.get(installPlan.kind, { namespace, name: "future" }));
+    if (found.split('"future":{').length === 3) return true;
+    await client.delete(installPlan.kind, { namespace, name: "future" });
+    return false;
+  });
+  const body = { status: { future } };
+  await client.patch(
+    installPlan.kind,
+    { namespace, name: "future" },
+    { subresource: "status", patch: { kind: "merge", body }, fieldManager: "newer-part" },
+  );
+  await installed(client, "future");
+  const edit = {
+    patch: { kind: "merge", body: { data: { a: "edited" } } },
+    fieldManager: "kubectl-edit",
+  } as const;
+  await client.patch(configMaps, { namespace, name: "future" }, edit);
+  await eventually(
+    async () => (await client.get(configMaps, { namespace, name: "future" })).data?.["a"] === "1",
+  );
+  await installed(client, "future");
+  expect(await client.get(installPlan.kind, { namespace, name: "future" })).toMatchObject({
+    spec: { future, stages: [{ future }] },
+    status: { future },
+  });
 });
 
 function timeOfEstablishing(definition: object): string {

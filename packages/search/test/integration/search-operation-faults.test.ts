@@ -178,7 +178,7 @@ describe("a roll while something is wrong", () => {
   });
 
   test(
-    "[search/SC-53] a new operator that renders pods in another way deletes no pod",
+    "[search/SC-53] [faults/49] a new operator that renders pods in another way deletes no pod, and neither does the old one that comes back",
     { timeout: rendered * 5_000 + 120_000 },
     async () => {
       await using bench = await setUpSearch();
@@ -193,23 +193,28 @@ describe("a roll while something is wrong", () => {
           .toSorted();
       const before = await uids();
       const mark = await bench.cluster.audit.mark();
-      // As an older operator would have left it: the template differs from what this one renders.
-      const body = { spec: { template: { spec: { terminationGracePeriodSeconds: 77 } } } };
-      for (const name of names)
-        await client.patch(
-          statefulSets,
-          { namespace, name: `${name}-nodes` },
-          { patch: { kind: "merge", body } },
-        );
-      await bench.operate();
-      await eventually(async (see) => {
-        const sets = await Array.fromAsync(client.list(statefulSets, { namespace }));
-        const old = sets.filter(({ spec }) => spec.template.spec?.terminationGracePeriodSeconds === 77);
-        return see(old).length === 0 || undefined;
-      });
-      for (const name of names) await bench.reconcile(name);
-      for (const name of names) await bench.until(name, isReady);
-      expect(await uids()).toEqual(before);
+      // As another operator would have left it: the template differs from what this one renders. An older one, then a newer one.
+      for (const seconds of [77, 99]) {
+        const body = { spec: { template: { spec: { terminationGracePeriodSeconds: seconds } } } };
+        for (const name of names)
+          await client.patch(
+            statefulSets,
+            { namespace, name: `${name}-nodes` },
+            { patch: { kind: "merge", body } },
+          );
+        await bench.operate();
+        await eventually(async (see) => {
+          const sets = await Array.fromAsync(client.list(statefulSets, { namespace }));
+          const left = sets.filter(
+            ({ spec }) => spec.template.spec?.terminationGracePeriodSeconds === seconds,
+          );
+          return see(left).length === 0 || undefined;
+        });
+        for (const name of names) await bench.reconcile(name);
+        for (const name of names) await bench.until(name, isReady);
+        await bench.stop();
+        expect(await uids()).toEqual(before);
+      }
       expect(await deletedPods(bench, mark)).toEqual([]);
     },
   );

@@ -314,4 +314,36 @@ describe("the pod webhook behind the API server", () => {
     const entries = await bench.cluster.audit.since(mark, { user: bench.operator, resource: "secrets" });
     expect(entries.filter(({ verb }) => verb === "list")).toEqual([]);
   });
+
+  test("[faults/46] an entitlement that is lost: new pods are rejected with the reason, running ones stay as they are", async () => {
+    await bench.secret("lost", "lost.pem");
+    await bench.bundle("losing", { entitlements: [{ name: "lost" }] });
+    const { status, object } = await bench.pod("runs", { annotations: named("losing") });
+    expect(status, object.message).toBe(201);
+    const core = `/api/v1/namespaces/${bench.namespace}`;
+    const path = `/apis/subscription.openshift.io/v1alpha1/namespaces/${bench.namespace}/bundles/losing`;
+    const conditions = async (): Promise<string> => JSON.stringify(await bench.send("GET", path));
+    await eventually(
+      async (see) =>
+        see(await conditions()).includes('"type":"Ready","status":"True"') ||
+        see(await conditions()).includes('"status":"True","type":"Ready"'),
+    );
+    expect((await bench.send("DELETE", `${core}/secrets/lost`)).status).toBe(200);
+    await eventually(async (see) => see(await conditions()).includes("ReferenceNotFound"), {
+      withinMs: 5_000,
+    });
+    const refused = await eventually(async () => {
+      const answer = await bench.pod("starts", { annotations: named("losing"), dryRun: true });
+      return answer.status === 201 ? undefined : answer;
+    });
+    expect(refused.object.message).toContain("losing");
+    expect(refused.object.message).toContain("lost");
+    const running = await bench.send("GET", `${core}/pods/runs`);
+    expect(running.object.metadata).toMatchObject({ name: "runs" });
+    expect(running.object.spec?.volumes).toEqual(object.spec?.volumes);
+    await bench.secret("lost", "lost.pem");
+    await eventually(
+      async () => (await bench.pod("again", { annotations: named("losing"), dryRun: true })).status === 201,
+    );
+  });
 });
