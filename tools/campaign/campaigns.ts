@@ -26,6 +26,12 @@ export const campaigns: readonly Campaign[] = [
   { name: "events", what: "a controller takes 50,000 live events", file: "controller-load", cases: "RT-08" },
   { name: "watches", what: "watches break three times over", file: "plan-faults", cases: "install-plan/120" },
   {
+    name: "server-away",
+    what: "the API server is away for five minutes",
+    file: "plan-server-restart",
+    cases: "faults/3",
+  },
+  {
     name: "bystanders",
     what: "a neighbor's plan, bundle and search cluster are served within 5 s beside every cost attack",
     file: "bystanders",

@@ -127,7 +127,7 @@ export class RecordedApi {
 
   #answer({ verb, kind, ref, body, options }: Sent, isDryRun: boolean): Live {
     const before = this.find(kind.kind, ref);
-    const meant = verb === "delete" ? options.preconditions : metadataOf(body);
+    const meant = verb === "delete" ? options.preconditions : meantBy(body, options);
     const refused = refusalOf(verb, before, meant);
     if (refused !== undefined) return fail(refused, kind, ref);
     const object = { ...written(verb, before, body), kind: kind.kind };
@@ -181,6 +181,12 @@ interface Meant {
 function metadataOf(body: unknown): Meant {
   const metadata = isJsonObject(body) ? body["metadata"] : undefined;
   return isJsonObject(metadata) ? metadata : {};
+}
+
+/** As the API server does: a write to a subresource is held to the version, and its uid is ignored. */
+function meantBy(body: unknown, { subresource }: SentOptions): Meant {
+  const meant = metadataOf(body) ?? {};
+  return subresource === undefined ? meant : { resourceVersion: meant.resourceVersion };
 }
 
 /** Why the server does not take the write; undefined when it does. */

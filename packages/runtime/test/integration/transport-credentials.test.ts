@@ -120,7 +120,7 @@ describe("[runtime/RT-11] goes on without restart", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("when a token that was good ends", async () => {
+  test("[faults/E7] when a token that was good ends", async () => {
     await using folder = await makeTempFolder();
     const system = realSystem();
     await folder.write("token", await makeToken("ending", "ending-1"));
