@@ -200,6 +200,17 @@ describe("ObjectStore", () => {
     expect(await late).toMatchObject({ name: "TimeoutError" });
   });
 
+  test.each([
+    { name: "an older version than is held changes nothing", version: 9, isThere: true },
+    { name: "the version that is held removes it", version: 10, isThere: false },
+    { name: "a newer version removes it", version: 11, isThere: false },
+  ])("a deletion at $name", ({ version, isThere }) => {
+    const store = emptySyncedStore();
+    store.upsert(anObject("a", 10));
+    expect(store.remove(anObject("a", version)) === undefined).toBe(isThere);
+    expect(Object.keys(contents(store))).toEqual(isThere ? ["a"] : []);
+  });
+
   test("finds objects by namespace, owner, label and an index of one's own", () => {
     const store = emptySyncedStore();
     const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u-1" };
