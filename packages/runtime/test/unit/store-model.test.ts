@@ -229,6 +229,16 @@ describe("ObjectStore", () => {
     expect(store.listBy(byOwner, "u-1")).toEqual([]);
   });
 
+  test("a kind that is gone takes its deletions along: whatever comes back is new", () => {
+    const store = emptySyncedStore();
+    store.upsert(anObject("a", 10));
+    store.remove(anObject("a", 11));
+    store.upsert(anObject("b", 12));
+    expect(store.upsert(anObject("a", 10))).toBeUndefined();
+    expect(store.clear().map(({ type }) => type)).toEqual(["deleted"]);
+    expect(store.upsert(anObject("a", 10))).toMatchObject({ type: "added" });
+  });
+
   test("freezes what it keeps", () => {
     const store = emptySyncedStore();
     store.upsert(anObject("a", 10, { app: "web" }));
