@@ -33,9 +33,9 @@ describe("objects whose manifests are gone", () => {
   ])("$name are looked for: $isIn", ({ scope, namespace, isIn }) => {
     const object = namespace === undefined ? { name: "c" } : { name: "c", namespace };
     const plan = aPlan("p", { spec: { scope, stages: [{ name: "s", resources: [lost(object)] }] } });
-    expect(
-      inventoryOf(plan, nothing, new Map()).map(({ identity }) => identity.name),
-    ).toEqual(isIn ? ["c"] : []);
+    expect(inventoryOf(plan, nothing, new Map()).map(({ identity }) => identity.name)).toEqual(
+      isIn ? ["c"] : [],
+    );
   });
 
   test.each([1, 2, 3, 4])("of %i in two stages come in the order of the plan", (count) => {

@@ -75,6 +75,30 @@ describe("what the answers come to", () => {
     expect(check([{ view, dryRun, isRecreated: true }])).toMatchObject({ issues: [], actions: ["recreate"] });
   });
 
+  test.each([1, 2, 3, 4])(
+    "of %i that could not be asked all are undecided, and the longest delay counts",
+    (count) => {
+      const transient = (at: number) =>
+        ({ kind: "transient", message: `busy ${at}`, retryAfterMs: 100 * at }) as const;
+      const numbers = Array.from({ length: count }, (_, at) => at + 1);
+      // The last one is of a Job.
+      const { undecided, retryAfterMs } = check(
+        numbers.slice(0, -1).map((at) => ({ view: aView(`c${at}`), dryRun: transient(at) })),
+        { jobRuns: numbers.slice(-1).map(transient) },
+      );
+      expect(undecided).toEqual(numbers.map((at) => `busy ${at}`));
+      expect(retryAfterMs).toBe(100 * count);
+    },
+  );
+
+  test("a refused Job is an issue beside a refused object", () => {
+    const other: Issue = { reason: "Rejected", message: "nor this" };
+    const { issues } = check([{ view, dryRun: { kind: "issue", issue: rejected } }], {
+      jobRuns: [{ kind: "issue", issue: other }],
+    });
+    expect(issues).toEqual([rejected, other]);
+  });
+
   test("what could not be asked is undecided, and asked again when the server says", () => {
     const dryRun = { kind: "transient", message: "busy", retryAfterMs: 700 } as const;
     expect(check([{ view, dryRun }])).toMatchObject({ issues: [], undecided: ["busy"], retryAfterMs: 700 });
