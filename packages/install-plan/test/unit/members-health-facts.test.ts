@@ -1,7 +1,7 @@
 import type { Context } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { identityKey } from "../../src/identity.ts";
+import { type Identity, identityKey } from "../../src/identity.ts";
 import { readHealthFacts, storageFacts } from "../../src/members/health-facts.ts";
 import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";
@@ -9,8 +9,8 @@ import { aView } from "../support/seen.ts";
 const startedAt = "2026-01-01T00:00:00Z";
 const applying = { startedAt, phase: "Applying", stage: "s" };
 
-function memberOf(apiVersion: string, kind: string, name: string, manifest: object = {}, namespace = "ns") {
-  const identity = { apiVersion, kind, namespace, name };
+function memberOf(identity: Identity, manifest: object = {}) {
+  const { apiVersion, kind, name } = identity;
   return {
     ...aView(name).member,
     identity,
@@ -19,13 +19,17 @@ function memberOf(apiVersion: string, kind: string, name: string, manifest: obje
   };
 }
 
-const service = (name: string, namespace = "ns") => memberOf("v1", "Service", name, {}, namespace);
+const service = (name: string, namespace = "ns") =>
+  memberOf({ apiVersion: "v1", kind: "Service", namespace, name });
 
 /** A configuration with a webhook for each of these Services. */
 const configuration = (services: readonly { readonly namespace: string; readonly name: string }[]) =>
-  memberOf("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hooks", {
-    webhooks: services.map((each) => ({ clientConfig: { service: each } })),
-  });
+  memberOf(
+    { apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration", name: "hooks" },
+    {
+      webhooks: services.map((each) => ({ clientConfig: { service: each } })),
+    },
+  );
 
 /** Endpoints by Service; a list that is not read is not known. */
 async function facts(
