@@ -45,6 +45,24 @@ export const campaigns: readonly Campaign[] = [
     cases: "install-plan/117",
   },
   {
+    name: "faults-plan",
+    what: "every fault at every write of a plan's life, and each of its preconditions taken away",
+    file: "plan-fault-walk",
+    cases: "",
+  },
+  {
+    name: "faults-license",
+    what: "every fault at every write of a license's binding, and each of its preconditions taken away",
+    file: "license-fault-walk",
+    cases: "",
+  },
+  {
+    name: "faults-bundle",
+    what: "every fault at every write of a Bundle's and a ClusterBundle's life, and each of its preconditions taken away",
+    file: "bundle-fault-walk",
+    cases: "",
+  },
+  {
     name: "bundles",
     what: "metallb, Argo CD and kube-prometheus are installed, repaired, handed over and deleted (where the fixtures are)",
     file: "plan-bundles",

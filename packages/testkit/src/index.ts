@@ -71,8 +71,12 @@ export {
   splitEvery,
 } from "./fault-proxy/watch-transform.ts";
 export type { WatchTransform } from "./fault-proxy/watch-transform.ts";
+export { earlyWrite, writeByOther } from "./fault-walk/trace.ts";
+export type { Trace } from "./fault-walk/trace.ts";
 export type { FaultPlan } from "./fault-walk/lives.ts";
 export type { PlanResult } from "./fault-walk/run-plan.ts";
-export { failuresOf, walkFaults, withoutPreconditions } from "./fault-walk/walk.ts";
+export { failuresOf, walkFaults } from "./fault-walk/walk.ts";
+export { needlessOf, walkPreconditions } from "./fault-walk/walk-preconditions.ts";
+export type { PreconditionResult } from "./fault-walk/walk-preconditions.ts";
 export type { WalkReport } from "./fault-walk/walk.ts";
 export type { Workload, WorkloadRun, WorkloadStep } from "./fault-walk/workload.ts";

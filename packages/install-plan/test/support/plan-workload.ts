@@ -1,6 +1,6 @@
 import { installPlan } from "@quartermaster/api";
 import { jobs } from "@quartermaster/runtime/kinds";
-import { connect, type Workload, type WorkloadRun } from "@quartermaster/testkit";
+import { connect, earlyWrite, type Workload, type WorkloadRun, writeByOther } from "@quartermaster/testkit";
 
 import { configMap, job } from "./manifests.ts";
 import { configMaps, setUpWorkbench, type Workbench } from "./workbench.ts";
@@ -35,12 +35,25 @@ async function planRun(stepsOf: (bench: Workbench) => Promise<Steps>): Promise<W
     steps: await stepsOf(bench),
     endState: async () => await endState(bench),
     isCleared: async () => await isCleared(bench),
+    judgeTrace: (trace) =>
+      earlyWrite(trace, { aliases: { [namespace]: "ns" }, stages }) ??
+      writeByOther(trace, {
+        user: `system:serviceaccount:${namespace}:${bench.account}`,
+        isOwn: ({ resource }) => resource === "installplans",
+      }),
     [Symbol.asyncDispose]: async () => {
       await lives.disposeAsync();
       await bench[Symbol.asyncDispose]();
     },
   };
 }
+
+/** Writes of the first plan, stage by stage; the job follows the objects of its stage. */
+const stages = [
+  [/^patch configmaps kept$/, /^patch configmaps dropped$/],
+  [/^create jobs a-first-migrate-/],
+  [/^patch configmaps last$/],
+];
 
 async function installAndReplace(bench: Workbench): Promise<Steps> {
   const isReady = async (name: string): Promise<boolean> =>

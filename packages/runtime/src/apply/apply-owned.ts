@@ -28,14 +28,20 @@ export interface ApplyParts<O extends KubeObject> {
   readonly applied: AppliedObjects;
 }
 
-/** What this process applied for one owner, by kind and key: a cache, whose loss costs one apply without effect per object. */
+/**
+ * What this process applied for one owner, by kind and key: a cache, whose loss costs one apply without effect per object. `contested` stands
+ * where a write was withdrawn.
+ */
 export type AppliedObjects = Map<string, object>;
+
+const contested = {};
 
 /**
  * Applies an object for its owner: with an owner reference, and only when the live object differs. Fields that others own are
  * forced only on an object that the owner controls: another's object under the name is never taken over, and throws `conflict`.
  * That holds for one that another client creates between our read and our write, too: the uid of the object that was seen goes with
- * the write, and a first write that meets an object is withdrawn.
+ * the write, and a first write that meets an object is withdrawn. From then on, the server is asked before it is written again: a source
+ * that selects by label sees the object come and go with the write, and would ask for the next one at once.
  */
 export async function applyOwned<O extends KubeObject>(
   kind: Kind<O>,
@@ -50,12 +56,24 @@ export async function applyOwned<O extends KubeObject>(
   if (isOurs && isAsApplied(wanted, live, { fieldManager, before: applied.get(id) })) return live;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's typed fields, and the metadata that is ours
   const body = (isOurs ? withUid(wanted, live) : wanted) as unknown as Applied<O>;
-  let isNew = false;
-  const onCreated = (): void => {
-    isNew = true;
+  const write = async (
+    dryRun: boolean,
+  ): Promise<{ readonly written: Live<O>; readonly isTaken: boolean }> => {
+    let isNew = false;
+    const onCreated = (): void => {
+      isNew = true;
+    };
+    const options = { fieldManager, force: isOurs, onCreated, ...(dryRun ? { dryRun } : {}) };
+    const written = await client.apply(kind, body, options);
+    return { written, isTaken: !isOurs && !isNew && isMadeByOthers(written, fieldManager) };
   };
-  const written = await client.apply(kind, body, { fieldManager, force: isOurs, onCreated });
-  if (!isOurs && !isNew && isMadeByOthers(written, fieldManager)) {
+  if (applied.get(id) === contested) {
+    const { written, isTaken } = await write(true);
+    if (isTaken) throw nameTaken(kind, written);
+  }
+  const { written, isTaken } = await write(false);
+  if (isTaken) {
+    applied.set(id, contested);
     await withdraw(kind, wanted, parts);
     throw nameTaken(kind, written);
   }

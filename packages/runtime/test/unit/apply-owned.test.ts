@@ -198,6 +198,41 @@ describe("applyOwned beside another client", () => {
     expect(bodies.slice(1)).toEqual(want ? [bare] : []);
   });
 
+  test("asks before it writes again to an object that it has withdrawn from, and writes once that is gone", async () => {
+    let isFree = false;
+    const sent: string[] = [];
+    const client = {
+      apply: async (
+        _kind: unknown,
+        object: ConfigMap,
+        { dryRun = false, onCreated }: { readonly dryRun?: boolean; readonly onCreated?: () => void },
+      ) => {
+        sent.push(`${dryRun ? "dry run" : "write"} of ${Object.keys(object.data ?? {}).length} keys`);
+        if (isFree) onCreated?.();
+        const managedFields = isFree ? [] : [managed({ "f:data": {} })];
+        return await Promise.resolve({ ...object, metadata: { ...object.metadata, managedFields } });
+      },
+    } as unknown as Client;
+    const parts: ApplyParts<ConfigMap> = {
+      client,
+      fieldManager: manager,
+      owner: asLive(owner),
+      isOwnerClusterWide: false,
+      live: undefined,
+      applied: new Map(),
+    };
+    const apply = async (): Promise<unknown> =>
+      await applyOwned(configMaps, { metadata: { name: "one" }, data: { a: "1" } }, parts);
+    await expect(apply()).rejects.toMatchObject({ causes: [{ reason: "NameTaken" }] });
+    expect(sent.splice(0)).toEqual(["write of 1 keys", "write of 0 keys"]);
+    await expect(apply()).rejects.toMatchObject({ causes: [{ reason: "NameTaken" }] });
+    expect(sent.splice(0)).toEqual(["dry run of 1 keys"]);
+    isFree = true;
+    await apply();
+    await apply();
+    expect(sent).toEqual(["dry run of 1 keys", "write of 1 keys", "write of 1 keys"]);
+  });
+
   test("names the uid of its own object, so that another one under the name is not overwritten", async () => {
     const own = live({ a: "0" }, [], { uid: "seen" });
     const { bodies } = await sentTo({ isCreated: false, entries: [] }, own);

@@ -110,7 +110,9 @@ export async function setUpBench({
       const clusterBundleSelector = `${ownLabel}=${namespace}`;
       const scope = isClusterWide ? { bundleSelector: clusterBundleSelector } : { namespace };
       const controllers = bundleControllers({ ...scope, clusterBundleSelector, ...given });
-      const manager = managers.use(createManager({ transport, system: eventDrivenSystem(), controllers }));
+      // Longer limits would never end under this system: a server that is away must not keep it from stopping.
+      const limits = { system: eventDrivenSystem(), graceMs: 1_000 };
+      const manager = managers.use(createManager({ transport, controllers, ...limits }));
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
     },

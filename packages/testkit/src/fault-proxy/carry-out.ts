@@ -49,8 +49,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
         .end(syntheticBody(fault));
       break;
     case "interleave":
-      await fault.act({ ...exchange.seen, body: message.body.toString("utf8") });
-      await passOn(await forwarder.send(interleaved(fault, message), signal), exchange);
+      await interleave(fault, exchange, signal);
       break;
     case "hold-request":
       break; // the client gives up, or the proxy is closed
@@ -91,11 +90,16 @@ function fromCache(message: Message): Message {
   return { ...message, path: `${url.pathname}${url.search}` };
 }
 
-function interleaved(
-  { isUnconditional = false }: Extract<Fault, { kind: "interleave" }>,
-  message: Message,
-): Message {
-  return isUnconditional ? withoutPreconditions(message) : message;
+async function interleave(
+  { act, without = [], after }: Extract<Fault, { kind: "interleave" }>,
+  exchange: Exchange,
+  signal: AbortSignal,
+): Promise<void> {
+  const { message, seen, forwarder } = exchange;
+  await act({ ...seen, body: message.body.toString("utf8") });
+  const answer = await forwarder.send(withoutPreconditions(message, without), signal);
+  await after?.(answer.statusCode ?? 500);
+  await passOn(answer, exchange);
 }
 
 /** Time for an answer to be read by its receiver, and for a signal to take effect. */

@@ -19,6 +19,8 @@ export interface TraceEntry extends SeenRequest {
   /** The fault that was done to it. */
   readonly fault: Fault["kind"] | undefined;
   readonly bodySha256: string;
+  /** Media type of the body, e.g. `application/merge-patch+json`; undefined without a body. */
+  readonly contentType: string | undefined;
   /** Identity and version that the write demands. */
   readonly preconditions: Preconditions;
 }
@@ -135,6 +137,7 @@ class Proxy implements FaultProxy {
         ...seen,
         fault: fault?.kind,
         bodySha256: createHash("sha256").update(body).digest("hex"),
+        contentType: headers["content-type"],
         preconditions: preconditionsOf(method, body.toString("utf8")),
       };
       this.trace.push(entry);

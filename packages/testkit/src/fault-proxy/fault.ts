@@ -1,3 +1,4 @@
+import type { Preconditions } from "./preconditions.ts";
 import type { SeenRequest } from "./seen-request.ts";
 import type { WatchTransform } from "./watch-transform.ts";
 
@@ -18,8 +19,10 @@ export type Fault =
   | {
       readonly kind: "interleave";
       readonly act: (request: InterleavedRequest) => Promise<void>;
-      /** Forwards the request without its uid and resourceVersion: shows what they prevent (default: unchanged). */
-      readonly isUnconditional?: boolean | undefined;
+      /** Taken away from the request before it is forwarded: shows what they prevent (default: nothing). */
+      readonly without?: readonly (keyof Preconditions)[] | undefined;
+      /** Called with the status of the response before it is delivered. */
+      readonly after?: ((status: number) => Promise<void>) | undefined;
     }
   /** E4: held for ever, never passed on. */
   | { readonly kind: "hold-request" }

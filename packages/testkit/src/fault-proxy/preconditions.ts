@@ -17,15 +17,15 @@ export function preconditionsOf(method: string, body: string): Preconditions {
   };
 }
 
-/** The same request, which meets whatever object has the name now. */
-export function withoutPreconditions(message: Message): Message {
+/** The same request without the named preconditions: it meets whatever object has the name now. */
+export function withoutPreconditions(message: Message, names: readonly (keyof Preconditions)[]): Message {
   const parsed = parseObject(message.body.toString("utf8"));
-  if (Object.keys(parsed).length === 0) return message;
-  const { preconditions: _preconditions, ...rest } = parsed;
-  const { uid: _uid, resourceVersion: _version, ...metadata } = asObject(rest["metadata"]);
-  const stripped =
-    message.method === "DELETE" || rest["metadata"] === undefined ? rest : { ...rest, metadata };
-  const body = Buffer.from(JSON.stringify(stripped));
+  const place = message.method === "DELETE" ? "preconditions" : "metadata";
+  const demands = Object.entries(asObject(parsed[place]));
+  const isNamed = ([name]: readonly [string, unknown]): boolean => names.some((each) => each === name);
+  if (!demands.some(isNamed)) return message;
+  const kept = Object.fromEntries(demands.filter((demand) => !isNamed(demand)));
+  const body = Buffer.from(JSON.stringify({ ...parsed, [place]: kept }));
   return { ...message, body, headers: { ...message.headers, "content-length": String(body.length) } };
 }
 

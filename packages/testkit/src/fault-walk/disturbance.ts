@@ -1,10 +1,11 @@
 import type { Fault, InterleavedRequest } from "../fault-proxy/fault.ts";
 import { conflict, serverError, tooManyRequests } from "../fault-proxy/fault.ts";
+import { type Preconditions, preconditionsOf } from "../fault-proxy/preconditions.ts";
 import {
-  contentDigest,
   createForeign,
   mergeInto,
   otherClientAnnotation,
+  otherClientFinalizer,
   type RawObject,
   readObject,
   removeObject,
@@ -39,6 +40,9 @@ export const disturbanceIds = [
 export interface Interleaved {
   readonly path: string;
   readonly verb: string;
+  readonly subresource: string | undefined;
+  /** Preconditions that the write bore when the operator sent it. */
+  readonly preconditions: Preconditions;
   readonly before: RawObject | undefined;
   readonly after: RawObject | undefined;
   /** Why the other client could not do what the plan says; then the run shows nothing. */
@@ -76,14 +80,15 @@ export async function interleave(
 ): Promise<Interleaved> {
   const path = targetPath(request);
   const before = await readObject(run.api, path);
-  const facts = { path, verb: request.verb, before };
+  const { verb, subresource, method, body } = request;
+  const facts = { path, verb, subresource, preconditions: preconditionsOf(method, body), before };
   if (id === "I5") {
     const created = await recreate(run, { path, request, before });
     return typeof created === "string"
       ? { ...facts, after: undefined, notApplicable: created }
       : { ...facts, after: created };
   }
-  const refusal = await act(id, run, { path, before });
+  const refusal = await act(id, run, { path, request, before });
   return { ...facts, after: await readObject(run.api, path), notApplicable: refusal };
 }
 
@@ -97,15 +102,20 @@ interface Target {
 async function act(
   id: DisturbanceId,
   run: WorkloadRun,
-  { path, before }: Pick<Target, "path" | "before">,
+  { path, request, before }: Target,
 ): Promise<string | undefined> {
   if (id === "I2") return await deletePrimary(run);
   if (id === "I3") return await retarget(run);
   if (before === undefined) return "the object does not exist yet";
   if (id === "I4-deleted") return await deleteChild(run, path);
-  if (id === "I4-owners" && before.metadata.ownerReferences === undefined)
+  return missing(id, before) ?? (await edit(run, path, { ...edits[id], ...finalized(id, request, before) }));
+}
+
+/** What another client would take away, and is not there. */
+function missing(id: DisturbanceId, { metadata }: RawObject): string | undefined {
+  if (id === "I4-owners" && metadata.ownerReferences === undefined)
     return "the object has no owner references";
-  return await edit(run, path, edits[id] ?? {});
+  return id === "I4-labels" && metadata.labels === undefined ? "the object has no labels" : undefined;
 }
 
 async function retarget(run: WorkloadRun): Promise<undefined> {
@@ -125,12 +135,19 @@ const edits: Readonly<Partial<Record<DisturbanceId, object>>> = {
   "I4-owners": { ownerReferences: null },
 };
 
+/** A write of finalizers must keep that of another client. */
+function finalized(id: DisturbanceId, { body }: InterleavedRequest, { metadata }: RawObject): object {
+  const { finalizers = [], deletionTimestamp } = metadata;
+  const isFinalized = id === "I1" && body.includes('"finalizers"') && deletionTimestamp === undefined;
+  return isFinalized ? { finalizers: [...finalizers, otherClientFinalizer] } : {};
+}
+
 async function edit({ api }: WorkloadRun, path: string, metadata: object): Promise<string | undefined> {
   return (await mergeInto(api, path, { metadata })) ? undefined : "the server refuses the edit";
 }
 
 /** Whether a path is that of an object that users created. */
-function isPrimary({ primaryPaths }: WorkloadRun, path: string): boolean {
+export function isPrimary({ primaryPaths }: WorkloadRun, path: string): boolean {
   return primaryPaths.includes(path);
 }
 
@@ -155,34 +172,4 @@ async function recreate(
 function bodyOf({ body }: InterleavedRequest): Readonly<Record<string, unknown>> {
   const parsed: unknown = JSON.parse(body);
   return typeof parsed === "object" && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {};
-}
-
-/** Problem with the other client's object at the end of a run; undefined when it is as that client left it. */
-export async function harmDone(
-  id: DisturbanceId,
-  run: WorkloadRun,
-  { path, verb, after }: Interleaved,
-): Promise<string | undefined> {
-  // The user's own steps go on with a new custom resource.
-  if (after === undefined || isPrimary(run, path)) return undefined;
-  const now = await readObject(run.api, path);
-  const isKept =
-    now?.metadata.uid === after.metadata.uid &&
-    now.metadata.deletionTimestamp === after.metadata.deletionTimestamp;
-  if (!isKept) return mustBeKept(id, verb) ? `${path} was deleted although it was not ours` : undefined;
-  return changeOf(id, now, after);
-}
-
-function mustBeKept(id: DisturbanceId, verb: string): boolean {
-  return id === "I5" || ((id === "I4-labels" || id === "I4-owners") && verb === "delete");
-}
-
-function changeOf(id: DisturbanceId, now: RawObject, after: RawObject): string | undefined {
-  const { name, annotations } = now.metadata;
-  if (id === "I1" && annotations?.[otherClientAnnotation] === undefined)
-    return `the other client's edit of ${name} was lost`;
-  const [is, was] = [contentDigest(now), contentDigest(after)];
-  return id !== "I5" || is === was
-    ? undefined
-    : `the other client's ${name} was changed: ${is} instead of ${was}`;
 }

@@ -1,8 +1,10 @@
 import type { InjectedFault } from "../fault-proxy/fault-plan.ts";
 import { type FaultProxy, startFaultProxy, type TraceEntry } from "../fault-proxy/fault-proxy.ts";
 import type { Fault } from "../fault-proxy/fault.ts";
+import type { Preconditions } from "../fault-proxy/preconditions.ts";
 import type { RequestMatch } from "../fault-proxy/seen-request.ts";
 import { crashesOf, type DisturbanceId, errors, interleave, type Interleaved } from "./disturbance.ts";
+import { harmOfWrite } from "./harm.ts";
 import type { WorkloadRun } from "./workload.ts";
 import { atWritePoint, type WritePoint, writePointKey } from "./write-point.ts";
 
@@ -11,7 +13,7 @@ export interface FaultPlan {
   readonly workload: string;
   readonly disturbance: DisturbanceId;
   readonly point: WritePoint;
-  /** Takes uid and resourceVersion away from the write (default: false). */
+  /** Takes the precondition away that the disturbance is guarded by: the uid for I5, else the resourceVersion (default: false). */
   readonly isUnconditional?: boolean | undefined;
 }
 
@@ -26,6 +28,7 @@ export class Lives implements AsyncDisposable {
   #count = 0;
   #injected: InjectedFault | undefined;
   #interleaved: Interleaved | undefined;
+  #harm: string | undefined;
 
   constructor(run: WorkloadRun, plan: FaultPlan | undefined) {
     this.#run = run;
@@ -50,6 +53,11 @@ export class Lives implements AsyncDisposable {
   /** What the other client did; undefined for other faults and before it acted. */
   get interleaved(): Interleaved | undefined {
     return this.#interleaved;
+  }
+
+  /** Harm that the write of the plan did to the object of another client. */
+  get harm(): string | undefined {
+    return this.#harm;
   }
 
   /** Starts the next life; for the first one, the caller waits until it serves. */
@@ -103,9 +111,14 @@ export class Lives implements AsyncDisposable {
     if (error !== undefined) return error;
     return {
       kind: "interleave",
-      isUnconditional: plan.isUnconditional,
+      without: plan.isUnconditional === true ? guardsAgainst(plan.disturbance) : [],
       act: async (request) => {
         this.#interleaved = await interleave(plan.disturbance, this.#run, request);
+      },
+      after: async (status) => {
+        const interleaved = this.#interleaved;
+        if (interleaved === undefined) return;
+        this.#harm = await harmOfWrite(plan.disturbance, this.#run, { interleaved, status });
       },
     };
   }
@@ -119,4 +132,9 @@ export class Lives implements AsyncDisposable {
     await this.#end();
     await this.begin();
   }
+}
+
+/** The resourceVersion of a re-created object differs, too: against I5 it does what the uid does, and does it alone for a status. */
+function guardsAgainst(id: DisturbanceId): readonly (keyof Preconditions)[] {
+  return id === "I5" ? ["uid", "resourceVersion"] : ["resourceVersion"];
 }

@@ -2,10 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 
 import { eventually } from "../eventually.ts";
 import type { TraceEntry } from "../fault-proxy/fault-proxy.ts";
-import { type DisturbanceId, harmDone } from "./disturbance.ts";
+import type { DisturbanceId } from "./disturbance.ts";
+import { harmDone } from "./harm.ts";
 import { type FaultPlan, Lives } from "./lives.ts";
+import { mergeInto, otherClientAnnotation } from "./target.ts";
+import { countWrites, repeatedWrite, unguardedWrite, writeAtRest } from "./trace.ts";
 import type { Workload, WorkloadRun } from "./workload.ts";
-import { type WritePoint, writePointKey, writePointsOf } from "./write-point.ts";
+import { type WritePoint, writePointsOf } from "./write-point.ts";
 
 /** An undisturbed run: what the others are compared with. */
 export interface Reference {
@@ -15,6 +18,8 @@ export interface Reference {
   readonly retargetedEnd: unknown;
   /** Successful creates and deletes by name of the write point. */
   readonly counts: ReadonlyMap<string, number>;
+  /** Request of each point. */
+  readonly requests: ReadonlyMap<WritePoint, TraceEntry>;
 }
 
 /**
@@ -31,8 +36,10 @@ export interface PlanResult {
   readonly tookMs: number;
 }
 
-/** Maximum time of a step, and of the way back to the end state of the reference. */
-const limitMs = 60_000;
+/** Maximum time of a step, and of the way back to the end state of the reference; ten times what a busy machine takes. */
+const limitMs = 180_000;
+/** Without a write for this long, an operator that was woken has nothing to write. */
+const settleMs = 400;
 /** Without a write for this long, an operator that holds something back is at rest. */
 const restMs = 2_500;
 
@@ -44,8 +51,10 @@ export async function learnReference(workload: Workload): Promise<Reference> {
   await drive(run, lives, false);
   const end = await run.endState();
   const { trace } = lives;
+  const requests = writePointsOf(trace, { aliases: run.aliases });
   return {
-    points: writePointsOf(trace, { aliases: run.aliases }),
+    points: [...requests.keys()],
+    requests,
     end,
     counts: countWrites(trace, run.aliases),
     retargetedEnd: run.retarget === undefined ? undefined : await retargetedEnd(run, lives),
@@ -76,6 +85,7 @@ export async function runPlan(
   try {
     await lives.begin();
     await drive(run, lives, mayRest.has(plan.disturbance));
+    if (lives.harm !== undefined) return ended(failedOr(workload, plan), lives.harm);
     if (!lives.hasStruck) return ended("notReached");
     const { notApplicable } = lives.interleaved ?? {};
     if (notApplicable !== undefined) return ended("notApplicable", notApplicable);
@@ -106,6 +116,7 @@ const mayRest: ReadonlySet<DisturbanceId> = new Set(["I2", "I4-labels", "I4-owne
 
 async function drive(run: WorkloadRun, lives: Lives, canRest: boolean): Promise<void> {
   for (const step of run.steps) {
+    if (lives.harm !== undefined) return;
     try {
       await step.act();
     } catch (error) {
@@ -115,6 +126,7 @@ async function drive(run: WorkloadRun, lives: Lives, canRest: boolean): Promise<
     await eventually(
       async (see) => {
         await lives.settled();
+        if (lives.harm !== undefined) return true;
         const isDone = await step.isDone().catch(() => false);
         see(`step "${step.name}" is not done`);
         return isDone || (canRest && lives.hasStruck && quiet());
@@ -124,20 +136,20 @@ async function drive(run: WorkloadRun, lives: Lives, canRest: boolean): Promise<
   }
 }
 
-async function untilQuiet(lives: Lives): Promise<void> {
-  const quiet = quietWatch(lives);
+async function untilQuiet(lives: Lives, forMs = restMs): Promise<void> {
+  const quiet = quietWatch(lives, forMs);
   await eventually(() => quiet(), { withinMs: limitMs });
 }
 
 /** True once no write was seen for a while. */
-function quietWatch(lives: Lives): () => boolean {
+function quietWatch(lives: Lives, forMs = restMs): () => boolean {
   let count = -1;
   let sinceMs = 0;
   return () => {
     const nowMs = performance.now();
     const { length } = lives.trace.filter(({ verb }) => !["get", "list", "watch"].includes(verb));
     if (length !== count) [count, sinceMs] = [length, nowMs];
-    return nowMs - sinceMs > restMs;
+    return nowMs - sinceMs > forMs;
   };
 }
 
@@ -153,7 +165,37 @@ async function judge(judged: Judged): Promise<string | undefined> {
   const { run, lives, plan } = judged;
   const harm =
     lives.interleaved === undefined ? undefined : await harmDone(plan.disturbance, run, lives.interleaved);
-  return harm ?? (await wrongEnd(judged)) ?? bareDelete(lives.trace) ?? repeatedWrite(judged);
+  return (
+    harm ??
+    (await wrongEnd(judged)) ??
+    brokenRule(judged) ??
+    (plan.disturbance.startsWith("I") ? undefined : await restlessness(judged))
+  );
+}
+
+/** Rules that the trace shows. Where another client deletes things, repeated writes are right. */
+function brokenRule({
+  run,
+  lives: { trace },
+  plan,
+  reference: { counts: usual },
+}: Judged): string | undefined {
+  const { aliases } = run;
+  return (
+    unguardedWrite(trace) ??
+    (plan.disturbance.startsWith("I") ? undefined : repeatedWrite(trace, { aliases, usual })) ??
+    run.judgeTrace?.(trace)
+  );
+}
+
+/** O14: every custom resource is reconciled again. */
+async function restlessness({ run, lives }: Judged): Promise<string | undefined> {
+  await untilQuiet(lives, settleMs);
+  const from = lives.trace.length;
+  for (const path of run.primaryPaths)
+    await mergeInto(run.api, path, { metadata: { annotations: { [otherClientAnnotation]: "again" } } });
+  await untilQuiet(lives, settleMs);
+  return writeAtRest(lives.trace, from);
 }
 
 /** O1, and O4 after a deletion. */
@@ -178,35 +220,4 @@ async function became(probe: () => Promise<boolean>): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** O3: every delete names the object that was seen. */
-function bareDelete(trace: readonly TraceEntry[]): string | undefined {
-  const bare = trace.find(
-    ({ verb, isDryRun, preconditions }) => verb === "delete" && !isDryRun && preconditions.uid === undefined,
-  );
-  return bare === undefined ? undefined : `O3: ${bare.path} was deleted without a uid`;
-}
-
-/** O2: no object is created or deleted more often than in the reference. Where another client deletes things, repeats are right. */
-function repeatedWrite({ run, lives, plan, reference }: Judged): string | undefined {
-  if (plan.disturbance.startsWith("I")) return undefined;
-  for (const [key, count] of countWrites(lives.trace, run.aliases)) {
-    const usual = reference.counts.get(key) ?? 0;
-    if (count > usual) return `O2: ${key} succeeded ${count} times instead of ${usual}`;
-  }
-  return undefined;
-}
-
-function countWrites(
-  trace: readonly TraceEntry[],
-  aliases: Readonly<Record<string, string>>,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const entry of trace) {
-    const key = writePointKey(entry, aliases);
-    const isCounted = (entry.verb === "create" || entry.verb === "delete") && (entry.status ?? 500) < 300;
-    if (key !== undefined && isCounted) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
 }

@@ -21,6 +21,9 @@ export interface RawMetadata {
 /** Annotation of the other client, on objects that it edited or created. */
 export const otherClientAnnotation = "tests.quartermaster.dev/other-client";
 
+/** Finalizer of the other client, for as long as one write takes. */
+export const otherClientFinalizer = "tests.quartermaster.dev/other-client";
+
 /** Path of the object that a write is about, without subresource and query. */
 export function targetPath({ path, verb, name, subresource }: InterleavedRequest): string {
   const bare = path.split("?")[0] ?? path;

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -20,23 +20,25 @@ export interface WalkRecord {
 const directory = ".reports/faults";
 
 /**
- * `QM_CAMPAIGN=1` runs everything and records it in `.reports/faults/<workload>.jsonl`; results that stand there already are taken over. `QM_FAULT_PLAN`
- * names a file with lines of such a record, or with plans alone, and runs only these, each as often as it stands there.
+ * `QM_CAMPAIGN=1` runs everything and records it in `.reports/faults/<workload>.faults.jsonl`; results that stand there already are taken over. Otherwise the
+ * record is `<workload>.faults.sample.jsonl`. `QM_FAULT_PLAN` names a file with lines of a record, or with plans alone, and runs only these, each as often
+ * as it stands there.
  */
-export function recordedWalk(workload: string): WalkRecord {
+export function recordedWalk(workload: string, part: "faults" | "preconditions" = "faults"): WalkRecord {
   const isCampaign = process.env["QM_CAMPAIGN"] === "1";
   const planFile = process.env["QM_FAULT_PLAN"];
   const only =
     planFile === undefined ? undefined : readPlans(planFile).filter((plan) => plan.workload === workload);
-  const path = join(directory, `${workload}.jsonl`);
-  const isRecorded = isCampaign && only === undefined;
-  if (isRecorded) mkdirSync(directory, { recursive: true });
+  const isResumed = isCampaign && only === undefined;
+  const path = join(directory, `${workload}.${part}${isResumed ? "" : ".sample"}.jsonl`);
+  mkdirSync(directory, { recursive: true });
+  if (!isResumed) rmSync(path, { force: true });
   return {
     isCampaign,
     only,
-    known: isRecorded && existsSync(path) ? readLines(path).map((line) => resultSchema.parse(line)) : [],
+    known: isResumed && existsSync(path) ? readLines(path).map((line) => resultSchema.parse(line)) : [],
     add: (result) => {
-      if (isRecorded) appendFileSync(path, `${JSON.stringify(result)}\n`);
+      appendFileSync(path, `${JSON.stringify(result)}\n`);
     },
   };
 }

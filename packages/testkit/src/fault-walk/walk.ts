@@ -30,28 +30,42 @@ export async function walkFaults(workload: Workload): Promise<WalkReport> {
   const reference = await learnReference(workload);
   const plans = record.only ?? (record.isCampaign ? planFaults : samplePlans)(workload, reference);
   const known = new Map(record.known.map((result) => [planName(result.plan), result]));
-  const results = plans.flatMap((plan) => known.get(planName(plan)) ?? []);
-  const open = plans.filter((plan) => !known.has(planName(plan))).values();
+  const results = await inLanes(plans, async (plan) => {
+    const before = known.get(planName(plan));
+    if (before !== undefined) return before;
+    const result = await runPlan(workload, plan, reference);
+    record.add(result);
+    return result;
+  });
+  return { points: reference.points, results };
+}
+
+/** Works on some items at a time. */
+export async function inLanes<I, R>(items: readonly I[], work: (item: I) => Promise<R>): Promise<R[]> {
+  const open = items.values();
+  const results: R[] = [];
   const lane = async (): Promise<void> => {
-    for (const plan of open) {
-      const result = await runPlan(workload, plan, reference);
-      results.push(result);
-      record.add(result);
-    }
+    for (const item of open) results.push(await work(item));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  return { points: reference.points, results };
+  return results;
 }
 
 /** Every fault at every write point of the reference. */
 function planFaults(
   { name: workload }: Workload,
-  { points, retargetedEnd }: Reference,
+  { points, requests, retargetedEnd }: Reference,
 ): readonly FaultPlan[] {
   const ids = disturbanceIds.filter((id) => id !== "I3" || retargetedEnd !== undefined);
-  return points.flatMap((point) => ids.map((disturbance) => ({ workload, disturbance, point })));
+  return points.flatMap((point) =>
+    ids
+      .filter((id) => !ofExisting.has(id) || requests.get(point)?.status !== 201)
+      .map((disturbance) => ({ workload, disturbance, point })),
+  );
 }
 
+/** Another client can do these only to an object that exists. */
+const ofExisting: ReadonlySet<DisturbanceId> = new Set(["I1", "I4-deleted", "I4-labels", "I4-owners"]);
 /** In turn at the writes that destroy nothing. */
 const inTurn: readonly DisturbanceId[] = [
   "C2",
@@ -67,13 +81,17 @@ const inTurn: readonly DisturbanceId[] = [
 /** At every write that deletes. */
 const atDeletes: readonly DisturbanceId[] = ["I5", "I4-labels", "C2"];
 
-/** One fault at the first write of each name, and each delete met by another client and by a crash; without exceptions. */
+/**
+ * One fault at two writes of each verb and resource, and a delete of each resource met by others and by a crash; without exceptions.
+ */
 function samplePlans(workload: Workload, reference: Reference): readonly FaultPlan[] {
   if (workload.sample !== undefined) return namedPlans(workload.sample, planFaults(workload, reference));
-  const { points } = reference;
-  const firsts = points.filter(({ occurrence }) => occurrence === 1);
-  const plans = firsts.flatMap((point, at) => {
-    const ids = point.key.startsWith("delete") ? atDeletes : inTurn.slice(at % inTurn.length).slice(0, 1);
+  const { points, requests } = reference;
+  const chosen = [...Map.groupBy(points, classOf).values()].flatMap((alike) =>
+    alike.slice(0, isDelete(alike[0]) ? 1 : 2),
+  );
+  const plans = chosen.flatMap((point, at) => {
+    const ids = isDelete(point) ? atDeletes : turnAt(at, requests.get(point)?.status === 201);
     return ids.map((disturbance) => ({ workload: workload.name, disturbance, point }));
   });
   return plans.filter((plan) => !isExcepted(workload, plan));
@@ -86,19 +104,18 @@ function namedPlans(names: readonly string[], plans: readonly FaultPlan[]): read
   return names.flatMap((name) => byName.get(name) ?? []);
 }
 
-/** Each delete met by another client, without its preconditions: plans that have to fail. */
-export async function withoutPreconditions(workload: Workload): Promise<readonly PlanResult[]> {
-  const reference = await learnReference(workload);
-  const deletes = reference.points.filter(
-    ({ key, occurrence }) => key.startsWith("delete") && occurrence === 1,
-  );
-  const plan = (point: WritePoint): FaultPlan => ({
-    workload: workload.name,
-    disturbance: "I5",
-    point,
-    isUnconditional: true,
-  });
-  return await Promise.all(deletes.map(async (point) => await runPlan(workload, plan(point), reference)));
+/** Verb and resource. */
+export function classOf({ key }: WritePoint): string {
+  return key.split(" ").slice(0, 2).join(" ");
+}
+
+function isDelete(point: WritePoint | undefined): boolean {
+  return point?.key.startsWith("delete") === true;
+}
+
+function turnAt(at: number, isCreation: boolean): readonly DisturbanceId[] {
+  const ids = isCreation ? inTurn.filter((id) => !ofExisting.has(id)) : inTurn;
+  return ids.slice(at % ids.length).slice(0, 1);
 }
 
 /** Failed results as lines. */

@@ -1,6 +1,7 @@
 import type { ApiClient } from "@quartermaster/local-cluster";
 
 import type { Access } from "../connect.ts";
+import type { Trace } from "./trace.ts";
 
 /** What users do with one kind, from nothing to rest: run once undisturbed, then once per fault. */
 export interface Workload {
@@ -31,6 +32,8 @@ export interface WorkloadRun extends AsyncDisposable {
   endState(): Promise<unknown>;
   /** Whether nothing is left after the custom resource was deleted, beyond what retention keeps. */
   isCleared(): Promise<boolean>;
+  /** Rules of this kind that the requests of a run show: the first that is broken. */
+  judgeTrace?(trace: Trace): string | undefined;
   /** I3: changes the spec; `endState` then differs from that of the first spec. Left out where specs are immutable. */
   retarget?(): Promise<void>;
 }

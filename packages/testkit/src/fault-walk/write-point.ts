@@ -23,19 +23,20 @@ export function writePointKey(
   return `${verb} ${target} ${aliased.replaceAll(generatedPart, "*")}`.trim();
 }
 
-/** Write points of a run, in the order of their first occurrence. At most `limit` of each name: a retry adds nothing. */
-export function writePointsOf(
-  trace: readonly SeenRequest[],
+/** Write points of a run with their requests, in the order of their first occurrence. At most `limit` of each name: a retry adds nothing. */
+export function writePointsOf<R extends SeenRequest>(
+  trace: readonly R[],
   { aliases, limit = 3 }: { readonly aliases: Readonly<Record<string, string>>; readonly limit?: number },
-): readonly WritePoint[] {
+): ReadonlyMap<WritePoint, R> {
   const counts = new Map<string, number>();
-  return trace.flatMap((request) => {
+  const points = trace.flatMap((request): readonly (readonly [WritePoint, R])[] => {
     const key = writePointKey(request, aliases);
     if (key === undefined) return [];
     const occurrence = (counts.get(key) ?? 0) + 1;
     counts.set(key, occurrence);
-    return occurrence > limit ? [] : [{ key, occurrence }];
+    return occurrence > limit ? [] : [[{ key, occurrence }, request]];
   });
+  return new Map(points);
 }
 
 /** Matches the one request of a run that a write point names. */
