@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+
 import { ApiClient } from "@quartermaster/local-cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
@@ -43,6 +46,19 @@ afterEach(async () => {
 const path = (): string => `/api/v1/namespaces/${namespace.name}/configmaps`;
 const create = async (name: string): Promise<number> =>
   (await client.send({ method: "POST", path: path(), body: aConfigMap({ name }), timeoutMs: 2000 })).status;
+/** With the headers of the response, which the client does not give. */
+async function fetched(url: string, body?: object): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const { server, caPem } = proxy.access;
+  const headers = { authorization: `Bearer ${cluster.admin.token}`, "content-type": "application/json" };
+  const options = { ca: caPem, headers, agent: false, method: body === undefined ? "GET" : "POST" };
+  const sent = request(new URL(url, server), options, resolve);
+  sent.once("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
+  const response = await promise;
+  response.resume();
+  return response;
+}
+
 const isThere = async (name: string): Promise<boolean> =>
   (await cluster.api.send({ path: `${path()}/${name}` })).status === 200;
 
@@ -59,22 +75,23 @@ describe("a fault proxy", () => {
   });
 
   test.each([
-    { id: "C1", kind: "crash-before", isDone: false },
-    { id: "C2", kind: "crash-after-commit", isDone: true },
-  ] as const)(
-    "$id kills at the write: the server has acted: $isDone, and no answer comes",
-    async ({ kind, isDone }) => {
-      let kills = 0;
-      const injected = proxy.inject(isWritePoint, { kind, kill: () => (kills += 1) });
-      await expect(create("struck")).rejects.toThrow(/socket hang up|ECONNRESET/);
-      expect(kills).toBe(1);
-      expect((await injected.struck).verb).toBe("create");
-      expect(await isThere("struck")).toBe(isDone);
-      expect(await create("next")).toBe(201);
+    { name: "[faults/C1] kills before the write leaves", kind: "crash-before", isDone: false },
+    {
+      name: "[faults/C2] kills after the commit, the answer is lost",
+      kind: "crash-after-commit",
+      isDone: true,
     },
-  );
+  ] as const)("$name", async ({ kind, isDone }) => {
+    let kills = 0;
+    const injected = proxy.inject(isWritePoint, { kind, kill: () => (kills += 1) });
+    await expect(create("struck")).rejects.toThrow(/socket hang up|ECONNRESET/);
+    expect(kills).toBe(1);
+    expect((await injected.struck).verb).toBe("create");
+    expect(await isThere("struck")).toBe(isDone);
+    expect(await create("next")).toBe(201);
+  });
 
-  test("C3 kills after the answer was delivered, and nothing is passed on in between", async () => {
+  test("[faults/C3] kills after the answer was delivered, and nothing is passed on in between", async () => {
     let kills = 0;
     proxy.inject(isWritePoint, { kind: "crash-after-answer", kill: () => (kills += 1) });
     expect(await create("delivered")).toBe(201);
@@ -100,19 +117,43 @@ describe("a fault proxy", () => {
     expect(await create("next")).toBe(201);
   });
 
-  test.each<{ readonly id: string; readonly fault: Fault; readonly status: number }>([
-    { id: "E1", fault: conflict(), status: 409 },
-    { id: "E2", fault: tooManyRequests(1), status: 429 },
-    { id: "E3", fault: serverError(503), status: 503 },
-    { id: "E6", fault: htmlPage(), status: 502 },
-    { id: "E7", fault: refused(403), status: 403 },
-    { id: "W5", fault: expired(), status: 410 },
-  ])("$id answers $status once without asking the server", async ({ fault, status }) => {
+  test.each<{ readonly name: string; readonly fault: Fault; readonly status: number }>([
+    { name: "[faults/E1] responds 409", fault: conflict(), status: 409 },
+    { name: "E7: responds 403", fault: refused(403), status: 403 },
+    { name: "W5: responds 410", fault: expired(), status: 410 },
+  ])("$name once instead of the write", async ({ fault, status }) => {
     proxy.inject(isWritePoint, fault);
     expect(await create("refused")).toBe(status);
     expect(await isThere("refused")).toBe(false);
     expect(await create("refused")).toBe(201);
   });
+
+  test("[faults/E2] responds 429 with a short, long, absurd and missing Retry-After", async () => {
+    for (const retryAfter of [1, 30, 1e9, undefined]) {
+      proxy.inject(isWritePoint, tooManyRequests(retryAfter));
+      const { statusCode, headers } = await fetched(path(), aConfigMap({ name: "throttled" }));
+      expect([statusCode, headers["retry-after"]]).toEqual([429, retryAfter?.toString()]);
+    }
+    expect(await isThere("throttled")).toBe(false);
+    expect(await create("throttled")).toBe(201);
+  });
+
+  test.each([500, 503] as const)(
+    "[faults/E3] responds %i once, ten times, or until it is healed",
+    async (status) => {
+      for (const times of [1, 10]) {
+        proxy.inject(isWritePoint, serverError(status), times);
+        for (let time = 1; time <= times; time += 1) expect(await create("failing")).toBe(status);
+        expect(await create(`after-${times}`)).toBe(201);
+      }
+      const lasting = proxy.inject(isWritePoint, serverError(status), Number.POSITIVE_INFINITY);
+      for (let time = 1; time <= 30; time += 1) expect(await create("failing")).toBe(status);
+      expect(lasting.hits).toBe(30);
+      expect(await isThere("failing")).toBe(false);
+      proxy.heal();
+      expect(await create("failing")).toBe(201);
+    },
+  );
 
   test.each([
     { id: "E4", kind: "hold-request", isDone: false },
@@ -123,7 +164,7 @@ describe("a fault proxy", () => {
     expect(await isThere("held")).toBe(isDone);
   });
 
-  test("E6 resets the connection in mid-body, truncates JSON and mislabels it", async () => {
+  test("[faults/E6] resets the connection in mid-body, truncates JSON, mislabels it and responds HTML", async () => {
     await create("whole");
     const isGet = ({ verb }: { readonly verb: string }): boolean => verb === "get";
     proxy.inject(isGet, { kind: "cut-answer", afterBytes: 20 });
@@ -131,7 +172,11 @@ describe("a fault proxy", () => {
     proxy.inject(isGet, { kind: "truncate-answer", afterBytes: 20 });
     expect((await client.send({ path: `${path()}/whole` })).body).toHaveLength(20);
     proxy.inject(isGet, { kind: "mislabel-answer", contentType: "text/plain" });
-    expect((await client.send({ path: `${path()}/whole` })).status).toBe(200);
+    const mislabeled = await fetched(`${path()}/whole`);
+    expect([mislabeled.statusCode, mislabeled.headers["content-type"]]).toEqual([200, "text/plain"]);
+    proxy.inject(isGet, htmlPage());
+    const page = await fetched(`${path()}/whole`);
+    expect([page.statusCode, page.headers["content-type"]]).toEqual([502, "text/html"]);
   });
 
   test("W6 lets a watch fall silent with its connection open", async () => {
