@@ -38,6 +38,8 @@ export interface PlanResult {
 
 /** Maximum time of a step, and of the way back to the end state of the reference; ten times what a busy machine takes. */
 const limitMs = 180_000;
+/** Longer than the pauses between the retries after a crash. */
+const backOffMs = 5_000;
 /** Without a write for this long, an operator that was woken has nothing to write. */
 const settleMs = 400;
 /** Without a write for this long, an operator that holds something back is at rest. */
@@ -190,7 +192,8 @@ function brokenRule({
 
 /** O14: every custom resource is reconciled again. */
 async function restlessness({ run, lives }: Judged): Promise<string | undefined> {
-  await untilQuiet(lives, settleMs);
+  // A retry after a back-off is no write at rest.
+  await untilQuiet(lives, backOffMs);
   const from = lives.trace.length;
   for (const path of run.primaryPaths)
     await mergeInto(run.api, path, { metadata: { annotations: { [otherClientAnnotation]: "again" } } });
