@@ -187,13 +187,13 @@ async function keepSecret(
 
 /** Only while the cluster's object is still the one that is being deleted. */
 async function deleteChild(
-  { kind, name, uid }: Extract<SearchAction, { readonly do: "delete" }>,
+  { kind, name, uid, resourceVersion }: Extract<SearchAction, { readonly do: "delete" }>,
   { ctx, cluster, findCluster }: Subject,
 ): Promise<void> {
   const live = await findCluster();
   if (live?.metadata.uid !== cluster.uid || live.metadata.deletionTimestamp === undefined)
     throw new EngineError(`${name} is not deleted: the cluster is not being deleted.`, { code: "conflict" });
-  await deleteObject(ctx.client, kind, { namespace: cluster.namespace, name, uid });
+  await deleteObject(ctx.client, kind, { namespace: cluster.namespace, name, uid, resourceVersion });
 }
 
 /** Only as long as the spec is the one that does not ask for it, and the object is as it was seen. */

@@ -43,7 +43,13 @@ export type SearchAction =
   /** Once per cluster: what the author sets afterwards stays. */
   | { readonly do: "fitAuditIndex" }
   | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
-  | { readonly do: "delete"; readonly kind: Kind; readonly name: string; readonly uid: string }
+  | {
+      readonly do: "delete";
+      readonly kind: Kind;
+      readonly name: string;
+      readonly uid: string;
+      readonly resourceVersion?: string | undefined;
+    }
   /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */
   | {
       readonly do: "prune";

@@ -30,6 +30,8 @@ export interface LeftObject {
   readonly kind: Kind;
   readonly name: string;
   readonly uid: string;
+  /** As it was when it counted as the cluster's; left out for one that loses its protection first, which changes it. */
+  readonly resourceVersion?: string | undefined;
   readonly isTerminating: boolean;
 }
 
@@ -84,9 +86,7 @@ const setsRemain: DeletionRule = {
   answer: ({ statefulSets: sets }) => {
     if (sets.length === 0) return undefined;
     return {
-      actions: sets
-        .filter(({ isTerminating }) => !isTerminating)
-        .map(({ kind, name, uid }) => ({ do: "delete", kind, name, uid })),
+      actions: sets.filter(({ isTerminating }) => !isTerminating).map(deletionOf),
       outcome: waiting(
         { reason: "Deleting", message: `Nodes are shut down: ${sets.map(({ name }) => name).join(", ")}.` },
         pauseMs,
@@ -119,12 +119,13 @@ const keptRemain: DeletionRule = {
     // A protected cluster is not deleted through its own object, but with its definition, say: then the data stays.
     cluster.whenDeleted === "Retain" || cluster.isDeletionProtected
       ? done()
-      : done(
-          kept
-            .filter(({ isTerminating }) => !isTerminating)
-            .map(({ kind, name, uid }) => ({ do: "delete", kind, name, uid })),
-        ),
+      : done(kept.filter(({ isTerminating }) => !isTerminating).map(deletionOf)),
 };
+
+/** Of an object as it was seen: one that another client took its labels or owner from meanwhile is not the cluster's any more. */
+function deletionOf({ kind, name, uid, resourceVersion }: LeftObject): SearchAction {
+  return { do: "delete", kind, name, uid, resourceVersion };
+}
 
 /** Nodes first, then what they leave behind. The engine is not asked: one that does not answer must not keep a cluster from going. */
 export const deletionRules: readonly DeletionRule[] = [
@@ -187,13 +188,15 @@ async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<O
     cluster,
     statefulSets: marked(statefulSets, (live) => isControlledBy(live, object)),
     pods: marked(pods, hasUid),
-    kept: keptObjects(cluster, ctx),
+    kept: keptObjects(cluster, ctx).map(({ isProtected, resourceVersion, ...live }) =>
+      isProtected ? live : { ...live, resourceVersion },
+    ),
     isOrphaned: (object.metadata.finalizers ?? []).includes("orphan") || disowned.length > 0,
     isNamespaceTerminating: namespace?.metadata.deletionTimestamp !== undefined,
   };
 }
 
 function leftObject(kind: Kind, { metadata }: Live): LeftObject {
-  const { name, uid, deletionTimestamp } = metadata;
-  return { kind, name, uid, isTerminating: deletionTimestamp !== undefined };
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };
 }

@@ -12,9 +12,11 @@ import {
   services,
   statefulSets,
 } from "@quartermaster/runtime/kinds";
-import type { Workload, WorkloadRun } from "@quartermaster/testkit";
+import { eventually, type Workload, type WorkloadRun } from "@quartermaster/testkit";
 
+import { EngineError } from "../../src/engine/engine-error.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import type { FakeIndex } from "../../src/testing/index.ts";
 import { aCluster, anElasticsearch, aPool, isReady, type SearchBench, setUpSearch } from "./search-bench.ts";
 import { aSignature } from "./signatures.ts";
 
@@ -33,13 +35,21 @@ export const searchWorkload = {
     "search C2 at delete pods logs-nodes-1 #1",
     "search I4-labels at delete pods logs-nodes-0 #1",
     "search C3 at patch statefulsets logs-nodes #3",
-    "search I5 at delete statefulsets logs-nodes #1",
+    "search I4-owners at delete statefulsets logs-nodes #1",
     "search E6 at patch persistentvolumeclaims data-logs-nodes-0 #1",
   ],
   exceptions: [
     {
       plans: /I4-labels at delete statefulsets/,
       why: "without labels it is the cluster's still, by its owner reference: the server deletes it with its owner",
+    },
+    {
+      plans: /I4-owners at delete pods/,
+      why: "the StatefulSet takes the pod back at once: it is the cluster's again when it is deleted later",
+    },
+    {
+      plans: /I4-deleted at patch persistentvolumeclaims/,
+      why: "the operator makes no claims, and the StatefulSet none for a node that was removed",
     },
   ],
   setUp: async () => await searchRun((bench) => [...grownUp(bench), deletion(bench)]),
@@ -120,7 +130,7 @@ function grownUp(bench: SearchBench): Steps {
     {
       name: "roll",
       act: async () => {
-        bench.engines.engine("logs").createIndex("logs-nodes-0", orders);
+        await fill(bench, "logs-nodes-0", orders);
         await apply(3, { additionalConfig: clauses })();
       },
       isDone: async () => await isAtRest(bench, 3),
@@ -131,6 +141,19 @@ function grownUp(bench: SearchBench): Steps {
       isDone: async () => await isAtRest(bench, 2),
     },
   ];
+}
+
+/** Creates an index once the node answers, which a fault may keep from it for a while. */
+async function fill({ engines }: SearchBench, node: string, index: FakeIndex): Promise<void> {
+  await eventually(() => {
+    try {
+      engines.engine("logs").createIndex(node, index);
+      return true;
+    } catch (error) {
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  });
 }
 
 function deletion(bench: SearchBench): Steps[number] {
@@ -145,7 +168,7 @@ function deletion(bench: SearchBench): Steps[number] {
 }
 
 function votes(bench: SearchBench): Steps {
-  const { client, namespace, engines } = bench;
+  const { client, namespace } = bench;
   const sized = (managers: number, general: object = {}): object =>
     aCluster("logs", {
       pools: [
@@ -173,7 +196,7 @@ function votes(bench: SearchBench): Steps {
     {
       name: "one manager and a repository",
       act: async () => {
-        engines.engine("logs").createIndex("logs-data-0", { ...orders, replicas: 0 });
+        await fill(bench, "logs-data-0", { ...orders, replicas: 0 });
         await bench.apply(
           sized(1, {
             snapshotRepositories: [{ name: "backup", type: "fs", settings: { location: "/snapshots/a" } }],

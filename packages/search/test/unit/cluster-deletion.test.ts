@@ -5,12 +5,25 @@ import { expect, test } from "vitest";
 import { deletionRules, type Left, type LeftObject } from "../../src/deletion/cluster-deletion.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
 
-const set: LeftObject = { kind: statefulSets, name: "logs-nodes", uid: "1", isTerminating: false };
-const pod: LeftObject = { kind: pods, name: "logs-nodes-0", uid: "2", isTerminating: false };
+const set: LeftObject = {
+  kind: statefulSets,
+  name: "logs-nodes",
+  uid: "1",
+  resourceVersion: "11",
+  isTerminating: false,
+};
+const pod: LeftObject = {
+  kind: pods,
+  name: "logs-nodes-0",
+  uid: "2",
+  resourceVersion: "12",
+  isTerminating: false,
+};
 const claim: LeftObject = {
   kind: persistentVolumeClaims,
   name: "data-logs-nodes-0",
   uid: "3",
+  resourceVersion: "13",
   isTerminating: false,
 };
 const everything: Left = {
@@ -23,6 +36,17 @@ const everything: Left = {
   leftToHeir: undefined,
 };
 const toDelete = aSearchCluster({ whenDeleted: "Delete" });
+
+test.each([
+  ["StatefulSets", everything, set],
+  ["claims", { ...everything, statefulSets: [], pods: [], cluster: toDelete }, claim],
+])(
+  "%s are deleted as they were seen to be the cluster's",
+  (_name, left, { kind, name, uid, resourceVersion }) => {
+    const { verdict } = firstAnswer(deletionRules, left, new Date(0));
+    expect(verdict.actions).toEqual([{ do: "delete", kind, name, uid, resourceVersion }]);
+  },
+);
 
 test.for<[string, Partial<Left>, string, string, readonly string[]]>([
   ["nodes run", {}, "setsRemain", "waiting", ["delete logs-nodes"]],

@@ -1,5 +1,5 @@
 import { openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
-import { digestOf } from "@quartermaster/runtime";
+import { digestOf, type Kind } from "@quartermaster/runtime";
 import { issueAuthority } from "@quartermaster/runtime/certificates";
 import {
   configMaps,
@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import { managerOf } from "../../../src/handover/predecessor.ts";
 import { markLabels } from "../../../src/marks.ts";
 import type { OperationAction, SearchAction } from "../../../src/search-action.ts";
-import { type BenchOptions, benchMs, performBench } from "../../support/perform-bench.ts";
+import { type BenchOptions, benchMs, type PerformBench, performBench } from "../../support/perform-bench.ts";
 import { type EngineDo, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
 
 const authority = await issueAuthority({
@@ -101,6 +101,17 @@ const pruneSeen: PerformRow["action"] = ({ api }) => ({
     api.read(deployments, { namespace: "team", name: "logs-dashboards" })?.metadata.resourceVersion ?? "",
 });
 
+/** Deletes the object as it is there, or one that is there no more. */
+function deleteSeen(kind: Kind, name: string, uid: string): (bench: PerformBench) => SearchAction {
+  return ({ api }) => ({
+    do: "delete",
+    kind,
+    name,
+    uid,
+    resourceVersion: api.read(kind, { namespace: "team", name })?.metadata.resourceVersion ?? "1",
+  });
+}
+
 type ObjectDo = Exclude<SearchAction["do"], OperationAction["do"] | EngineDo>;
 
 /** Every action that writes objects has rows: the type says which are missing. */
@@ -183,8 +194,8 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "deletes a claim of a cluster that is being deleted",
       given: going,
-      action: { do: "delete", kind: persistentVolumeClaims, name: claim, uid: claimUid },
-      want: [`delete PersistentVolumeClaim team/${claim} (uid)`],
+      action: deleteSeen(persistentVolumeClaims, claim, claimUid),
+      want: [`delete PersistentVolumeClaim team/${claim} (uid, resourceVersion)`],
     },
     {
       name: "takes the protection off a Secret first, and deletes it only as it is then",
@@ -195,19 +206,32 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "leaves the protection of a Secret that was created again",
       given: { ...going, objects: [secret("logs-ca", protectedLabel)] },
-      action: { do: "delete", kind: secrets, name: "logs-ca", uid: "before" },
-      want: ["delete Secret team/logs-ca (uid)"],
+      action: deleteSeen(secrets, "logs-ca", "before"),
+      want: ["delete Secret team/logs-ca (uid, resourceVersion)"],
+      fails: "conflict",
+    },
+    {
+      name: "leaves a claim that another client changed since it was seen",
+      given: going,
+      action: {
+        do: "delete",
+        kind: persistentVolumeClaims,
+        name: claim,
+        uid: claimUid,
+        resourceVersion: "before",
+      },
+      want: [`delete PersistentVolumeClaim team/${claim} (uid, resourceVersion)`],
       fails: "conflict",
     },
     {
       name: "takes one that is not there for deleted",
       given: going,
-      action: { do: "delete", kind: secrets, name: "logs-ca", uid: "uid-logs-ca" },
-      want: ["delete Secret team/logs-ca (uid)"],
+      action: deleteSeen(secrets, "logs-ca", "uid-logs-ca"),
+      want: ["delete Secret team/logs-ca (uid, resourceVersion)"],
     },
     {
       name: "deletes nothing of a cluster that stays",
-      action: { do: "delete", kind: persistentVolumeClaims, name: claim, uid: claimUid },
+      action: deleteSeen(persistentVolumeClaims, claim, claimUid),
       want: [],
       fails: "conflict",
     },
@@ -322,8 +346,8 @@ describe("a write of an object", () => {
     const live = bench.api.read(openSearchCluster.kind, ref);
     if (act === undefined || live === undefined) bench.api.remove(openSearchCluster.kind, ref);
     else bench.api.put(openSearchCluster.kind, { ...live, metadata: { ...live.metadata, ...act } });
-    const action: SearchAction = { do: "delete", kind: persistentVolumeClaims, name: claim, uid: claimUid };
-    await expect(bench.run(action)).rejects.toMatchObject({ code: "conflict" });
+    const action = deleteSeen(persistentVolumeClaims, claim, claimUid);
+    await expect(bench.run(action(bench))).rejects.toMatchObject({ code: "conflict" });
     expect(bench.api.writes).toEqual([]);
   });
 
