@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
 
 /** In a campaign a thousand operations. */
-const rounds = process.env["QM_CAMPAIGN"] === "1" ? 50 : 3;
+const rounds = process.env["QM_CAMPAIGN"] === "1" ? 50 : 2;
 const operationsOfRound = 20;
 const names = ["a", "b", "c", "d", "e"];
 const { kind } = elasticsearchCluster;

@@ -74,6 +74,27 @@ describe("how a cluster starts", () => {
       { mode: "Refuse", reason: "QuorumVolumesMissing" },
     ],
     [
+      "volumes that were marked with three and with five managers: five count",
+      [
+        ...managers.slice(0, 1).map((node) => aVolume(node, old)),
+        aVolume("c-m-1", { engineUuid: "OLD", managers: 5 }),
+      ],
+      undefined,
+      { mode: "Refuse", reason: "QuorumVolumesMissing" },
+    ],
+    [
+      "the volumes of managers are blank, and one with data is marked: nothing is founded beside it",
+      [...managers.map((node) => aVolume(node)), aVolume("c-d-0", dataOnly)],
+      undefined,
+      { mode: "Recover", mayFound: false },
+    ],
+    [
+      "as many blank volumes as managers, one of another node",
+      ["c-m-0", "c-m-1", "c-x-0"].map((node) => aVolume(node)),
+      undefined,
+      { mode: "Recover", mayFound: false },
+    ],
+    [
       "a start that was cut short",
       managers.map((node) => aVolume(node)),
       undefined,
@@ -105,6 +126,29 @@ describe("how a cluster starts", () => {
     ],
   ])("%s", ([, volumes, acceptNewCluster, expected]) => {
     expect(decideBootstrap({ managers, volumes, acceptNewCluster })).toMatchObject(expected);
+  });
+
+  test.each([
+    [1, 1, "Recover"],
+    [2, 1, "Refuse"],
+    [2, 2, "Recover"],
+    [3, 1, "Refuse"],
+    [3, 2, "Recover"],
+    [4, 2, "Refuse"],
+    [4, 3, "Recover"],
+    [5, 2, "Refuse"],
+    [5, 3, "Recover"],
+  ])("of %i managers %i volumes are there: %s", (count, present, mode) => {
+    const declared = Array.from({ length: count }, (_, at) => `c-m-${String(at)}`);
+    const volumes = declared
+      .slice(0, present)
+      .map((node) => aVolume(node, { engineUuid: "OLD", managers: count }));
+    expect(decideBootstrap({ managers: declared, volumes, acceptNewCluster: undefined }).mode).toBe(mode);
+    // Without marks, what is declared says how many there were.
+    const blank = declared.slice(0, present).map((node) => aVolume(node));
+    expect(decideBootstrap({ managers: declared, volumes: blank, acceptNewCluster: undefined }).mode).toBe(
+      mode,
+    );
   });
 
   test("a refusal names the volumes, the annotation and its value", () => {

@@ -120,14 +120,58 @@ describe("formation", () => {
       ).not.toContain("delete");
   });
 
-  test("only volumes of members are marked", () => {
-    const member = (name: string): object => ({
-      id: name,
-      name,
-      version: "2.19.4",
-      roles: [],
-      isElected: false,
+  const member = (name: string): object => ({
+    id: name,
+    name,
+    version: "2.19.4",
+    roles: [],
+    isElected: false,
+  });
+  const twoPools = aSearchCluster({
+    pools: [
+      aPool({ name: "a", replicas: 2, roles: ["cluster_manager"] }),
+      aPool({ name: "b", replicas: 2, roles: ["cluster_manager", "data"] }),
+      aPool({ name: "d", replicas: 1, roles: ["data"] }),
+    ],
+  });
+  const fourManagers = ["logs-a-0", "logs-a-1", "logs-b-0", "logs-b-1"];
+
+  test("managers of two pools found one cluster", () => {
+    const decision = decide({ cluster: twoPools });
+    expect(decision.intent).toEqual({ bootstrap: { mode: "Found", initialManagers: fourManagers } });
+  });
+
+  test("a volume says how many managers all pools have, and what its own pool holds", () => {
+    const nodes = [...fourManagers, "logs-d-0"];
+    const decision = decide({
+      cluster: twoPools,
+      status: { bootstrap: { mode: "Found", initialManagers: fourManagers }, clusterUuid: "U" },
+      bootstrapList: "empty",
+      pods: nodes.map((name) => aPod(name)),
+      volumes: nodes.map((node) => aVolume(node)),
+      engine: engineFacts({ nodes: known(nodes.map(member) as never) }),
     });
+    const marks = decision.actions.map((action) =>
+      action.do === "markVolume" ? [action.name, action.annotations] : [],
+    );
+    const mark = (node: string, holds: string): unknown => [
+      `data-${node}`,
+      {
+        "search.quartermaster.dev/engine-uuid": "U",
+        "search.quartermaster.dev/holds": holds,
+        "search.quartermaster.dev/managers": "4",
+      },
+    ];
+    expect(marks).toEqual([
+      mark("logs-a-0", "manager"),
+      mark("logs-a-1", "manager"),
+      mark("logs-b-0", "manager,data"),
+      mark("logs-b-1", "manager,data"),
+      mark("logs-d-0", "data"),
+    ]);
+  });
+
+  test("only volumes of members are marked", () => {
     const decision = decide({
       status: { ...pinned, clusterUuid: "U" },
       bootstrapList: "empty",
@@ -277,6 +321,16 @@ describe("pools", () => {
     expect(decidePools({ status: back, bootstrapList: "empty", volumes: removed }).actions).toMatchObject([
       { object: { spec: { replicas: 3 } } },
     ]);
+    // A manager without data comes back as well; a volume of another cluster, or of none, makes no node.
+    const replicasWith = (last: object): unknown =>
+      decidePools({
+        status: { ...back, clusterUuid: "U" },
+        bootstrapList: "empty",
+        volumes: volumes.map((volume) => (volume.node.endsWith("3") ? { ...volume, ...last } : volume)),
+      }).actions.map((each) => (each.do === "apply" ? each.object : undefined));
+    expect(replicasWith({ holdsData: false })).toMatchObject([{ spec: { replicas: 4 } }]);
+    expect(replicasWith({ engineUuid: "OLD" })).toMatchObject([{ spec: { replicas: 3 } }]);
+    expect(replicasWith({ engineUuid: undefined })).toMatchObject([{ spec: { replicas: 3 } }]);
     const founded = decidePools({ status: pinned, bootstrapList: "filled", volumes }).actions;
     expect(founded).toMatchObject([{ object: { spec: { replicas: 3 } } }]);
   });

@@ -39,6 +39,23 @@ describe("[security/113] passwords are hashed one at a time, beside the reconcil
     expect(line.ready.indexOf("bystander 1")).toBeLessThanOrEqual(2);
   });
 
+  test("accounts of one namespace, and those of two, wait beside each other: each gets its own hash", async () => {
+    const line = new Line();
+    const accounts = ["a admin", "a metrics", "b admin-of-b", "a last"].map((text) => text.split(" "));
+    for (const [namespace = "", account = ""] of accounts) line.take(namespace, account);
+    await eventually(() => line.ready.length === accounts.length);
+    for (const [namespace = "", account = ""] of accounts)
+      expect(await compare(`${account}-1`, line.take(namespace, account) ?? "")).toBe(true);
+  });
+
+  test("a password that changes while its hash is being made is hashed again", async () => {
+    const line = new Line();
+    line.take("a", "admin", "1");
+    line.take("a", "admin", "2");
+    await eventually(() => line.ready.includes("admin 2"));
+    expect(await compare("admin-2", line.take("a", "admin", "2") ?? "")).toBe(true);
+  });
+
   test("of a password that changes while it waits only the newest is hashed; an older hash is not given out", async () => {
     const line = new Line();
     line.take("a", "first");

@@ -104,3 +104,19 @@ describe("[security/104] nodes are those that exist, never one for each number b
     expect(isInsideWindow([window], now)).toBe(false);
   });
 });
+
+test("what an emptyDir holds goes with the pod; a volume or a directory of the machine stays, also beside it", () => {
+  const cluster = aSearchCluster({
+    pools: [
+      aPool({ name: "kept" }),
+      aPool({ name: "gone", storage: { kind: "emptyDir", source: {} } }),
+      aPool({ name: "machine", storage: { kind: "hostPath", source: { path: "/data" } } }),
+    ],
+  });
+  const found = nodeFacts(aRoll({ cluster })).map(({ pool, isEphemeral }) => [pool, isEphemeral]);
+  expect(found).toEqual([
+    ["kept", false],
+    ["gone", true],
+    ["machine", false],
+  ]);
+});
