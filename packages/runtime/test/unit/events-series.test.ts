@@ -36,6 +36,16 @@ describe("SeriesBook", () => {
     expect(note(book, 8 * minuteMs)?.isNew).toBe(true);
   });
 
+  test("writes nothing about a series whose count is known: of one occurrence, and of two that were written", () => {
+    const book = new SeriesBook();
+    note(book, 0);
+    expect(book.sweep(7 * minuteMs)).toEqual([]);
+    note(book, 8 * minuteMs);
+    expect(note(book, 8 * minuteMs + 1)?.series?.().count).toBe(2);
+    expect(book.sweep(15 * minuteMs)).toEqual([]);
+    expect(book.close()).toEqual([]);
+  });
+
   test("refreshes a series that goes on for more than thirty minutes", () => {
     const book = new SeriesBook();
     const written: number[] = [];
