@@ -57,6 +57,12 @@ export const campaigns: readonly Campaign[] = [
     cases: "",
   },
   {
+    name: "faults-runtime",
+    what: "every fault at every write of issued certificates and of their bundle",
+    file: "certificates-fault-walk",
+    cases: "",
+  },
+  {
     name: "faults-bundle",
     what: "every fault at every write of a Bundle's and a ClusterBundle's life, and each of its preconditions taken away",
     file: "bundle-fault-walk",

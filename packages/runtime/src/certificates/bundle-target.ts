@@ -144,6 +144,15 @@ const definitions = defineKind<Definition>({
   scope: "Cluster",
 });
 
+/**
+ * The server refuses the write to another object of the name: its webhooks may be others. Not with the version: others write these objects often, e.g.
+ * their status, and only fields that are the bundle are written.
+ */
+function seenAs(found: KubeObject | undefined): Pick<KubeObject["metadata"], "uid"> {
+  const { uid } = found?.metadata ?? {};
+  return uid === undefined ? {} : { uid };
+}
+
 async function publishBundle(
   { client, fieldManager, signal }: BundleWriter,
   { namespace, name }: Extract<BundleTarget, { kind: "configMap" }>,
@@ -157,7 +166,7 @@ async function publishBundle(
     {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { namespace, name },
+      metadata: { namespace, name, ...seenAs(found) },
       data: { [bundleKey]: bundlePem },
     },
     { ...limits, fieldManager, force: true },
@@ -180,7 +189,7 @@ async function injectIntoConfiguration(
     {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: served.kind,
-      metadata: { name },
+      metadata: { name, ...seenAs(found) },
       webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle } })),
     },
     // Forced: an installer of the webhook may have written a placeholder, and a bundle that is not ours trusts nobody.
@@ -203,7 +212,7 @@ async function injectIntoDefinition(
     {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
-      metadata: { name },
+      metadata: { name, ...seenAs(found) },
       spec: { conversion: { webhook: { clientConfig: { caBundle } } } },
     },
     { ...limits, fieldManager, force: true },
