@@ -81,15 +81,11 @@ const inTurn: readonly DisturbanceId[] = [
 /** At every write that deletes. */
 const atDeletes: readonly DisturbanceId[] = ["I5", "I4-labels", "C2"];
 
-/**
- * One fault at two writes of each verb and resource, and a delete of each resource met by others and by a crash; without exceptions.
- */
+/** One fault at a write of each verb and resource, and a delete of each resource met by others and by a crash; without exceptions. */
 function samplePlans(workload: Workload, reference: Reference): readonly FaultPlan[] {
   if (workload.sample !== undefined) return namedPlans(workload.sample, planFaults(workload, reference));
   const { points, requests } = reference;
-  const chosen = [...Map.groupBy(points, classOf).values()].flatMap((alike) =>
-    alike.slice(0, isDelete(alike[0]) ? 1 : 2),
-  );
+  const chosen = [...Map.groupBy(points, classOf).values()].flatMap((alike) => alike.slice(0, 1));
   const plans = chosen.flatMap((point, at) => {
     const ids = isDelete(point) ? atDeletes : turnAt(at, requests.get(point)?.status === 201);
     return ids.map((disturbance) => ({ workload: workload.name, disturbance, point }));
