@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import { readFile } from "node:fs/promises";
 
 import { installPlan } from "@quartermaster/api";
 import { type Client, realSystem } from "@quartermaster/runtime";
@@ -138,44 +137,6 @@ test("[faults/23] a CRD that is slow to establish delays the next stage and fail
   );
   expect(Date.parse(metadata.creationTimestamp ?? "")).toBeGreaterThanOrEqual(Date.parse(established));
 });
-
-/** The command of the guide for a plan whose operator is gone, as arguments. */
-async function documentedPatch(name: string): Promise<readonly string[]> {
-  const page = await readFile(new URL("../../../../docs/guides/uninstall.md", import.meta.url), "utf8");
-  const [, command = ""] = /`kubectl (patch installplans[^`]+)`/.exec(page.replaceAll("\n", " ")) ?? [];
-  return command
-    .replace("NAME ", `${name} `)
-    .replace("NAMESPACE", namespace)
-    .split(" ")
-    .map((word) => word.replaceAll("'", ""));
-}
-
-test(
-  "[faults/48] with the operator removed first, only the finalizer of a plan blocks, and the documented patch helps",
-  { timeout: 360_000 },
-  async () => {
-    await using admin = connect(access());
-    {
-      await using _ = await operateThrough(access());
-      await createPlan(admin.client, "left", { stages: [{ name: "s", resources: [configMap("left")] }] });
-      await installed(admin.client, "left");
-    }
-    const run = async (args: readonly string[]): Promise<number> => (await cluster.kubectl(args)).code;
-    const plan = ["installplans.install.quartermaster.dev/left", "--namespace", namespace];
-    // A server that has restarted may list the kind a minute or two after it serves it, and kubectl goes by that list.
-    await eventually(async (see) => see(await cluster.kubectl(["get", ...plan])).code === 0, {
-      withinMs: 240_000,
-    });
-    const deletion = await cluster.kubectl(["delete", ...plan, "--timeout=2s"]);
-    expect(deletion.stderr).toContain("timed out");
-    const { metadata } = await admin.client.get(installPlan.kind, { namespace, name: "left" });
-    expect(metadata.deletionTimestamp).toBeDefined();
-    expect(await run(await documentedPatch("left"))).toBe(0);
-    expect(await run(["wait", "--for=delete", ...plan, "--timeout=20s"])).toBe(0);
-    expect(await admin.client.find(configMaps, { namespace, name: "left" })).toBeDefined();
-    expect(await run(["delete", "configmap", "left", "--namespace", namespace, "--timeout=20s"])).toBe(0);
-  },
-);
 
 test("[faults/50] fields of a newer CRD survive under an operator that does not know them", async () => {
   await using operator = await operateThrough(access());
