@@ -121,12 +121,16 @@ export interface ControllerState {
 
 function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanAction> {
   const { system, wakeIndex } = state;
+  const performAction = async (action: PlanAction, ctx: Context): Promise<void> => {
+    await perform(action, ctx, state);
+  };
   const deletion = defineDeletion<InstallPlan, DeletionSeen, PlanAction>({
     rules: deletionRules,
     observe: async (plan, ctx) => {
       wakeIndex.subscribe(plan.metadata, ["permissions", "namespaces"]);
       return await observeDeletion(plan, ctx, state);
     },
+    perform: performAction,
   });
   return {
     finalizer,
@@ -137,9 +141,7 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
       wakeIndex.subscribe(plan.metadata, wakeTriggers(seen));
       return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
     },
-    perform: async (action, ctx) => {
-      await perform(action, ctx, state);
-    },
+    perform: performAction,
     statusWritten: reportPhaseChange,
     failureStatus: statusAfterError,
     deletion: {

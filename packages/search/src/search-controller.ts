@@ -85,6 +85,9 @@ export function searchController(options: SearchControllerOptions): Controller {
   const nowMs = (): number => system.wallMs();
   const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
   const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
+  const performAction = async (action: SearchAction, ctx: Context): Promise<void> => {
+    await perform(action, ctx, parts);
+  };
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
     name: managerOf(kind),
     concurrency,
@@ -107,11 +110,10 @@ export function searchController(options: SearchControllerOptions): Controller {
         options.states?.set(stateKey(before), outcome.kind === "stalled");
       },
       rules: searchRules,
-      perform: async (action, ctx) => {
-        await perform(action, ctx, parts);
-      },
+      perform: performAction,
       deletion: clusterDeletion({
         isOlderGroup: isOlderGroup(kind),
+        perform: performAction,
         forget: (uid) => {
           windows.forget(uid);
           sampler.forget(uid);

@@ -73,17 +73,21 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
     let untold: CleanUpEnd | undefined;
     for (;;) {
       const current = untold === undefined ? object : withStatus(object, untold);
-      const { rule, verdict } = await decide(current, ctx, this.#now);
+      const { rule, verdict, perform: performOne } = await decide(current, ctx, this.#now);
       const { isInterim, lanes } = verdict;
+      const perform = async (performable: Performable<Action>): Promise<void> => {
+        await this.#performAll(performable, { signal: ctx.signal, perform: performOne });
+      };
       if (untold !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs) return untold;
       ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
-      if (verdict.actions.length > 0) await this.#performAll(verdict, ctx);
-      if (lanes !== undefined) {
-        const perform = async (actions: readonly Action[]): Promise<void> => {
-          await this.#performAll({ actions }, ctx);
-        };
-        return await performLanes(endWith(verdict), lanes, { log: ctx.log, perform });
-      }
+      if (verdict.actions.length > 0) await perform(verdict);
+      if (lanes !== undefined)
+        return await performLanes(endWith(verdict), lanes, {
+          log: ctx.log,
+          perform: async (actions) => {
+            await perform({ actions });
+          },
+        });
       const end = endWith(verdict);
       // Somebody's edit, or the object's end, is worth a reconcile of its own.
       if (isInterim !== true || !isLatest(object)) return end;
@@ -96,7 +100,7 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
   /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
   async #performAll(
     { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Performable<Action>,
-    ctx: Context,
+    { signal, perform }: Pick<Context, "signal"> & Pick<Decided<Action>, "perform">,
   ): Promise<void> {
     const { system } = this.#options;
     const endMs = system.monotonicMs() + beginWithinMs;
@@ -106,8 +110,8 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
       for (const action of waitingActions) {
         if (failures.length > 0 || system.monotonicMs() > endMs) return;
         try {
-          ctx.signal.throwIfAborted();
-          await this.#recipe.perform(action, ctx);
+          signal.throwIfAborted();
+          await perform(action);
         } catch (error) {
           failures.push(error);
         }

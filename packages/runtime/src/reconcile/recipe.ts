@@ -25,8 +25,8 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
   observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
-  /** One idempotent write. */
-  perform(action: Action, ctx: Context): Promise<void>;
+  /** One idempotent write, upon the value that the rules decided by. */
+  perform(action: Action, ctx: Context, seen: Seen): Promise<void>;
   /** What the status says besides conditions when a reconcile failed (default: what it said before). */
   failureStatus?(obj: Live<Obj>, outcome: Outcome): object;
   /** A status was written that differs from the one before: the place for an event about what changed. Must not throw. */
@@ -42,10 +42,12 @@ export interface Deletion<Obj extends KubeObject, Action> {
   decide(obj: Live<Obj>, ctx: Context, now: () => Date): Promise<Decided<Action>>;
 }
 
-/** What the first rule that had an answer said. */
+/** The verdict of a reconcile, and how its actions are carried out. */
 export interface Decided<Action> {
   readonly rule: string;
   readonly verdict: Verdict<Action>;
+  /** Carries out one action upon the value that the verdict was decided by. */
+  readonly perform: (action: Action) => Promise<void>;
 }
 
 /** What `defineDeletion` takes. */
@@ -54,13 +56,15 @@ export interface DeletionDefinition<Obj extends KubeObject, Left, Action> {
   observe(obj: Live<Obj>, ctx: Context): Promise<Left>;
   /** First answer wins. */
   readonly rules: readonly Rule<Left, Action>[];
+  /** One idempotent write, upon what is left. */
+  perform(action: Action, ctx: Context, left: Left): Promise<void>;
 }
 
 /**
  * A deletion that is decided by rules over what is left.
  *
  * @example
- * const deletion = defineDeletion({ observe: observeLeft, rules: [childrenRemain, nothingRemains] });
+ * const deletion = defineDeletion({ observe: observeLeft, rules: [childrenRemain, nothingRemains], perform });
  */
 export function defineDeletion<Obj extends KubeObject, Left, Action>(
   definition: DeletionDefinition<Obj, Left, Action>,
@@ -73,8 +77,12 @@ export function decideBy<Obj extends KubeObject, Seen, Action>(
   definition: DeletionDefinition<Obj, Seen, Action>,
 ): Deletion<Obj, Action>["decide"] {
   return async (obj, ctx, now) => {
-    const { rule, verdict } = firstAnswer(definition.rules, await definition.observe(obj, ctx), now());
-    return { rule: rule.name, verdict };
+    const seen = await definition.observe(obj, ctx);
+    const { rule, verdict } = firstAnswer(definition.rules, seen, now());
+    const perform = async (action: Action): Promise<void> => {
+      await definition.perform(action, ctx, seen);
+    };
+    return { rule: rule.name, verdict, perform };
   };
 }
 

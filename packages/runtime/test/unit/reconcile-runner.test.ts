@@ -4,7 +4,7 @@ import { asLive } from "../../src/object/kube-object.ts";
 import { silentLog } from "../../src/reconcile/log.ts";
 import { settled, type Verdict, waiting } from "../../src/reconcile/outcome.ts";
 import { type ReconcileEnd, RecipeRunner } from "../../src/reconcile/recipe-runner.ts";
-import type { Context, Recipe } from "../../src/reconcile/recipe.ts";
+import { type Context, defineDeletion, type Recipe } from "../../src/reconcile/recipe.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 
 const object: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "ns" } };
@@ -68,6 +68,37 @@ describe("the actions of a verdict", () => {
     const { told, failure } = await perform({ actions: [1, 2, 3], outcome: settled() }, 2);
     expect(told).toEqual(["1 begins", "1 ends", "2 begins"]);
     expect(failure).toEqual(new Error("2 fails"));
+  });
+});
+
+describe("perform", () => {
+  test("is given the value that its actions were decided by, in a deletion too", async () => {
+    const given: unknown[] = [];
+    const act = async (action: string, _ctx: Context, seen: unknown): Promise<void> => {
+      given.push([action, seen]);
+      await Promise.resolve();
+    };
+    const deletion = defineDeletion<ConfigMap, readonly string[], string>({
+      observe: async ({ metadata }) => await Promise.resolve([metadata.name, "left"]),
+      rules: [{ name: "only", answer: () => ({ actions: ["delete"], outcome: settled() }) }],
+      perform: act,
+    });
+    const recipe: Recipe<ConfigMap, string, string> = {
+      rules: [{ name: "only", answer: (seen) => ({ actions: [`write ${seen}`], outcome: settled() }) }],
+      observe: async ({ metadata }) => await Promise.resolve(`${metadata.name} seen`),
+      perform: act,
+      deletion,
+    };
+    const ctx = { signal: new AbortController().signal, log: silentLog } as unknown as Context;
+    const system = { wallMs: () => 0, monotonicMs: () => 0 };
+    const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => true });
+    await runner.run(asLive(object), ctx);
+    const { perform: performLeft } = await deletion.decide(asLive(object), ctx, () => new Date(0));
+    await performLeft("delete");
+    expect(given).toEqual([
+      ["write a seen", "a seen"],
+      ["delete", ["a", "left"]],
+    ]);
   });
 });
 

@@ -141,9 +141,11 @@ export const deletionRules: readonly DeletionRule[] = [
 export function clusterDeletion({
   isOlderGroup,
   forget,
+  perform,
 }: {
   readonly isOlderGroup: boolean;
   readonly forget: (uid: string) => void;
+  readonly perform: (action: SearchAction, ctx: Context) => Promise<void>;
 }): Deletion<ClusterObject, SearchAction> {
   return defineDeletion({
     observe: async (object: Live<ClusterObject>, ctx) => {
@@ -152,6 +154,7 @@ export function clusterDeletion({
       return { ...left, leftToHeir: isOlderGroup ? await readLeftToHeir(object, ctx) : undefined };
     },
     rules: deletionRules,
+    perform,
   });
 }
 
