@@ -76,7 +76,7 @@ describe.concurrent("a leader", () => {
   });
 
   test.each([5, -5])(
-    "[faults/16,I7] that cannot renew but can write, with a clock that is %i minutes ahead, stops before the other begins",
+    "[faults/16,I7,O13] that cannot renew but can write, with a clock that is %i minutes ahead, stops before the other begins",
     async (minutes) => {
       using cluster = joinSharedCluster();
       const begin = await cluster.audit.mark();

@@ -64,16 +64,21 @@ export const searchVotesWorkload = {
   ],
   setUp: async () => {
     const run = await searchRun(votes);
+    const configure = async (value: string | null): Promise<void> => {
+      await run.api.send({
+        method: "PATCH",
+        path: run.primaryPaths[0] ?? "",
+        body: { spec: { general: { additionalConfig: { "a.b": value } } } },
+        contentType: "application/merge-patch+json",
+      });
+    };
     return {
       ...run,
       retarget: async () => {
-        const body = { spec: { general: { additionalConfig: { "a.b": "2" } } } };
-        await run.api.send({
-          method: "PATCH",
-          path: run.primaryPaths[0] ?? "",
-          body,
-          contentType: "application/merge-patch+json",
-        });
+        await configure("2");
+      },
+      restore: async () => {
+        await configure(null);
       },
     };
   },

@@ -52,6 +52,10 @@ async function bundleRun(ofBench: (bench: BundleBench) => Bundles): Promise<Work
       isRetargeted = true;
       if ((await bundles.list()).length > 0) await bundles.edit(bundles.specs.retargeted);
     },
+    restore: async () => {
+      isRetargeted = false;
+      await bundles.edit(bundles.specs.edits.at(-1) ?? bundles.specs.first);
+    },
     [Symbol.asyncDispose]: async () => await bench[Symbol.asyncDispose](),
   };
 }

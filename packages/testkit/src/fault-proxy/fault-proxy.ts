@@ -10,6 +10,7 @@ import { FaultPlan, type InjectedFault } from "./fault-plan.ts";
 import type { Fault } from "./fault.ts";
 import { Forwarder } from "./forwarder.ts";
 import { type Preconditions, preconditionsOf } from "./preconditions.ts";
+import { type PublishedReady, publishedReady } from "./published-ready.ts";
 import { createdName, describeRequest, type RequestMatch, type SeenRequest } from "./seen-request.ts";
 
 /** One request, and what became of it. */
@@ -23,6 +24,8 @@ export interface TraceEntry extends SeenRequest {
   readonly contentType: string | undefined;
   /** Identity and version that the write demands. */
   readonly preconditions: Preconditions;
+  /** Status of the Ready condition that the write publishes; undefined where it publishes none. */
+  readonly publishes?: PublishedReady | undefined;
 }
 
 /** Where the proxy passes requests on to. */
@@ -139,6 +142,7 @@ class Proxy implements FaultProxy {
         bodySha256: createHash("sha256").update(body).digest("hex"),
         contentType: headers["content-type"],
         preconditions: preconditionsOf(method, body.toString("utf8")),
+        publishes: seen.subresource === "status" ? publishedReady(body.toString("utf8")) : undefined,
       };
       this.trace.push(entry);
       response.once("finish", () => (entry.status = response.statusCode));

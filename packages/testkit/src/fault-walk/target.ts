@@ -11,6 +11,7 @@ export interface RawMetadata {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;
+  readonly generation?: number;
   readonly resourceVersion?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

@@ -52,6 +52,49 @@ export function countWrites(trace: Trace, aliases: Aliases): ReadonlyMap<string,
   return counts;
 }
 
+/** O7: an object that is created after Ready=True was published in the same step of the user: Ready came too early. */
+export function earlyReady(stepTrace: Trace): string | undefined {
+  let ready: TraceEntry | undefined;
+  for (const entry of stepTrace) {
+    if (entry.publishes !== undefined && isCommitted(entry))
+      ready = entry.publishes.isReady ? entry : undefined;
+    else if (ready !== undefined && isCreation(entry) && mayOwn(ready, entry))
+      return `O7: ${entry.verb} of ${entry.path} after Ready=True of ${ready.path}`;
+  }
+  return undefined;
+}
+
+function isCreation(entry: TraceEntry): boolean {
+  return isWritePoint(entry) && !isReview(entry) && entry.status === 201;
+}
+
+/** Within a namespace, and from outside of all. */
+function mayOwn(owner: TraceEntry, { namespace }: TraceEntry): boolean {
+  return owner.namespace === undefined || owner.namespace === namespace;
+}
+
+/** O9: a request that the server refused for lack of a permission. What an author may not do is refused to the author's account. */
+export function forbiddenRequest(trace: Trace): string | undefined {
+  const refused = trace.find(
+    ({ status, fault, impersonatedUser }) =>
+      status === 403 && fault === undefined && impersonatedUser === undefined,
+  );
+  return refused === undefined ? undefined : `O9: ${refused.verb} of ${refused.path} is forbidden`;
+}
+
+/** O11: more than a fifth more committed writes of content than in the reference, beyond the one that is repeated. */
+export function wastedWrites(trace: Trace, usual: number): string | undefined {
+  const count = committedWrites(trace);
+  return count <= Math.max(usual * 1.2, usual + 1) ? undefined : `O11: ${count} writes instead of ${usual}`;
+}
+
+/** Committed writes of content: a status, an event or a lease costs no object. */
+export function committedWrites(trace: Trace): number {
+  const isContent = (entry: TraceEntry): boolean =>
+    isWritePoint(entry) && !isReview(entry) && entry.subresource === undefined;
+  return trace.filter((entry) => isContent(entry) && isCommitted(entry)).length;
+}
+
 /** O14: a write after everything was as declared. */
 export function writeAtRest(trace: Trace, from: number): string | undefined {
   const late = trace.slice(from).find(isWritePoint);

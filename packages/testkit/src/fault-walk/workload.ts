@@ -36,6 +36,8 @@ export interface WorkloadRun extends AsyncDisposable {
   judgeTrace?(trace: Trace): string | undefined;
   /** I3: changes the spec; `endState` then differs from that of the first spec. Left out where specs are immutable. */
   retarget?(): Promise<void>;
+  /** O15: takes the spec of `retarget` back. */
+  restore?(): Promise<void>;
 }
 
 /** One action of the user. */

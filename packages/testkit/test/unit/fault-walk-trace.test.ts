@@ -2,12 +2,18 @@ import { describe, expect, test } from "vitest";
 
 import type { TraceEntry } from "../../src/fault-proxy/fault-proxy.ts";
 import { preconditionsOf, withoutPreconditions } from "../../src/fault-proxy/preconditions.ts";
+import { publishedReady } from "../../src/fault-proxy/published-ready.ts";
 import { describeRequest } from "../../src/fault-proxy/seen-request.ts";
+import { observesSpec } from "../../src/fault-walk/judge.ts";
 import {
+  committedWrites,
   countWrites,
+  earlyReady,
   earlyWrite,
+  forbiddenRequest,
   repeatedWrite,
   unguardedWrite,
+  wastedWrites,
   writeAtRest,
   writeByOther,
 } from "../../src/fault-walk/trace.ts";
@@ -108,7 +114,7 @@ describe("[faults/O3] each destructive write bears a precondition", () => {
   });
 });
 
-describe("creates and deletes per object equal the undisturbed run", () => {
+describe("[faults/O2] creates and deletes per object equal the undisturbed run", () => {
   const created = entry(`POST ${configMaps}`, { status: 201 });
   const named = (request: TraceEntry, name: string): TraceEntry => ({ ...request, name });
   const reference = [named(created, "a-ns"), entry(`DELETE ${configMaps}/b`)];
@@ -135,6 +141,94 @@ describe("creates and deletes per object equal the undisturbed run", () => {
     },
   ])("$name", ({ trace, want }) => {
     expect(repeatedWrite(trace, { aliases, usual })).toBe(want);
+  });
+});
+
+describe("[faults/O7] Ready is never published too early", () => {
+  const statusOf = (ready: string): TraceEntry => {
+    const conditions = [{ type: "Ready", status: ready, observedGeneration: 2 }];
+    const path = "/apis/install.quartermaster.dev/v1alpha1/namespaces/ns/installplans/a/status";
+    return {
+      ...entry(`PATCH ${path}`),
+      publishes: publishedReady(JSON.stringify({ status: { conditions } })),
+    };
+  };
+  const created = entry(`POST ${configMaps}`, { status: 201 });
+  const elsewhere = entry("POST /api/v1/namespaces/other/configmaps", { status: 201 });
+  test.each([
+    { name: "created, then Ready", trace: [statusOf("False"), created, statusOf("True")], isBroken: false },
+    { name: "Ready, then created", trace: [statusOf("True"), created], isBroken: true },
+    { name: "Ready in another namespace", trace: [statusOf("True"), elsewhere], isBroken: false },
+    {
+      name: "Ready taken back before the creation",
+      trace: [statusOf("True"), statusOf("False"), created],
+      isBroken: false,
+    },
+    {
+      name: "Ready that never reached the server",
+      trace: [{ ...statusOf("True"), status: 409 }, created],
+      isBroken: false,
+    },
+    {
+      name: "Ready of a life that was killed after the commit",
+      trace: [{ ...statusOf("True"), status: 0, fault: "crash-after-commit" as const }, created],
+      isBroken: true,
+    },
+    {
+      name: "Ready, then a refused create",
+      trace: [statusOf("True"), entry(`POST ${configMaps}`, { status: 409 })],
+      isBroken: false,
+    },
+  ])("$name: $isBroken", ({ trace, isBroken }) => {
+    expect(earlyReady(trace)?.slice(0, 4)).toBe(isBroken ? "O7: " : undefined);
+  });
+
+  test.each([
+    { name: "that of the spec", status: { conditions: [], observedGeneration: 2 }, want: true },
+    { name: "an earlier one", status: { conditions: [], observedGeneration: 1 }, want: false },
+    { name: "none", status: { conditions: [] }, want: false },
+    { name: "none, of a kind without conditions", status: undefined, want: true },
+  ])("the generation of a status, $name: $want", ({ status, want }) => {
+    expect(observesSpec({ metadata: { name: "a", uid: "u", generation: 2 }, status })).toBe(want);
+  });
+});
+
+describe("[faults/O9] no request is forbidden", () => {
+  const get = `GET ${configMaps}/a`;
+  test.each([
+    { name: "allowed", given: entry(get), isBroken: false },
+    { name: "forbidden to us", given: entry(get, { status: 403 }), isBroken: true },
+    { name: "forbidden to the author", given: entry(get, { status: 403, user: "author" }), isBroken: false },
+    { name: "a fault of the kit", given: entry(get, { status: 403, fault: "answer" }), isBroken: false },
+  ])("$name: $isBroken", ({ given, isBroken }) => {
+    expect(forbiddenRequest([given])?.slice(0, 4)).toBe(isBroken ? "O9: " : undefined);
+  });
+});
+
+describe("[faults/O11] errors cost at most a fifth more writes", () => {
+  const writes = (count: number): readonly TraceEntry[] =>
+    Array.from({ length: count }, () => entry(`PATCH ${configMaps}/a`));
+  const refused = entry(`PATCH ${configMaps}/a`, { status: 500 });
+  const status = entry(`PATCH ${configMaps}/a/status`);
+  test.each([
+    { name: "as many", usual: 10, trace: writes(10), isBroken: false },
+    { name: "a fifth more", usual: 10, trace: writes(12), isBroken: false },
+    { name: "more than that", usual: 10, trace: writes(13), isBroken: true },
+    { name: "one more of few", usual: 2, trace: writes(3), isBroken: false },
+    { name: "two more of few", usual: 2, trace: writes(4), isBroken: true },
+    {
+      name: "refused writes and statuses",
+      usual: 10,
+      trace: [...writes(10), refused, refused, refused, status, status, status],
+      isBroken: false,
+    },
+  ])("$name: $isBroken", ({ usual, trace, isBroken }) => {
+    expect(wastedWrites(trace, usual)?.slice(0, 5)).toBe(isBroken ? "O11: " : undefined);
+  });
+
+  test("a write whose response a crash lost is counted", () => {
+    const lost = { ...entry(`PATCH ${configMaps}/a`), status: 0, fault: "crash-after-commit" as const };
+    expect(committedWrites([lost, refused])).toBe(1);
   });
 });
 
@@ -175,7 +269,7 @@ describe("[faults/O16] no object of a stage exists before the stage ahead of it 
   });
 });
 
-describe("each write of a plan is its service account's", () => {
+describe("[faults/O17] each write of a plan is its service account's", () => {
   const user = "system:serviceaccount:ns:installer";
   const isOwn = ({ resource }: TraceEntry): boolean => resource === "installplans";
   test.each([
