@@ -65,6 +65,12 @@ describe("a cluster that is as declared", () => {
     await using bench = await setUpSearch();
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));
     await bench.until("logs", isReady);
+    // What follows Ready, e.g. what the nodes serve by now, is the first operator's to write.
+    await eventually(async (see) => {
+      const before = await bench.cluster.audit.mark();
+      await sleep(3_000);
+      return see(await bench.writes(before)).length === 0;
+    });
     await bench.stop();
     const mark = await bench.cluster.audit.mark();
     await bench.operate();
