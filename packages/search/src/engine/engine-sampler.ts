@@ -261,7 +261,9 @@ export class EngineSampler {
     return (cluster.isOpen ? openMs : settledMs) * Math.max(1, cost.rows / usualRows);
   }
 
+  /** A fact outlives one failed sample, not two: the second one follows after `openMs`. */
   #oldestMs(sampled: SampledEngine): number {
-    return this.#options.system.monotonicMs() - 2 * this.#intervalMs(sampled);
+    const { system, openMs } = this.#options;
+    return system.monotonicMs() - this.#intervalMs(sampled) - openMs;
   }
 }
