@@ -36,7 +36,7 @@ const lanesOfOpenSearch = [
 
 describe("a cluster that is as declared", () => {
   test(
-    "[search/SC-109] costs nothing: no request to the API server, no reconcile, one request a sample to the engine",
+    "[search/SC-109] [faults/O10] costs nothing: no request to the API server, no reconcile, one request a sample to the engine",
     async () => {
       await using bench = await setUpSearch();
       const names = Array.from({ length: settled.clusters }, (_, at) => `c${String(at)}`);
