@@ -13,6 +13,7 @@ import {
   type Authority,
   bundleOf,
   nextRotationMs,
+  renewalMs,
   rotationStep,
   signerOf,
 } from "../../src/certificates/rotation.ts";
@@ -189,4 +190,69 @@ describe("supplied files", () => {
     expect(files.current()?.certificatePem).toBe(other.certPem);
     expect({ changes, failures }).toEqual({ changes: 2, failures: 2 });
   });
+});
+
+describe("[faults/17] a clock that jumps by a day, again and again", () => {
+  const dayMs = 24 * 60 * 60_000;
+  const shipped = {
+    authorityMs: 365 * dayMs,
+    servingMs: 30 * dayMs,
+    propagationMs: 5 * 60_000,
+    retirementMs: 30 * dayMs,
+  };
+  const begin: Authority = {
+    certificatePem: "first\n",
+    keyPem: "",
+    announcedMs: 0,
+    expiresMs: shipped.authorityMs,
+  };
+  /** Plays the jumps, and does each time what the rotation decides. */
+  const played = (startMs: number, jumps: readonly number[]) => {
+    let set: Authorities = { newest: begin };
+    const steps: string[] = [];
+    const unsigned: number[] = [];
+    for (const jumpMs of jumps) {
+      const nowMs = startMs + jumpMs;
+      const step = rotationStep(set, shipped, nowMs);
+      if (step === "announce")
+        set = {
+          newest: {
+            ...begin,
+            certificatePem: "next\n",
+            announcedMs: nowMs,
+            expiresMs: nowMs + shipped.authorityMs,
+          },
+          previous: set.newest,
+        };
+      if (step === "retire") set = { newest: set.newest };
+      if (step !== "keep") steps.push(step);
+      if (signerOf(set, shipped, nowMs).expiresMs <= nowMs) unsigned.push(nowMs);
+    }
+    return { steps, unsigned };
+  };
+  const toAndFro = Array.from({ length: 40 }, (_, at) => [dayMs, 0, -dayMs, 0][at % 4] ?? 0);
+  const dueMs = (shipped.authorityMs * 2) / 3;
+
+  test.each([
+    { name: "in the middle of its life", startMs: dueMs / 2, want: [] },
+    { name: "half a day before the rotation is due", startMs: dueMs - dayMs / 2, want: ["announce"] },
+    { name: "when it is due", startMs: dueMs, want: ["announce"] },
+    { name: "a month after the announcement", startMs: dueMs + 31 * dayMs, want: ["announce"] },
+  ])("rotates a CA at most once, $name", ({ startMs, want }) => {
+    expect(played(startMs, toAndFro)).toEqual({ steps: want, unsigned: [] });
+  });
+
+  test.each(["half a day before it is due", "when it is due"])(
+    "renews a serving certificate once, %s",
+    (when) => {
+      let [startMs, endMs, renewals] = [0, shipped.servingMs, 0];
+      const beginMs = (shipped.servingMs * 2) / 3 - (when === "when it is due" ? 0 : dayMs / 2);
+      for (const jumpMs of toAndFro) {
+        const nowMs = beginMs + jumpMs;
+        if (nowMs < renewalMs(startMs, endMs, 0)) continue;
+        [startMs, endMs, renewals] = [nowMs, nowMs + shipped.servingMs, renewals + 1];
+      }
+      expect(renewals).toBe(1);
+    },
+  );
 });
