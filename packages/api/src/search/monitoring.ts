@@ -7,7 +7,7 @@ import { podFields, secretName, secretReference } from "./pod-fields.ts";
 const relabelings = atomicList(raw())
   .optional()
   .describe(
-    "Relabeling rules, as in a ServiceMonitor. Rules that write labels starting with __, or namespace or cluster, and labelmap are refused.",
+    "Relabeling rules, as in a ServiceMonitor. Allowed actions are replace, keep, drop, labeldrop, labelkeep, lowercase and uppercase. targetLabel must not be namespace or cluster, or start with __.",
   );
 
 const stackPartFields = { ...podFields.images, resources: podFields.podLevel.resources };
