@@ -24,7 +24,7 @@ export interface Program {
 
 /**
  * How an operator's process is started: young objects get 4 MB at a time, and a burst of 10,000 pods no longer peaks at three
- * times what is kept. docs/decisions/0030 has the measurements.
+ * times what is kept. docs/decisions/0008 has the measurements.
  */
 export const operatorFlags: readonly string[] = ["--max-semi-space-size=4"];
 

@@ -15,7 +15,7 @@ export interface ProgramRequest {
   readonly tools?: readonly string[];
 }
 
-/** How such a program starts. Young objects get 4 MB at a time: docs/decisions/0030. */
+/** How such a program starts. Young objects get 4 MB at a time: docs/decisions/0008. */
 export function entrypointOf(program: string): readonly string[] {
   return ["/usr/bin/node", "--max-semi-space-size=4", `/${program}`];
 }

@@ -26,7 +26,7 @@ export const operatorImage: ProgramImage = {
   entryPoint: "apps/operator/src/main.ts",
 };
 
-/** The share driver's image. Mounting needs root, and two programs of util-linux: docs/decisions/0051-share-driver.md. */
+/** The share driver's image. Mounting needs root, and two programs of util-linux: docs/decisions/0031-our-own-share-driver.md. */
 export const shareDriverImage: ProgramImage = {
   name: "quartermaster.local/share-driver:0.0.0",
   user: "0:0",

@@ -53,12 +53,12 @@ function operatorDependencies(): readonly string[] {
 describe("dependencies", () => {
   test("[security/87] of the operator are five at most", ({ skip }) => {
     const names = operatorDependencies();
-    skip(names.length > 5, `there are ${names.length} (decision 0009): ${names.join(", ")}`);
+    skip(names.length > 5, `there are ${names.length} (decision 0005): ${names.join(", ")}`);
     expect(names.length).toBeLessThanOrEqual(5);
   });
 
-  test("of the operator are no more than decision 0009 lists", () => {
-    const decisions = globSync("docs/decisions/{0009,0022}-*.md", { cwd: root }).map((file) =>
+  test("of the operator are no more than decision 0005 lists", () => {
+    const decisions = globSync("docs/decisions/0005-*.md", { cwd: root }).map((file) =>
       readFileSync(resolve(root, file), "utf8"),
     );
     expect(operatorDependencies().filter((name) => !decisions.join("").includes(name))).toEqual([]);
@@ -80,7 +80,7 @@ describe("dependencies", () => {
     const scripted = lock.filter(
       ({ hasInstallScript, dev, devOptional }) => hasInstallScript && !dev && !devOptional,
     );
-    // It prints a warning about version ranges, comes with @grpc/grpc-js, and is never called: docs/decisions/0051-share-driver.md.
+    // It prints a warning about version ranges, comes with @grpc/grpc-js, and is never called: docs/decisions/0031-our-own-share-driver.md.
     expect(scripted.map(({ name }) => name)).toEqual(["protobufjs"]);
     // Those of our tools do not run either.
     expect(readFileSync(resolve(root, ".npmrc"), "utf8")).toMatch(/^ignore-scripts=true$/m);

@@ -37,7 +37,7 @@ export async function startOperator(
   const kubeconfigPath = path.join(folder, "kubeconfig");
   await writeFile(kubeconfigPath, kubeconfigOf(access));
   const operator = new Operator(
-    // As deploy/ starts it (decision 0030), with the heap that V8 allows itself in a container of 512 MiB, the limit there.
+    // As deploy/ starts it (decision 0008), with the heap that V8 allows itself in a container of 512 MiB, the limit there.
     [
       "--max-semi-space-size=4",
       "--max-old-space-size=256",

@@ -48,7 +48,7 @@ async function webhookPort(folder: string): Promise<number> {
   return port;
 }
 
-/** Young objects get 4 MB at a time: docs/decisions/0030. Any free port, because several clusters may be up. */
+/** Young objects get 4 MB at a time: docs/decisions/0008. Any free port, because several clusters may be up. */
 function operatorArguments(kubeconfigPath: string, more: readonly string[]): readonly string[] {
   const main = join(repository, "apps/operator/src/main.ts");
   const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", "0"];

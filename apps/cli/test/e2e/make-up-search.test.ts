@@ -17,7 +17,15 @@ const secret = "kubectl -n search get secret";
 const restarts =
   "kubectl -n search get pods -o jsonpath='{.items[*].status.containerStatuses[*].restartCount}'";
 
-/** The guide's commands in its order. */
+const pages = [
+  "search-create.md",
+  "search-secure.md",
+  "search-operate.md",
+  "search-monitor.md",
+  "search-scale.md",
+];
+
+/** The guides' commands in their order. */
 const guide: readonly (Step & { readonly cost?: "disrupts" | "waits" })[] = [
   { line: "kubectl apply --server-side -f config/samples/opensearch.yaml" },
   { line: "kubectl -n search wait --for=condition=Ready os/logs --timeout=600s" },
@@ -40,6 +48,8 @@ const guide: readonly (Step & { readonly cost?: "disrupts" | "waits" })[] = [
     cost: "disrupts",
   },
   { line: "kubectl -n search get os logs -o jsonpath={.status.operation}" },
+  { line: "kubectl -n search delete os logs", cost: "disrupts" },
+  { line: "kubectl -n search get persistentvolumeclaims", says: /data-logs-nodes-2 +Bound/ },
   {
     line: `kubectl -n search patch os logs --type=json -p '[{"op":"replace","path":"/spec/nodePools/0/replicas","value":4}]'`,
     cost: "disrupts",
@@ -56,8 +66,6 @@ const guide: readonly (Step & { readonly cost?: "disrupts" | "waits" })[] = [
     line: "npx qm search plan -f config/samples/opensearch-autoscaling.yaml",
     says: /auto-scaling decides how many nodes pool data has, 2 to 6/,
   },
-  { line: "kubectl -n search delete os logs", cost: "disrupts" },
-  { line: "kubectl -n search get persistentvolumeclaims", says: /data-logs-nodes-2 +Bound/ },
 ];
 
 describe.runIf(hasRealNodes())("make up WITH=search", () => {
@@ -134,8 +142,8 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
     );
   });
 
-  test("the commands of the guide do what it says; those that would cost minutes are asked of the server only", async () => {
-    expect(commandsOf("search-clusters.md")).toEqual(guide.map(({ line }) => line));
+  test("the commands of the guides do what they say; those that would take minutes run as a dry run of the server", async () => {
+    expect(pages.flatMap((page) => commandsOf(page))).toEqual(guide.map(({ line }) => line));
     const steps = guide.flatMap(({ cost = "none", ...step }) => {
       if (cost === "waits") return [];
       return [cost === "disrupts" ? { ...step, line: `${step.line} --dry-run=server` } : step];

@@ -345,7 +345,7 @@ test("the commands of the guide to plans do what it says", { timeout: 120_000 },
 });
 
 test("the commands of the guide to licences do what it says", { timeout: 180_000 }, async () => {
-  expect(await followPage("licences.md", licences, env)).toBeGreaterThan(0);
+  expect(await followPage("licenses.md", licences, env)).toBeGreaterThan(0);
 });
 
 test(

@@ -19,7 +19,7 @@ import { MAX_KEYS, MAX_PAYLOAD_BYTES } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import { Batch } from "./batch.ts";
 
-/** File systems in memory, one per volume. Mounting is the one thing that Node cannot do: docs/decisions/0051-share-driver.md. */
+/** File systems in memory, one per volume. Mounting is the one thing that Node cannot do: docs/decisions/0031-our-own-share-driver.md. */
 export interface Tmpfs {
   /** Mounts an empty file system at `target`, which must not be one yet. */
   mount(target: string): Promise<void>;

@@ -25,7 +25,10 @@ import { LICENSING_GROUP } from "./license-names.ts";
 
 /** Spec of a ClusterLicense. */
 const clusterLicenseSpec = cel(
-  z.strictObject({ ...stackFields, signatureRef: signatureRef.describe("Where the signature is.") }),
+  z.strictObject({
+    ...stackFields,
+    signatureRef: signatureRef.describe("Secret with the signature of the license."),
+  }),
   ...dateRules,
   ...limitRules,
 );
@@ -40,13 +43,13 @@ const clusterLicenseStatus = z.strictObject({
   effectiveExpiryTime: timestamp()
     .optional()
     .describe(
-      "When the licence ends, or the EnterpriseLicense that it is copied from, whichever is earlier.",
+      "When the license or the EnterpriseLicense that it is copied from expires, whichever is earlier.",
     ),
-  licenseVersion: int32().optional().describe("Version of the licence format, from the signature."),
+  licenseVersion: int32().optional().describe("Version of the license format, from the signature."),
   boundClusters: listSet(objectName)
     .max(100)
     .optional()
-    .describe("Clusters of the namespace that run under the licence. At most 100."),
+    .describe("Clusters of the namespace that use the license. At most 100."),
 });
 
 /** A ClusterLicense as the API server returns it. */
@@ -62,7 +65,7 @@ export const clusterLicense: CustomResource<ClusterLicense> = defineCustomResour
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
-    "ClusterLicense is a licence of Elasticsearch for clusters of its namespace. If it has the name of an ElasticsearchCluster it is for that cluster alone and needs no licence controller. Its signature is in a Secret.",
+    "ClusterLicense is an Elasticsearch license for clusters of its namespace. If it has the name of an ElasticsearchCluster, it applies to that cluster only and needs no license controller. Its signature is in a Secret.",
   spec: clusterLicenseSpec,
   status: clusterLicenseStatus,
   columns: [

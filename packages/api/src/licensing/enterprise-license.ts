@@ -36,26 +36,26 @@ const capacityPolicy = z
       .enum(["Report", "Warn", "Enforce"])
       .default("Warn")
       .describe(
-        "Report counts only; Warn also sets CapacityOK to False and records an event; Enforce gives no licence to clusters beyond the limit. Clusters that run under the licence keep it, and do not grow beyond the limit. Defaults to Warn.",
+        "What the controller does when more is used than the limit. Report only counts. Warn also sets CapacityOK to False and records an event. Enforce gives no license to clusters beyond the limit; clusters that already use the license keep it and do not grow beyond the limit. Defaults to Warn.",
       ),
     limit: int32()
       .min(0)
       .optional()
-      .describe("A limit of your own below maxInstances or maxResourceUnits. Defaults to those."),
+      .describe("Limit below maxInstances or maxResourceUnits, in the same unit. Defaults to that field."),
     limitPerNamespace: int32()
       .min(1)
       .optional()
       .describe(
-        "Nodes, or units of 64 GiB memory, that the clusters of one namespace may use. Only with mode Enforce. Defaults to no limit.",
+        "Number of nodes, or of units of 64 GiB memory, that the clusters of one namespace may use. Only allowed with mode Enforce. Defaults to no limit.",
       ),
     overdraftPercent: int32()
       .min(0)
       .max(100)
       .default(0)
-      .describe("By how much use may exceed the limit, in per cent. Defaults to 0, at most 100."),
+      .describe("How far use may exceed the limit, in percent. Defaults to 0. At most 100."),
   })
   .optional()
-  .describe("What is done when more is used than the licence covers.");
+  .describe("What happens when more is used than the license covers.");
 
 /** Spec of an EnterpriseLicense. */
 const enterpriseLicenseSpec = cel(
@@ -63,33 +63,40 @@ const enterpriseLicenseSpec = cel(
     ...licenseFields,
     type: z
       .enum(["enterprise", "enterprise_trial", "enterprise-trial"])
+      .describe("Type of the license: enterprise or enterprise_trial. enterprise-trial means the latter."),
+    maxInstances: int32()
+      .min(1)
+      .optional()
       .describe(
-        "Type of the licence: enterprise or enterprise_trial; enterprise-trial is read as the latter.",
+        "Number of Elasticsearch nodes that the license covers. Either this or maxResourceUnits is required.",
       ),
-    maxInstances: int32().min(1).optional().describe("How many nodes of Elasticsearch the licence covers."),
     maxResourceUnits: int32()
       .min(1)
       .optional()
-      .describe("How many units of 64 GiB memory the licence covers."),
+      .describe(
+        "Number of units of 64 GiB memory that the license covers. Either this or maxInstances is required.",
+      ),
     signatureRef: signatureRef.describe(
-      "Where the signature is. The key defaults to outer, or to the only key of the Secret.",
+      "Secret with the signature of the license. The key defaults to outer, or to the only key of the Secret.",
     ),
     clusterLicenses: listMap(nestedLicense, ["uid"])
       .max(200)
       .optional()
-      .describe("The licences that clusters get. At most 200."),
+      .describe("Licenses that clusters can get. At most 200."),
     eula: z
-      .strictObject({ accepted: z.boolean().describe("Whether the terms are accepted.") })
+      .strictObject({
+        accepted: z.boolean().describe("Whether the terms are accepted. Must be true for a trial."),
+      })
       .optional()
-      .describe("The terms of a trial."),
+      .describe("Terms of a trial."),
     allowedNamespaces: z
       .strictObject({
-        matchLabels: map(z.string().max(63)).optional().describe("Labels that a namespace has."),
+        matchLabels: map(z.string().max(63)).optional().describe("Labels that a namespace must have."),
         matchExpressions: z
           .array(requirement)
           .max(16)
           .optional()
-          .describe("Requirements on its labels. At most 16."),
+          .describe("Requirements on the labels of a namespace. At most 16."),
       })
       .optional()
       .describe(
@@ -127,9 +134,9 @@ const enterpriseLicenseSpec = cel(
 const allocation = z.strictObject({
   namespace: z.string().max(63).describe("Namespace of the cluster."),
   cluster: objectName.describe("Name of the cluster."),
-  uid: z.string().max(128).optional().describe("Licence that the cluster has."),
-  amount: int64().optional().describe("How much the cluster uses: nodes, or bytes of memory."),
-  since: timestamp().optional().describe("Since when."),
+  uid: z.string().max(128).optional().describe("Identifier of the license that the cluster has."),
+  amount: int64().optional().describe("Amount that the cluster uses: number of nodes, or bytes of memory."),
+  since: timestamp().optional().describe("When the cluster got the license."),
 });
 
 const enterpriseLicenseStatus = z.strictObject({
@@ -139,31 +146,29 @@ const enterpriseLicenseStatus = z.strictObject({
   conditions,
   state: licenseState.optional(),
   ...stateTimes,
-  used: int64().optional().describe("How much is used: nodes, or units of 64 GiB, rounded up."),
-  limit: int64().optional().describe("How much may be used."),
-  usedFraction: z
-    .string()
-    .max(32)
-    .optional()
-    .describe("How much is used before it is rounded, as a decimal number."),
-  peakUsed: int64().optional().describe("The most that has been used at a time."),
+  used: int64().optional().describe("Amount in use: number of nodes, or of units of 64 GiB, rounded up."),
+  limit: int64().optional().describe("Amount that may be used."),
+  usedFraction: z.string().max(32).optional().describe("Amount in use before rounding, as a decimal number."),
+  peakUsed: int64().optional().describe("Highest amount that was in use at a time."),
   allocations: listMap(allocation, ["namespace", "cluster"])
     .max(500)
     .optional()
-    .describe("Clusters that have a licence of this one, oldest first. At most 500 are listed."),
+    .describe("Clusters that have a license of this EnterpriseLicense, oldest first. At most 500."),
   nested: listMap(
     z.strictObject({
-      uid: z.string().max(128).describe("Identifier of the licence."),
-      type: z.string().max(64).describe("Type of the licence."),
+      uid: z.string().max(128).describe("Identifier of the license."),
+      type: z.string().max(64).describe("Type of the license."),
       state: licenseState,
-      expiryTime: timestamp().optional().describe("When it ends, or this licence, whichever is earlier."),
-      reason: z.string().max(64).optional().describe("Why it is Invalid."),
+      expiryTime: timestamp()
+        .optional()
+        .describe("When the license or the EnterpriseLicense expires, whichever is earlier."),
+      reason: z.string().max(64).optional().describe("Reason if the state is Invalid, one CamelCase word."),
     }),
     ["uid"],
   )
     .max(200)
     .optional()
-    .describe("The licences that clusters get. At most 200."),
+    .describe("Licenses that clusters can get. At most 200."),
 });
 
 /** An EnterpriseLicense as the API server returns it. */
@@ -179,7 +184,7 @@ export const enterpriseLicense: CustomResource<EnterpriseLicense> = defineCustom
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
-    "EnterpriseLicense holds licences that the licence controller hands out to ElasticsearchClusters of all namespaces. It is honoured only in the licence namespace. `qm license import` makes it from the file of the vendor.",
+    "EnterpriseLicense holds licenses that the license controller assigns to ElasticsearchClusters of all namespaces. It takes effect only in the license namespace. `qm license import` creates it from the vendor's file.",
   spec: enterpriseLicenseSpec,
   status: enterpriseLicenseStatus,
   columns: [

@@ -19,53 +19,51 @@ import { LICENSING_GROUP } from "./license-names.ts";
 const licenseAssociationSpec = z.strictObject({
   clusterRef: z
     .strictObject({ name: objectName.describe("Name of the ElasticsearchCluster, in the same namespace.") })
-    .describe("The cluster that gets the licence."),
+    .describe("Cluster that gets the license."),
   licenseRef: z
     .strictObject({
       kind: z.enum(["ClusterLicense"]).default("ClusterLicense").describe("Always ClusterLicense."),
       name: objectName.describe("Name of the ClusterLicense, in the same namespace."),
       uid: licenseUid
         .optional()
-        .describe(
-          "Identifier that the licence must have. Defaults to whatever it has. At most 128 characters.",
-        ),
+        .describe("Identifier that the license must have. Defaults to any. At most 128 characters."),
     })
-    .describe("The licence that the cluster gets."),
+    .describe("License that the cluster gets."),
   origin: z
     .enum(["Controller", "User"])
     .default("User")
-    .describe("Who made the association. Only the licence controller writes Controller. Defaults to User."),
+    .describe(
+      "Who created the association. Only the license controller writes Controller. Defaults to User.",
+    ),
   pinned: z
     .boolean()
     .default(false)
     .describe(
-      "Whether other licences are left out of the choice. Ignored if several associations of a cluster are pinned. Defaults to false.",
+      "Whether the cluster uses only this license. Ignored if several associations of a cluster are pinned. Defaults to false.",
     ),
   source: z
     .strictObject({
       namespace: namespaceNameOrEmpty().describe("Namespace of the EnterpriseLicense."),
       name: objectName.describe("Name of the EnterpriseLicense."),
       uid: licenseUid.describe("Identifier of the EnterpriseLicense."),
-      since: timestamp().describe("Since when the cluster has a licence of it."),
+      since: timestamp().describe("When the cluster got a license of it."),
       grantedNodes: int32()
         .min(0)
         .optional()
         .describe(
-          "Nodes for which the EnterpriseLicense had room when the cluster last asked. The cluster does not grow beyond them. Only where capacityPolicy.mode is Enforce.",
+          "Number of nodes that the EnterpriseLicense last granted to the cluster. The cluster does not grow beyond it. Present only if capacityPolicy.mode is Enforce.",
         ),
     })
     .optional()
-    .describe(
-      "The EnterpriseLicense that the licence is copied from; the cluster counts towards its capacity.",
-    ),
+    .describe("EnterpriseLicense that the license is copied from. The cluster counts towards its capacity."),
 });
 
 const candidate = z.strictObject({
-  uid: z.string().max(128).describe("Identifier of the licence."),
-  source: z.string().max(640).describe("Kind, namespace and name of the object that holds it."),
-  type: z.string().max(64).describe("Type of the licence."),
-  expiry: timestamp().optional().describe("When it ends."),
-  verdict: z.string().max(64).describe("Selected, Kept, or why not."),
+  uid: z.string().max(128).describe("Identifier of the license."),
+  source: z.string().max(640).describe("Kind, namespace and name of the object with the license."),
+  type: z.string().max(64).describe("Type of the license."),
+  expiry: timestamp().optional().describe("When the license expires."),
+  verdict: z.string().max(64).describe("Selected, Kept, or the reason why it was not selected."),
 });
 
 const licenseAssociationStatus = z.strictObject({
@@ -77,25 +75,25 @@ const licenseAssociationStatus = z.strictObject({
     .enum(["Pending", "Applied", "Superseded", "Rejected", "Released"])
     .optional()
     .describe(
-      "Pending until the engine runs under the licence, then Applied; Superseded by a better one; Rejected if it cannot be used; Released if the cluster is gone.",
+      "State of the association. Pending until the engine uses the license, then Applied. Superseded by a better license, Rejected if it cannot be used, Released if the cluster was deleted.",
     ),
-  reason: z.string().max(64).optional().describe("Why, one CamelCase word."),
-  message: z.string().max(4096).optional().describe("Why, one sentence."),
-  appliedUid: z.string().max(128).optional().describe("Licence that the engine runs under."),
-  appliedTime: timestamp().optional().describe("When the engine was first seen with it."),
+  reason: z.string().max(64).optional().describe("Reason for the state, one CamelCase word."),
+  message: z.string().max(4096).optional().describe("Human-readable explanation of the state."),
+  appliedUid: z.string().max(128).optional().describe("Identifier of the license that the engine uses."),
+  appliedTime: timestamp().optional().describe("When the engine was first observed with it."),
   explanation: z
     .strictObject({
-      time: timestamp().optional().describe("When the choice was last different."),
-      parameters: map(z.string().max(64)).optional().describe("The parameters of the choice."),
-      decision: z.string().max(64).optional().describe("What was decided, one CamelCase word."),
+      time: timestamp().optional().describe("When the choice last changed."),
+      parameters: map(z.string().max(64)).optional().describe("Parameters of the choice."),
+      decision: z.string().max(64).optional().describe("Decision, one CamelCase word."),
       candidates: listMap(candidate, ["uid", "source"])
         .max(50)
         .optional()
-        .describe("The licences that were considered, best first. At most 50."),
-      omitted: int32().optional().describe("How many more were considered."),
+        .describe("Licenses that were considered, best first. At most 50."),
+      omitted: int32().optional().describe("Number of further licenses that were considered."),
     })
     .optional()
-    .describe("How the licence was chosen."),
+    .describe("Explanation of how the license was chosen."),
 });
 
 /** A LicenseAssociation as the API server returns it. */
@@ -111,7 +109,7 @@ export const licenseAssociation: CustomResource<LicenseAssociation> = defineCust
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
-    "LicenseAssociation says that an ElasticsearchCluster gets a ClusterLicense of its namespace, and explains the choice. The licence controller makes one per cluster; users may add others, of which the best one is taken.",
+    "LicenseAssociation assigns a ClusterLicense to an ElasticsearchCluster of the same namespace and explains the choice. The license controller creates one per cluster. Users may add others; the best one is used.",
   spec: licenseAssociationSpec,
   status: licenseAssociationStatus,
   columns: [

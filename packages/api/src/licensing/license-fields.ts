@@ -20,7 +20,7 @@ const moment = (what: string): z.ZodInt =>
 /** Where a signature is kept. */
 export const signatureRef = z.strictObject({
   name: objectName.describe(
-    "Name of a Secret of type license.k8s.elastic.co/signature in the namespace of the licence. At most 253 characters.",
+    "Name of a Secret of type license.k8s.elastic.co/signature in the namespace of the license. At most 253 characters.",
   ),
   key: z
     .string()
@@ -28,26 +28,26 @@ export const signatureRef = z.strictObject({
     .max(253)
     .regex(/^[-._a-zA-Z0-9]+$/)
     .optional()
-    .describe("Key in the Secret. Optional if the Secret has only one. At most 253 characters."),
+    .describe("Key in the Secret. Optional if the Secret has only one key. At most 253 characters."),
   namespace: z
     .string()
     .min(1)
     .max(63)
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
     .optional()
-    .describe("Namespace of the Secret. If set, it must be the namespace of the licence."),
+    .describe("Namespace of the Secret. If set, it must be the namespace of the license."),
 });
 
 /** Who a licence is from and for, and when it holds. */
 export const licenseFields = {
   uid: licenseUid.describe(
-    "Identifier of the licence: letters, digits, dashes, dots and underscores. At most 128 characters.",
+    "Identifier of the license: letters, digits, dashes, dots and underscores. At most 128 characters.",
   ),
-  issueDate: moment("When the licence was issued"),
-  startDate: moment("When the licence begins").optional(),
-  expiryDate: moment("When the licence ends"),
-  issuedTo: z.string().min(1).max(1024).describe("Who holds the licence. At most 1024 characters."),
-  issuer: z.string().min(1).max(1024).describe("Who issued the licence. At most 1024 characters."),
+  issueDate: moment("When the license was issued"),
+  startDate: moment("When the license starts").optional(),
+  expiryDate: moment("When the license expires"),
+  issuedTo: z.string().min(1).max(1024).describe("Holder of the license. At most 1024 characters."),
+  issuer: z.string().min(1).max(1024).describe("Issuer of the license. At most 1024 characters."),
 };
 
 /** What a licence of the stack says, wherever it stands. */
@@ -56,18 +56,18 @@ export const stackFields = {
   type: z
     .enum(licenseTypes)
     .describe(
-      "Type of the licence: trial, standard, gold, platinum or enterprise. A basic licence is not uploaded: label the cluster instead.",
+      "Type of the license: trial, standard, gold, platinum or enterprise. A basic license is not uploaded; label the cluster instead.",
     ),
   maxNodes: int32()
     .min(1)
     .optional()
     .describe(
-      "How many nodes the licence covers. All types but enterprise have it; it may be left out here if the Secret has it under the key maxNodes.",
+      "Number of nodes that the license covers. Required for all types except enterprise, here or in the Secret under the key maxNodes.",
     ),
   maxResourceUnits: int32()
     .min(1)
     .optional()
-    .describe("How many units of 64 GiB memory the licence covers. Only enterprise has it."),
+    .describe("Number of units of 64 GiB memory that the license covers. Only for type enterprise."),
 };
 
 /** A licence that ends before it begins was mistyped. */
@@ -109,7 +109,7 @@ export const nestedLicense = cel(
     signatureRef: signatureRef
       .optional()
       .describe(
-        "Where the signature of this licence is. Defaults to the key named like the uid in the Secret of the EnterpriseLicense.",
+        "Secret with the signature of this license. Defaults to the key named like the uid in the Secret of the EnterpriseLicense.",
       ),
   }),
   ...dateRules,
@@ -120,16 +120,14 @@ export const nestedLicense = cel(
 export const licenseState = z
   .enum(["Scheduled", "Valid", "ExpiringSoon", "Expired", "Invalid"])
   .describe(
-    "Scheduled before it begins, then Valid, ExpiringSoon and Expired; Invalid if it cannot be used.",
+    "State of the license: Scheduled before it starts, then Valid, ExpiringSoon and Expired. Invalid if it cannot be used.",
   );
 
 /** Moments of a licence as status shows them. */
 export const stateTimes = {
-  startTime: timestamp().optional().describe("When the licence begins."),
-  expiryTime: timestamp().optional().describe("When the licence ends."),
-  nextTransitionTime: timestamp()
-    .optional()
-    .describe("When the state changes next by the passing of time alone."),
+  startTime: timestamp().optional().describe("When the license starts."),
+  expiryTime: timestamp().optional().describe("When the license expires."),
+  nextTransitionTime: timestamp().optional().describe("When the state next changes only because of time."),
 };
 
 /** The columns of both kinds of licences. */

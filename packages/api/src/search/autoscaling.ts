@@ -14,7 +14,7 @@ const metricType = z.enum([
 const metric = cel(
   z.strictObject({
     type: metricType.describe(
-      "Cpu, Heap and Disk in percent, Cpu of the limit of the pod or else of the machine; ShardsPerNode; SearchQueue, the searches that wait on a node; WriteRejections a minute and node; Prometheus, the answer to the query.",
+      "Metric that the pool is sized by. Cpu, Heap and Disk are percentages; Cpu is relative to the CPU limit of the pod, or to the machine if the pod has none. ShardsPerNode counts copies of shards. SearchQueue counts searches that wait for a thread. WriteRejections counts rejected writes per minute. Prometheus is the result of query.",
     ),
     query: z
       .string()
@@ -22,9 +22,14 @@ const metric = cel(
       .max(1024)
       .optional()
       .describe(
-        "Of type Prometheus: asked of the cluster's own Prometheus, which needs monitoring with stack.mode Standalone. The answer must be one number, what a node of the pool has on average.",
+        "PromQL query, required for type Prometheus and not allowed for others. The operator sends it to the cluster's own Prometheus every 30 seconds, which requires monitoring with stack.mode Standalone. The result must be one number: the average per node of the pool. At most 1024 characters.",
       ),
-    target: int32().min(1).max(1_000_000).describe("What a node should have of it on average."),
+    target: int32()
+      .min(1)
+      .max(1_000_000)
+      .describe(
+        "Value of the metric that the nodes should have on average. At most 100 for Cpu, Heap and Disk.",
+      ),
   }),
   {
     rule: "!(self.type in ['Cpu', 'Heap', 'Disk']) || self.target <= 100",
@@ -63,30 +68,38 @@ const pace = (
         .min(0)
         .max(longestWindow)
         .default(standard.window)
-        .describe("For so long every sample must ask for it."),
-      maxStep: int32().min(1).max(100).default(standard.step).describe("Nodes per change."),
+        .describe("Time in seconds during which every sample must support the change. At most 3600."),
+      maxStep: int32()
+        .min(1)
+        .max(100)
+        .default(standard.step)
+        .describe("Maximum number of nodes per change. At most 100."),
       cooldownSeconds: int32()
         .min(0)
         .max(86_400)
         .default(standard.cooldown)
-        .describe("Time between two changes."),
+        .describe("Minimum time in seconds between two changes. At most 86400."),
     })
     .optional()
     .describe(what);
 
 const storage = z
   .strictObject({
-    maxSize: quantity().max(32).describe("Volumes do not grow beyond this, e.g. 200Gi."),
+    maxSize: quantity().max(32).describe("Maximum size of each volume, e.g. 200Gi. Required."),
     growAtPercent: int32()
       .min(50)
       .max(95)
       .default(80)
-      .describe("Volumes grow when the disks of the pool are so full, all together."),
-    stepPercent: int32().min(5).max(100).default(20).describe("By how much they grow."),
+      .describe("Disk usage of the whole pool, in percent, at which its volumes grow. Between 50 and 95."),
+    stepPercent: int32()
+      .min(5)
+      .max(100)
+      .default(20)
+      .describe("Amount by which each volume grows, in percent of its size. Between 5 and 100."),
   })
   .optional()
   .describe(
-    "Volumes grow before nodes are added for the metric Disk. Needs a StorageClass that allows it; volumes never shrink.",
+    "Growth of the pool's volumes, in mode Auto. Volumes grow before nodes are added for the metric Disk. The StorageClass must allow volume expansion. Volumes never shrink. Defaults to no growth.",
   );
 
 /** How a pool follows its load. */
@@ -95,17 +108,25 @@ export const autoscaling = cel(
     mode: z
       .enum(["Off", "Recommend", "Auto"])
       .describe(
-        "Off: nothing. Recommend: status and events say how many nodes there should be. Auto: the operator also adds and removes them; replicas is only where it starts.",
+        "Off does nothing. Recommend reports the number of nodes that the load needs, in status and events. Auto also adds and removes nodes; replicas is then only the starting point. Pools with the role cluster_manager cannot use Auto.",
       ),
-    minReplicas: int32().min(1).max(1000).describe("Fewest nodes."),
-    maxReplicas: int32().min(1).max(1000).describe("Most nodes."),
-    metrics: metrics.describe("What the pool is sized by; the metric that asks for most nodes wins."),
-    scaleUp: pace("How fast nodes are added.", { window: 120, step: 2, cooldown: 300 }),
-    scaleDown: pace("How fast nodes are removed, which moves all their shards.", {
-      window: 1800,
-      step: 1,
-      cooldown: 3600,
-    }),
+    minReplicas: int32().min(1).max(1000).describe("Minimum number of nodes of the pool."),
+    maxReplicas: int32().min(1).max(1000).describe("Maximum number of nodes of the pool. At most 1000."),
+    metrics: metrics.describe(
+      "Metrics that the pool is sized by. The metric that needs the most nodes wins. Between 1 and 8, of which two may be of type Prometheus.",
+    ),
+    scaleUp: pace(
+      "How fast nodes are added. Defaults to a window of 120 s, 2 nodes per change and a cooldown of 300 s.",
+      { window: 120, step: 2, cooldown: 300 },
+    ),
+    scaleDown: pace(
+      "How fast nodes are removed, which moves all of their shards. Defaults to a window of 1800 s, 1 node per change and a cooldown of 3600 s.",
+      {
+        window: 1800,
+        step: 1,
+        cooldown: 3600,
+      },
+    ),
     storage,
   }),
   {
@@ -115,7 +136,7 @@ export const autoscaling = cel(
   },
 )
   .optional()
-  .describe("How the number of nodes follows the load. Defaults to a fixed number: replicas.");
+  .describe("Automatic number of nodes, based on load. Defaults to the fixed number in replicas.");
 
 /** Of pools: managers are counted for a majority, not for load. */
 export const managersStay = {
@@ -133,38 +154,42 @@ export const autoscalingStatus = z
     pools: listMap(
       z.strictObject({
         pool: z.string().max(64).describe("Name of the pool."),
-        mode: z.enum(["Recommend", "Auto"]).describe("Mode."),
-        current: int32().optional().describe("Nodes that the pool has a place for now."),
+        mode: z.enum(["Recommend", "Auto"]).describe("Mode of auto-scaling in use."),
+        current: int32().optional().describe("Number of nodes in the pool's StatefulSet now."),
         target: int32()
           .optional()
-          .describe("Nodes that it has to have, in mode Auto; written before it is acted on."),
-        recommendation: int32().optional().describe("Nodes that the load asks for, within the limits."),
-        limitedBy: reasons.describe("What holds the target back, each one CamelCase word."),
-        message: z.string().max(1024).optional().describe("Why a removal was refused."),
+          .describe(
+            "Number of nodes that the operator scales the pool to, in mode Auto. Written before the operator acts on it.",
+          ),
+        recommendation: int32()
+          .optional()
+          .describe("Number of nodes that the load needs, within minReplicas and maxReplicas."),
+        limitedBy: reasons.describe("Reasons that limit the target, one CamelCase word each. At most 16."),
+        message: z.string().max(1024).optional().describe("Explanation of why a removal was refused."),
         volumeSize: z
           .string()
           .max(32)
           .optional()
-          .describe("Size that its volumes have to have; written before they grow."),
-        lastVolumeGrowthTime: timestamp().optional().describe("When that size was last raised."),
+          .describe("Size that the operator grows the pool's volumes to. Written before the volumes grow."),
+        lastVolumeGrowthTime: timestamp().optional().describe("When volumeSize was last raised."),
         lastScaleUpTime: timestamp().optional().describe("When the target was last raised."),
         lastScaleDownTime: timestamp().optional().describe("When the target was last lowered."),
         metrics: atomicList(
           z.strictObject({
-            type: z.string().max(64).describe("Metric."),
-            target: int32().optional().describe("Its target."),
-            recommendation: int32().optional().describe("Nodes that it alone asks for."),
+            type: z.string().max(64).describe("Type of the metric."),
+            target: int32().optional().describe("Target of the metric."),
+            recommendation: int32().optional().describe("Number of nodes that this metric needs on its own."),
           }),
         )
           .max(8)
           .optional()
-          .describe("Metrics."),
+          .describe("Recommendation of each metric. At most 8."),
       }),
       ["pool"],
     )
       .max(64)
       .optional()
-      .describe("Pools with auto-scaling."),
+      .describe("Pools with auto-scaling. At most 64."),
   })
   .optional()
-  .describe("What auto-scaling has decided.");
+  .describe("Decisions of auto-scaling, per pool.");

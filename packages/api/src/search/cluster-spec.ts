@@ -1,193 +1,219 @@
-import { duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
+import { duration, int32, listMap, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { objectNameOrEmpty } from "../object-name.ts";
+import { dashboards } from "./dashboards.ts";
 import { monitoring } from "./monitoring.ts";
 import { claimRetention, nodePool } from "./node-pool.ts";
-import { additionalVolumes, keystore, podFields, secretReference, settings, size } from "./pod-fields.ts";
+import { additionalVolumes, keystore, plugins, podFields, settings, size } from "./pod-fields.ts";
 import { security } from "./security.ts";
 
-const plugins = z.array(z.string().max(2048)).max(64).optional();
 const grpcText = z.string().max(256).optional();
 const grpc = z
   .strictObject({
-    enable: z.boolean().optional().describe("Whether gRPC is served."),
-    port: grpcText.describe("Port or range of ports."),
-    publishPort: int32().optional().describe("Published port."),
-    host: z.array(z.string()).optional().describe("Addresses."),
-    bindHost: z.array(z.string()).optional().describe("Addresses that are listened on."),
-    publishHost: z.array(z.string()).optional().describe("Published addresses."),
-    keepaliveTimeout: grpcText.describe("Timeout of keepalive."),
-    maxConnectionAge: grpcText.describe("Age of a connection."),
-    maxConnectionIdle: grpcText.describe("Idle time of a connection."),
-    maxMsgSize: grpcText.describe("Size of a message."),
-    maxConcurrentConnectionCalls: int32().optional().describe("Calls on a connection at a time."),
-    nettyExecutorCount: int32().optional().describe("Threads that execute."),
-    nettyWorkerCount: int32().optional().describe("Threads that read and write."),
+    enable: z.boolean().optional().describe("Whether the engine serves gRPC."),
+    port: grpcText.describe("Port or range of ports to listen on."),
+    publishPort: int32().optional().describe("Port that the node publishes to clients."),
+    host: z.array(z.string()).optional().describe("Addresses to listen on and to publish."),
+    bindHost: z.array(z.string()).optional().describe("Addresses to listen on."),
+    publishHost: z.array(z.string()).optional().describe("Addresses that the node publishes to clients."),
+    keepaliveTimeout: grpcText.describe(
+      "Time after which a connection without a keepalive response is closed, e.g. 20s.",
+    ),
+    maxConnectionAge: grpcText.describe("Maximum age of a connection, e.g. 1h."),
+    maxConnectionIdle: grpcText.describe("Maximum idle time of a connection, e.g. 10m."),
+    maxMsgSize: grpcText.describe("Maximum size of a message, e.g. 10mb."),
+    maxConcurrentConnectionCalls: int32()
+      .optional()
+      .describe("Maximum number of concurrent calls per connection."),
+    nettyExecutorCount: int32().optional().describe("Number of threads that execute requests."),
+    nettyWorkerCount: int32()
+      .optional()
+      .describe("Number of threads that read from and write to connections."),
   })
   .optional()
-  .describe("gRPC transport of OpenSearch 3.");
+  .describe(
+    "gRPC transport of OpenSearch 3. Accepted for compatibility; the operator does not configure it yet.",
+  );
 
 const snapshotRepositories = z
   .array(
     z.strictObject({
       name: z.string().min(1).max(253).describe("Name of the repository."),
       type: z.string().min(1).max(64).describe("Type of the repository, e.g. s3 or fs."),
-      settings: settings().describe("Settings of the repository."),
+      settings: settings().describe(
+        "Settings of the repository, e.g. bucket and region. Credentials are refused: put them in keystore.",
+      ),
     }),
   )
   .max(64)
   .optional()
   .describe(
-    "Snapshot repositories: registered and tried out; deregistered when they are no longer listed, with their data left as it is. Those that others registered are never touched. Addresses must be allowed by the operator's --snapshot-hosts, folders of type fs must be below path.repo, and credentials belong into keystore.",
+    "Snapshot repositories. The operator registers each one without a restart, and every node verifies it. A repository that is no longer listed is deregistered; its data stays. Repositories that other clients registered are never changed. Addresses must be allowed by the operator's --snapshot-hosts, directories of type fs must be below path.repo, and credentials must be in keystore. At most 64.",
   );
 
 const networkPolicy = z
   .strictObject({
-    enable: z.boolean().optional().describe("Whether NetworkPolicies are made. Defaults to true."),
+    enable: z
+      .boolean()
+      .optional()
+      .describe("Whether the operator creates NetworkPolicies. Defaults to true."),
     from: z
       .array(raw())
       .max(64)
       .optional()
       .describe(
-        "Who may reach the HTTP port, as in a NetworkPolicy. Defaults to everybody: TLS and login guard it.",
+        "Peers that may connect to the HTTP port, as in a NetworkPolicy. Defaults to all: TLS and login protect the port. At most 64.",
       ),
   })
   .optional()
-  .describe("Who may connect. The transport port is open to nodes of the cluster only.");
+  .describe("Network access to the nodes. Only nodes of the cluster can connect to the transport port.");
 
 const general = z
   .strictObject({
-    additionalConfig: settings().describe("Settings of the engine for all pools."),
+    additionalConfig: settings().describe(
+      "Settings of the engine (opensearch.yml or elasticsearch.yml) for all pools. A change restarts the nodes one at a time. At most 500 settings, and 64 KiB in the whole cluster.",
+    ),
     additionalVolumes,
     annotations: podFields.podLevel.annotations,
     clusterSettings: settings().describe(
-      "Dynamic settings: set by the engine's API, without a restart, and reset when they are no longer listed. Others stay.",
+      "Dynamic settings of the engine. The operator sets them through the engine's API, without a restart, and resets a setting that is no longer listed. Settings that other clients set stay. At most 500.",
     ),
     command: z
       .string()
       .max(8192)
       .optional()
-      .describe("Shell command that starts the engine instead of the image's own."),
-    defaultRepo: z.string().max(1024).optional().describe("Registry and path before the image's name."),
-    drainDataNodes: z.boolean().optional().describe("Whether shards are moved away before a node restarts."),
+      .describe("Shell command that starts the engine. Defaults to the command of the image."),
+    defaultRepo: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe(
+        "Registry and path that replace the default ones of the image, e.g. registry.example.com/opensearch.",
+      ),
+    drainDataNodes: z
+      .boolean()
+      .optional()
+      .describe("Whether the shards of a data node are moved away before it restarts. Defaults to false."),
     grpc,
     hostAliases: podFields.podLevel.hostAliases,
-    hostNetwork: z.boolean().optional().describe("Whether pods use the machine's network."),
-    httpPort: int32().min(1).max(65_535).default(9200).describe("Port for clients."),
+    hostNetwork: z
+      .boolean()
+      .optional()
+      .describe("Whether pods use the network of their machine. Defaults to false."),
+    httpPort: int32()
+      .min(1)
+      .max(65_535)
+      .default(9200)
+      .describe("Port for clients. Defaults to 9200. A change restarts the nodes one at a time."),
     ...podFields.images,
     keystore,
     monitoring,
     networkPolicy,
-    nodeAttributes: z.array(raw()).optional().describe("Attributes of nodes."),
-    opensearchHome: z.string().max(1024).optional().describe("Where the engine is in its image."),
+    nodeAttributes: z
+      .array(raw())
+      .optional()
+      .describe("Accepted for compatibility, without effect. Set node attributes in additionalConfig."),
+    opensearchHome: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe(
+        "Directory of the engine in its image. Defaults to /usr/share/opensearch or /usr/share/elasticsearch.",
+      ),
     operatorClusterURL: z
       .string()
       .max(253)
       .optional()
-      .describe("Name that the operator verifies in the nodes' certificates. It connects to pods only."),
+      .describe(
+        "Name that the operator verifies in the certificates of the nodes. Defaults to the name of the Service. The operator always connects to pods directly.",
+      ),
     persistentVolumeClaimRetentionPolicy: claimRetention,
-    pluginsList: plugins.describe("Plugins that are installed at start."),
+    pluginsList: plugins.describe(
+      "Plugins to install when a pod starts, by name or URL. A change restarts the pods. At most 64.",
+    ),
     ...podFields.contexts,
-    serviceAccount: objectNameOrEmpty().optional().describe("ServiceAccount of the pods."),
-    serviceName: z.string().min(1).max(63).describe("Name of the Service for clients."),
+    serviceAccount: objectNameOrEmpty()
+      .optional()
+      .describe(
+        "Name of the ServiceAccount of the pods. Defaults to the default ServiceAccount of the namespace.",
+      ),
+    serviceName: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe("Name of the Service for clients. At most 63 characters."),
     setVMMaxMapCount: z
       .boolean()
       .optional()
       .describe(
-        "Whether a privileged container raises vm.max_map_count. Defaults to false: memory maps are switched off where the machine allows too few.",
+        "Whether a privileged init container raises vm.max_map_count. Defaults to false; memory maps are then disabled where the machine allows too few.",
       ),
     snapshotRepositories,
     vendor: z
       .enum(["Opensearch", "Op", "OP", "os", "opensearch"])
       .optional()
-      .describe("Only OpenSearch, in any of these spellings."),
-    version: z.string().max(64).optional().describe("Version of the engine, e.g. 2.19.4."),
-  })
-  .describe("What all nodes have in common.");
-
-/** OpenSearch Dashboards or Kibana. */
-const dashboards = z
-  .strictObject({
-    enable: z.boolean().optional().describe("Whether it runs. Defaults to false."),
-    version: z.string().max(64).optional().describe("Version. Defaults to that of the cluster."),
-    replicas: int32().min(0).max(100).default(1).describe("How many pods."),
-    additionalConfig: settings().describe("Settings."),
-    additionalVolumes,
-    basePath: z.string().max(1024).optional().describe("Path under which it is served."),
-    ...podFields.images,
-    opensearchCredentialsSecret: secretReference("Secret with username and password that it logs in with."),
-    opensearchDashboardsHome: z.string().max(1024).optional().describe("Where it is in its image."),
-    pluginsList: plugins.describe("Plugins that are installed at start."),
-    service: z
-      .strictObject({
-        type: z
-          .enum(["ClusterIP", "NodePort", "LoadBalancer"])
-          .default("ClusterIP")
-          .describe("Type of the Service."),
-        labels: map(z.string()).optional().describe("Labels of the Service."),
-        loadBalancerSourceRanges: z.array(z.string()).optional().describe("Addresses that may connect."),
-      })
+      .describe("Accepted for compatibility, without effect. Must be a spelling of OpenSearch."),
+    version: z
+      .string()
+      .max(64)
       .optional()
-      .describe("Service."),
-    tls: z
-      .strictObject({
-        enable: z.boolean().optional().describe("Whether it serves TLS."),
-        generate: z.boolean().optional().describe("Whether the operator issues the certificate."),
-        secret: secretReference("Secret with tls.crt and tls.key."),
-        caSecret: secretReference("Secret with the authority."),
-        duration: duration().default("8760h").describe("How long certificates hold."),
-        enableHotReload: z.boolean().optional().describe("Accepted."),
-      })
-      .optional()
-      .describe("TLS of its own port."),
-    ...podFields.podLevel,
-    ...podFields.spread,
-    ...podFields.contexts,
+      .describe(
+        "Version of the engine, e.g. 2.19.4. Defaults to the tag of image. A change of a running cluster is held until upgrades are supported.",
+      ),
   })
-  .optional();
+  .describe(
+    "Settings of all nodes. A change of image, port, plugins, keystore, engine settings or pod fields restarts the nodes one at a time.",
+  );
 
 const bootstrap = z
   .strictObject({
     ...podFields.podLevel,
-    diskSize: size("Without effect."),
-    initContainers: z.array(raw()).optional().describe("Without effect."),
-    jvm: z.string().max(4096).optional().describe("Without effect."),
+    diskSize: size("Accepted for compatibility, without effect."),
+    initContainers: z.array(raw()).optional().describe("Accepted for compatibility, without effect."),
+    jvm: z.string().max(4096).optional().describe("Accepted for compatibility, without effect."),
     keystore,
-    pluginsList: plugins.describe("Without effect."),
-    storageClass: z.string().max(253).optional().describe("Without effect."),
+    pluginsList: plugins.describe("Accepted for compatibility, without effect."),
+    storageClass: z.string().max(253).optional().describe("Accepted for compatibility, without effect."),
   })
   .optional()
-  .describe("Accepted without effect: a cluster forms without a helper pod.");
+  .describe("Accepted for compatibility, without effect. A cluster forms without a bootstrap pod.");
 
 const initHelper = z
   .strictObject({
     ...podFields.images,
     resources: podFields.podLevel.resources,
-    version: z.string().max(64).optional().describe("Tag of the image."),
+    version: z.string().max(64).optional().describe("Accepted for compatibility, without effect."),
   })
   .optional()
-  .describe("Image of the init containers. Defaults to the engine's own.");
+  .describe("Accepted for compatibility, without effect. Init containers use the image of the engine.");
 
 const confMgmt = z
   .strictObject({
-    VerUpdate: z.boolean().optional().describe("Without effect."),
-    autoScaler: z.boolean().optional().describe("Without effect."),
-    smartScaler: z.boolean().default(true).describe("Whether nodes are drained before they are removed."),
+    VerUpdate: z.boolean().optional().describe("Accepted for compatibility, without effect."),
+    autoScaler: z.boolean().optional().describe("Accepted for compatibility, without effect."),
+    smartScaler: z
+      .boolean()
+      .default(true)
+      .describe("Whether nodes are drained before they are removed. Defaults to true."),
   })
   .optional()
-  .describe("How changes are carried out.");
+  .describe("How the operator carries out changes.");
 
 const operations = z
   .strictObject({
     paused: z
       .boolean()
       .optional()
-      .describe("Nothing is written but status, disruption budget and renewed certificates."),
+      .describe(
+        "Whether the operator stops changing the cluster. It then writes only status, disruption budgets and renewed certificates, and ends an open operation without taking a node away. Defaults to false.",
+      ),
     deletionProtection: z
       .boolean()
       .optional()
-      .describe("The cluster, its claims, its CA and its passwords cannot be deleted while this is true."),
+      .describe(
+        "Whether deletion of the cluster, its claims, its CA and its passwords is refused. Requires the policies in config/policy. Defaults to false.",
+      ),
     windows: z
       .array(
         z.strictObject({
@@ -196,34 +222,36 @@ const operations = z
             .min(9)
             .max(256)
             .describe(
-              "When it opens: minute, hour, day of the month, month, day of the week. E.g. 0 2 * * sat.",
+              "When the window opens, in cron format: minute, hour, day of the month, month, day of the week. E.g. 0 2 * * sat.",
             ),
-          duration: duration().describe("How long it stays open: 1m to 168h."),
+          duration: duration().describe("How long the window stays open, from 1m to 168h."),
           timeZone: z
             .string()
             .min(1)
             .max(64)
             .default("UTC")
-            .describe("Time zone of cron, e.g. Europe/Berlin."),
+            .describe("Time zone of cron, e.g. Europe/Berlin. Defaults to UTC."),
         }),
       )
       .max(16)
       .optional()
       .describe(
-        "Only while one of them is open, nodes restart for a new configuration or are removed. Broken pods are repaired, nodes added and certificates renewed at any time. Defaults to always.",
+        "Maintenance windows. Nodes restart for a new configuration or are removed only while a window is open. Broken pods are repaired, nodes added and certificates renewed at any time. Defaults to always open. At most 16.",
       ),
   })
   .optional()
-  .describe("When and how the operator acts.");
+  .describe("When the operator may act, and what it protects.");
 
-const nodePools = listMap(nodePool, ["component"]).max(64).describe("Pools of nodes that are alike.");
+const nodePools = listMap(nodePool, ["component"])
+  .max(64)
+  .describe("Pools of nodes. All nodes of a pool are alike. At most 64.");
 
 const shared = { bootstrap, confMgmt, general, initHelper, nodePools, operations, security };
 
 /** Spec of an OpenSearchCluster. */
 export const openSearchClusterSpec = z.strictObject({
   ...shared,
-  dashboards: dashboards.describe("OpenSearch Dashboards."),
+  dashboards: dashboards.describe("OpenSearch Dashboards of the cluster. Defaults to none."),
 });
 
 /** Spec of an ElasticsearchCluster: the same shape. */
@@ -232,5 +260,5 @@ export const elasticsearchClusterSpec = z.strictObject({
   nodePools,
   operations,
   security,
-  kibana: dashboards.describe("Kibana."),
+  kibana: dashboards.describe("Kibana of the cluster. Defaults to none."),
 });

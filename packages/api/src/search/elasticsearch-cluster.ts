@@ -16,7 +16,7 @@ export const elasticsearchCluster: CustomResource<ElasticsearchCluster> = define
   shortNames: ["esc"],
   ...clusterKind,
   description:
-    "ElasticsearchCluster is an Elasticsearch cluster, run by the same rules as an OpenSearchCluster. Licences reach it through ClusterLicense, EnterpriseLicense and LicenseAssociation.",
+    "ElasticsearchCluster declares an Elasticsearch cluster. The operator runs it by the same rules as an OpenSearchCluster. It gets licenses from ClusterLicense, EnterpriseLicense and LicenseAssociation.",
   spec: elasticsearchClusterSpec,
   status: clusterStatus,
   example: {

@@ -4,14 +4,18 @@ import { z } from "zod";
 import { objectNameOrEmpty } from "../object-name.ts";
 import { podFields, secretName, secretReference } from "./pod-fields.ts";
 
-const relabelings = atomicList(raw()).optional().describe("Rules as in a ServiceMonitor.");
+const relabelings = atomicList(raw())
+  .optional()
+  .describe(
+    "Relabeling rules, as in a ServiceMonitor. Allowed actions are replace, keep, drop, labeldrop, labelkeep, lowercase and uppercase. targetLabel must not be namespace or cluster, or start with __.",
+  );
 
 const stackPartFields = { ...podFields.images, resources: podFields.podLevel.resources };
 const stackPart = z.strictObject(stackPartFields).optional();
 const grafanaPart = z
   .strictObject({
     ...stackPartFields,
-    enable: z.boolean().optional().describe("Whether a standalone stack has a Grafana. Defaults to true."),
+    enable: z.boolean().optional().describe("Whether a standalone stack includes Grafana. Defaults to true."),
   })
   .optional();
 
@@ -21,48 +25,65 @@ const monitoringStack = z
       .enum(["None", "Operator", "Standalone"])
       .optional()
       .describe(
-        "None: only the exporter, rules and dashboards. Operator: Prometheus and Alertmanager by prometheus-operator. Standalone: Prometheus, Alertmanager and Grafana of the cluster's own. Left out: None where prometheus-operator is served, otherwise Standalone.",
+        "Which Prometheus reads the metrics. None: your own; the operator creates only exporter, rules and dashboards. Operator: Prometheus and Alertmanager as objects of prometheus-operator. Standalone: Prometheus, Alertmanager and Grafana for this cluster. Defaults to None where prometheus-operator is served, otherwise Standalone.",
       ),
     receivers: secretReference(
-      "Secret with alertmanager.yaml, which says who gets alerts. Left out: alerts are only shown.",
+      "Secret with alertmanager.yaml, which configures receivers of alerts. Defaults to none: alerts are only shown.",
     ),
     retention: z
       .string()
       .regex(/^[1-9][0-9]{0,4}[hdw]$/)
       .default("15d")
-      .describe("How long Prometheus keeps figures."),
+      .describe("How long Prometheus keeps metrics, in hours, days or weeks, e.g. 15d. Defaults to 15d."),
     claimName: objectNameOrEmpty()
       .optional()
-      .describe("PersistentVolumeClaim for the figures. Left out: they go with the pod."),
-    prometheus: stackPart.describe("Prometheus."),
-    alertmanager: stackPart.describe("Alertmanager."),
-    grafana: grafanaPart.describe("Grafana."),
+      .describe(
+        "Name of a PersistentVolumeClaim for the data of a standalone Prometheus. Defaults to none: the data is lost with the pod.",
+      ),
+    prometheus: stackPart.describe("Image and resources of Prometheus."),
+    alertmanager: stackPart.describe("Image and resources of Alertmanager."),
+    grafana: grafanaPart.describe("Image and resources of Grafana."),
   })
   .optional()
-  .describe("Who reads the figures and sends alerts.");
+  .describe("Programs that read the metrics and send alerts.");
 
 /** How a cluster is monitored. */
 export const monitoring = z
   .strictObject({
-    enable: z.boolean().optional().describe("Whether the cluster is monitored. Defaults to false."),
-    labels: map(z.string()).optional().describe("Labels of the ServiceMonitor."),
+    enable: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether to monitor the cluster. Defaults to false. Takes effect without a restart of nodes.",
+      ),
+    labels: map(z.string())
+      .optional()
+      .describe("Labels of the ServiceMonitor, which your Prometheus selects by."),
     monitoringUserSecret: secretName(),
     ...podFields.images,
     resources: podFields.podLevel.resources,
     stack: monitoringStack,
-    pluginUrl: z.string().max(2048).optional().describe("Without effect: an exporter runs beside the nodes."),
-    scrapeInterval: z.string().max(64).optional().describe("How often metrics are read. Defaults to 30s."),
+    pluginUrl: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe("Accepted for compatibility, without effect. An exporter replaces the plugin."),
+    scrapeInterval: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("Interval between two scrapes, e.g. 30s. Defaults to 30s."),
     relabelings,
     metricRelabelings: relabelings,
     tlsConfig: z
       .strictObject({
-        insecureSkipVerify: z.boolean().optional().describe("Whether certificates go unchecked."),
-        serverName: z.string().max(253).optional().describe("Name in the server's certificate."),
+        insecureSkipVerify: z.boolean().optional().describe("Accepted for compatibility, without effect."),
+        serverName: z.string().max(253).optional().describe("Accepted for compatibility, without effect."),
       })
       .optional()
-      .describe("Without effect: the exporter is read without TLS."),
+      .describe("Accepted for compatibility, without effect. The exporter serves plain HTTP."),
   })
   .optional()
   .describe(
-    "Metrics of the engine: an exporter beside the nodes with a user that cannot write, alert rules and dashboards. Switched on and off without a restart.",
+    "Monitoring of the cluster: an exporter with a read-only user, alert rules and dashboards. Can be enabled and disabled without a restart.",
   );

@@ -30,7 +30,7 @@ export const openSearchCluster: CustomResource<OpenSearchCluster> = defineCustom
   group: "opensearch.org",
   shortNames: ["os", "opensearch"],
   description:
-    "OpenSearchCluster is an OpenSearch cluster: pools of nodes, secured by TLS and passwords from the start, kept as declared, never restarted or shrunk without regard to its data.",
+    "OpenSearchCluster declares an OpenSearch cluster as pools of nodes. The operator secures it with TLS and passwords, keeps it as declared, and restarts or removes nodes only while the data stays available.",
   example,
 });
 
@@ -39,6 +39,6 @@ export const opsterOpenSearchCluster: CustomResource<OpenSearchCluster> = define
   ...request,
   group: "opensearch.opster.io",
   description:
-    "OpenSearchCluster in the group that it had first; opensearch.org is the one for new objects. Objects are served as they are. Of two with the same name, that of opensearch.org acts.",
+    "OpenSearchCluster in its older group. Use opensearch.org for new objects. If both groups have an object of the same name, the one in opensearch.org is active.",
   example,
 });

@@ -11,11 +11,14 @@ const podLevel = {
   affinity: raw().optional().describe("Affinity of the pods, as in a pod's spec."),
   annotations: map(z.string()).optional().describe("Annotations of the pods."),
   env: z.array(raw()).optional().describe("Environment variables of the container, as in a pod's spec."),
-  hostAliases: z.array(raw()).optional().describe("Entries of the pods' hosts file, as in a pod's spec."),
-  labels: map(z.string()).optional().describe("Labels of the pods, besides those of the operator."),
-  nodeSelector: map(z.string()).optional().describe("Labels of the machines that the pods may run on."),
+  hostAliases: z
+    .array(raw())
+    .optional()
+    .describe("Additional entries in the hosts file of the pods, as in a pod's spec."),
+  labels: map(z.string()).optional().describe("Labels of the pods, in addition to those of the operator."),
+  nodeSelector: map(z.string()).optional().describe("Labels that a machine must have to run the pods."),
   priorityClassName: objectNameOrEmpty().optional().describe("PriorityClass of the pods."),
-  resources: raw().optional().describe("Requests and limits of the container, as in a pod's spec."),
+  resources: raw().optional().describe("Resource requests and limits of the container, as in a pod's spec."),
   tolerations: z.array(raw()).optional().describe("Tolerations of the pods, as in a pod's spec."),
 };
 
@@ -23,7 +26,7 @@ const spread = {
   topologySpreadConstraints: z
     .array(raw())
     .optional()
-    .describe("How pods are spread over machines and zones, as in a pod's spec."),
+    .describe("How pods are spread across machines and zones, as in a pod's spec."),
 };
 
 const contexts = {
@@ -32,12 +35,20 @@ const contexts = {
 };
 
 const images = {
-  image: z.string().max(1024).optional().describe("Image, with its tag."),
-  imagePullPolicy: z.string().max(32).optional().describe("Always, IfNotPresent or Never."),
+  image: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe("Image with its tag. Defaults to the official image of the version."),
+  imagePullPolicy: z
+    .string()
+    .max(32)
+    .optional()
+    .describe("When to pull the image: Always, IfNotPresent or Never."),
   imagePullSecrets: z
     .array(z.strictObject({ name: secretName() }))
     .optional()
-    .describe("Secrets of the namespace with logins of the registry."),
+    .describe("Secrets with registry credentials, in the namespace of the cluster."),
 };
 
 /** Groups of fields that several parts of a cluster have. */
@@ -45,7 +56,7 @@ export const podFields = { podLevel, spread, contexts, images };
 
 /** Name of a Secret; empty is the same as absent. */
 export function secretName(): z.ZodOptional<z.ZodString> {
-  return objectNameOrEmpty().optional().describe("Name of the object, in the namespace of the cluster.");
+  return objectNameOrEmpty().optional().describe("Name of the Secret, in the namespace of the cluster.");
 }
 
 /** A reference to a Secret of the same namespace. */
@@ -71,9 +82,13 @@ export const additionalVolumes = z
   .array(
     cel(
       z.strictObject({
-        name: z.string().min(1).max(63).describe("Name of the volume."),
-        path: z.string().min(1).max(4096).describe("Where it is mounted."),
-        subPath: z.string().max(4096).optional().describe("Path within the volume."),
+        name: z.string().min(1).max(63).describe("Name of the volume. At most 63 characters."),
+        path: z.string().min(1).max(4096).describe("Directory or file that the volume is mounted at."),
+        subPath: z
+          .string()
+          .max(4096)
+          .optional()
+          .describe("Path within the volume to mount. Defaults to its root."),
         restartPods: z
           .boolean()
           .optional()
@@ -93,7 +108,15 @@ export const additionalVolumes = z
   )
   .max(64)
   .optional()
-  .describe("Volumes that are mounted besides those of the operator.");
+  .describe(
+    "Volumes to mount in addition to those of the operator. Each has exactly one source. At most 64.",
+  );
+
+/** Names or addresses of plugins. */
+export const plugins: z.ZodOptional<z.ZodArray<z.ZodString>> = z
+  .array(z.string().max(2048))
+  .max(64)
+  .optional();
 
 /** Entries of the engine's keystore. */
 export const keystore = z
@@ -102,21 +125,29 @@ export const keystore = z
       secret: secretReference("Secret with the values."),
       keyMappings: map(z.string())
         .optional()
-        .describe("Key in the Secret to name in the keystore. Defaults to all keys under their own names."),
+        .describe(
+          "Keys of the Secret, each with its name in the keystore. Defaults to all keys under their own names.",
+        ),
     }),
   )
   .max(64)
   .optional()
-  .describe("Entries of the engine's keystore, from Secrets.");
+  .describe(
+    "Entries of the engine's keystore, from Secrets. A change of a Secret restarts the nodes one at a time. At most 64.",
+  );
 
 const probe = {
-  failureThreshold: int32().optional().describe("How many failures in a row count."),
-  initialDelaySeconds: int32().optional().describe("Seconds before the first probe."),
-  periodSeconds: int32().optional().describe("Seconds between probes."),
-  successThreshold: int32().optional().describe("How many successes in a row count."),
-  timeoutSeconds: int32().optional().describe("Seconds that a probe may take."),
+  failureThreshold: int32()
+    .optional()
+    .describe("Number of consecutive failures after which the probe has failed."),
+  initialDelaySeconds: int32().optional().describe("Time in seconds before the first probe."),
+  periodSeconds: int32().optional().describe("Time in seconds between two probes."),
+  successThreshold: int32()
+    .optional()
+    .describe("Number of consecutive successes after which the probe has succeeded."),
+  timeoutSeconds: int32().optional().describe("Timeout of the probe in seconds."),
 };
-const command = z.array(z.string()).optional().describe("Command instead of the operator's own probe.");
+const command = z.array(z.string()).optional().describe("Command to run instead of the operator's probe.");
 
 /** Probes of the engine's container. */
 export const probes = z
@@ -132,7 +163,7 @@ export const probes = z
       .describe("Startup probe."),
   })
   .optional()
-  .describe("Times of the probes.");
+  .describe("Probes of the engine's container. Each field defaults to the operator's value.");
 
 /** Settings by name. Authors make us read them, so their number and length have limits: 64 KiB count for all of a cluster. */
 export function settings(): z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodString>> {

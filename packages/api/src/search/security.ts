@@ -7,26 +7,38 @@ const tlsSource = {
   enabled: z
     .boolean()
     .optional()
-    .describe("Defaults to true. Only false on both layers switches security off."),
+    .describe(
+      "Whether to use TLS. Defaults to true. Security is disabled only if both layers are false. Cannot be changed on a running cluster.",
+    ),
   generate: z
     .boolean()
     .optional()
-    .describe("Whether the operator issues certificates. Defaults to true unless secret is set."),
-  secret: secretReference("Secret with tls.crt, tls.key and ca.crt."),
-  caSecret: secretReference(
-    "Secret with ca.crt and ca.key that sign, instead of an authority of the operator.",
+    .describe("Whether the operator issues the certificates. Defaults to true unless secret is set."),
+  secret: secretReference(
+    "Secret with tls.crt, tls.key and ca.crt, used unless generate is true. A change of its content takes effect without a restart.",
   ),
-  duration: duration().default("8760h").describe("How long certificates hold; at most a year."),
+  caSecret: secretReference(
+    "Secret with ca.crt and ca.key of the CA that signs the certificates. Defaults to a CA that the operator creates.",
+  ),
+  duration: duration()
+    .default("8760h")
+    .describe("Validity of the certificates, e.g. 8760h. Defaults to 8760h (a year), which is the maximum."),
   enableHotReload: z
     .boolean()
     .optional()
-    .describe("Accepted; certificates are always replaced without a restart where the engine can."),
+    .describe(
+      "Accepted for compatibility, without effect. Certificates are always reloaded without a restart where the engine supports it.",
+    ),
   rotateDaysBeforeExpiry: int32()
     .optional()
     .describe(
-      "Days before its end that a certificate is replaced. Defaults to 30 or a third of its life, the shorter; -1 means 7.",
+      "Number of days before expiry at which a certificate is renewed. Defaults to 30 or a third of its validity, whichever is shorter. -1 means 7. At most half of its validity.",
     ),
-  adminDn: z.array(z.string().max(1024)).max(64).optional().describe("Subjects that are administrators."),
+  adminDn: z
+    .array(z.string().max(1024))
+    .max(64)
+    .optional()
+    .describe("Subjects of client certificates that are administrators. At most 64."),
 };
 
 /** Certificates, passwords and security files of a search cluster. */
@@ -34,39 +46,54 @@ export const security = z
   .strictObject({
     config: z
       .strictObject({
-        adminCredentialsSecret: secretReference("Secret with username and password of the administrator."),
-        adminSecret: secretReference("Secret with a client certificate of an administrator."),
-        operatorClientCert: secretReference("Secret with the operator's client certificate."),
+        adminCredentialsSecret: secretReference(
+          "Secret with username and password of the administrator. Defaults to a Secret with a random password that the operator creates.",
+        ),
+        adminSecret: secretReference("Accepted for compatibility, without effect."),
+        operatorClientCert: secretReference("Accepted for compatibility, without effect."),
         operatorClientServerName: z
           .string()
           .max(253)
           .optional()
-          .describe("Name in the server's certificate."),
-        securityConfigSecret: secretReference("Secret with files of the security plugin."),
-        updateJob: raw().optional().describe("Without effect: no Job is run."),
+          .describe("Accepted for compatibility, without effect."),
+        securityConfigSecret: secretReference(
+          "Secret with files of the security plugin, e.g. internal_users.yml. Users, roles and mappings are merged into the engine without a restart.",
+        ),
+        updateJob: raw()
+          .optional()
+          .describe("Accepted for compatibility, without effect. The operator runs no Job."),
       })
       .optional()
-      .describe("Users and roles."),
+      .describe("Users and roles of the engine."),
     tls: z
       .strictObject({
         http: z
           .strictObject({
             ...tlsSource,
-            customFQDN: z.string().max(253).optional().describe("A further name in the certificate."),
+            customFQDN: z.string().max(253).optional().describe("Additional DNS name in the certificate."),
           })
           .optional()
-          .describe("TLS for clients."),
+          .describe("TLS between clients and nodes."),
         transport: z
           .strictObject({
             ...tlsSource,
-            nodesDn: z.array(z.string().max(1024)).max(64).optional().describe("Subjects that are nodes."),
-            perNode: z.boolean().optional().describe("Accepted; one certificate names all nodes."),
+            nodesDn: z
+              .array(z.string().max(1024))
+              .max(64)
+              .optional()
+              .describe("Subjects of certificates that are accepted as nodes. At most 64."),
+            perNode: z
+              .boolean()
+              .optional()
+              .describe("Accepted for compatibility, without effect. One certificate names all nodes."),
           })
           .optional()
           .describe("TLS between nodes."),
       })
       .optional()
-      .describe("TLS of both layers."),
+      .describe("TLS for clients and between nodes."),
   })
   .optional()
-  .describe("TLS and users. Left out: TLS on both layers and random passwords.");
+  .describe(
+    "TLS and users. Defaults to TLS on both layers with a CA of the cluster, and a random administrator password.",
+  );

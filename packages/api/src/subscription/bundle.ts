@@ -36,7 +36,7 @@ export const bundleSpec = cel(
       .max(0o777)
       .optional()
       .describe(
-        "Permission bits of the mounted files. Where bundles of one pod differ, a bit must be set in all of them. Defaults to 420 (0644), at most 511 (0777).",
+        "Permission bits of the mounted files. If the bundles of a pod differ, only bits that all of them set are used. Defaults to 420 (0644). At most 511 (0777).",
       ),
   }),
   someReference,
@@ -68,7 +68,7 @@ export const bundle: CustomResource<Bundle> = defineCustomResource({
   categories: ["quartermaster"],
   scope: "Namespaced",
   description:
-    "Bundle names the entitlement Secrets and yum repository ConfigMaps of its namespace that are injected into pods: into those with the annotation subscription.openshift.io/inject-bundle, and into all pods of the namespace if the Bundle has the label subscription.openshift.io/always-inject=true.",
+    "Bundle selects entitlement Secrets and yum repository ConfigMaps of its namespace for injection into pods: pods with the annotation subscription.openshift.io/inject-bundle, or all pods of the namespace if the Bundle has the label subscription.openshift.io/always-inject=true.",
   ...version,
   // The samples of the enhancement proposal say v1; both versions have one schema.
   otherVersions: [{ version: "v1", ...version }],

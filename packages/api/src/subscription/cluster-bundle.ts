@@ -36,7 +36,7 @@ export const clusterBundleSpec = cel(
       .max(32)
       .optional()
       .describe(
-        "ClusterRoles that the permission to use the bundle is aggregated to, e.g. edit. Defaults to the roles in the operator's configuration. At most 32.",
+        "ClusterRoles that get the permission to use the bundle by aggregation, e.g. edit. Defaults to the roles in the operator's configuration. At most 32.",
       ),
     shareRetention: z
       .enum(["Immediate"])
@@ -113,7 +113,7 @@ export const clusterBundle: CustomResource<ClusterBundle> = defineCustomResource
   categories: ["quartermaster"],
   scope: "Cluster",
   description:
-    "ClusterBundle names entitlement Secrets and yum repository ConfigMaps of any namespace that are injected into pods whose service account may get the ClusterBundle: into those with the annotation subscription.openshift.io/inject-cluster-bundle, and into all pods if it has the label subscription.openshift.io/always-inject=true.",
+    "ClusterBundle selects entitlement Secrets and yum repository ConfigMaps of any namespace for injection into pods whose service account may get the ClusterBundle: pods with the annotation subscription.openshift.io/inject-cluster-bundle, or all pods if it has the label subscription.openshift.io/always-inject=true.",
   ...version,
   // The samples of the enhancement proposal say v1; both versions have one schema.
   otherVersions: [{ version: "v1", ...version }],

@@ -27,9 +27,7 @@ const fileName = cel(
 
 const item = z.strictObject({
   key: fileName.describe("Key to mount. At most 253 characters."),
-  path: fileName.describe(
-    "File name that the key gets. A single name without slashes. At most 253 characters.",
-  ),
+  path: fileName.describe("File name of the key, without slashes. At most 253 characters."),
 });
 
 /** What a reference says besides the object it names. */
@@ -39,7 +37,7 @@ const mountFields = {
     .max(64)
     .optional()
     .describe(
-      "The keys to mount, each with its file name. Defaults to all keys under their own names. At most 64.",
+      "Keys to mount, each with its file name. Defaults to all keys under their own names. At most 64.",
     ),
   prefix: z
     .string()
@@ -48,7 +46,7 @@ const mountFields = {
     .regex(/^[a-zA-Z0-9][-._a-zA-Z0-9]*$/)
     .optional()
     .describe(
-      "Prefix of the file names, so that objects with equal keys can be mounted together. Not allowed together with items. At most 63 characters.",
+      "Prefix of the file names, so that objects with the same keys can be mounted together. Not allowed together with items. At most 63 characters.",
     ),
   optional: z
     .boolean()

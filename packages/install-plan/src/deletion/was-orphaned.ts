@@ -8,7 +8,7 @@ export function isOrphaning({ metadata }: InstallPlan): boolean {
 /**
  * The trace that the garbage collector leaves when it did its part while no operator ran: it took the plan's owner reference off all
  * that had one, and the operator had put one on every manifest before it started the plan. Manifests made since, or with other
- * content than the plan names, count for nothing, and a plan whose objects are all inline has no such trace: its deletion looks like any other (docs/decisions/0048).
+ * content than the plan names, count for nothing, and a plan whose objects are all inline has no such trace: its deletion looks like any other (docs/decisions/0015).
  */
 export function wasOrphaned(plan: InstallPlan, manifests: readonly ResourceManifest[]): boolean {
   const { startedAt } = plan.status ?? {};

@@ -65,7 +65,7 @@ export function ownerLabelsFor(
 /**
  * The id of the plan whose owner label the object has and that applied it; undefined without a label, with one that was made for
  * another object, and with one that was not put there by an apply of ours: everybody can write labels. What that proves, and
- * what it does not: docs/decisions/0042.
+ * what it does not: docs/decisions/0019.
  */
 export function planIdOn(object: KubeObject): string | undefined {
   const known = marks.get(object);

@@ -270,7 +270,7 @@ describe("a cluster that is as declared", () => {
     const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
     expect(claims.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
     const guide = readFileSync(
-      join(import.meta.dirname, "../../../../docs/guides/search-clusters.md"),
+      join(import.meta.dirname, "../../../../docs/guides/search-operate.md"),
       "utf8",
     );
     expect(guide).toContain("no owner reference, so that no cascading delete");

@@ -28,7 +28,7 @@ const entryLimit = 2_000;
 
 /**
  * The API server answers reads of one object within milliseconds; the caller's own deadline is shorter still. Values are dropped while they
- * arrive: 500 Secrets of 300 KB would otherwise be text in memory until the next collection, docs/decisions/0121.
+ * arrive: 500 Secrets of 300 KB would otherwise be text in memory until the next collection, docs/decisions/0008.
  */
 const reading = { timeoutMs: 5_000, textLimitBytes: keyLimitBytes } as const;
 

@@ -12,7 +12,7 @@ import type { LaneDecision } from "../../../src/lane.ts";
 describe("reasons of limitedBy", () => {
   test("each has its row in the guide", () => {
     const guide = readFileSync(
-      join(import.meta.dirname, "../../../../../docs/guides/search-clusters.md"),
+      join(import.meta.dirname, "../../../../../docs/guides/search-scale.md"),
       "utf8",
     );
     const rows = guide.split("\n").filter((line) => line.startsWith("| `"));
