@@ -51,6 +51,8 @@ function endingMoments(candidate: LicenseCandidate, { parameters }: JudgeContext
     // At the margin itself it is still preferred; one that looked then would sleep past the change.
     endMs - marginsOf(candidate, parameters).expiryMs + 1,
     endMs - parameters.handoverLeadMs,
+    // From then on it is not applied to a cluster whose license lasts longer.
+    endMs - 2 * parameters.handoverLeadMs,
     ...parameters.warnDays.map((days) => endMs - days * dayMs),
   ];
 }

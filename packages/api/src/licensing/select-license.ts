@@ -193,14 +193,14 @@ function outlasts(
 }
 
 /**
- * Whether a license is about to end before the one that runs: for so short a time it is not applied, unless it is pinned. Without this a clock that
- * swings around its end would change the license to and fro.
+ * Whether a license ends soon, and before the one that runs: it is not applied, unless it is pinned. Soon is twice the time at which a
+ * license hands over to one of a lower type: with one boundary for both, a clock that swings around it would change the license back and forth.
  */
 function endsFirst(question: Question, winner: LicenseCandidate, current: CurrentLicense): boolean {
   const { nowMs, parameters, isPinned } = question;
   if (isPinned) return false;
   const endMs = effectiveExpiryMs(winner);
-  return endMs <= nowMs + parameters.handoverLeadMs && endMs < currentExpiryMs(question, current);
+  return endMs <= nowMs + 2 * parameters.handoverLeadMs && endMs < currentExpiryMs(question, current);
 }
 
 /** The current licence, as far as its object could be used now. */
