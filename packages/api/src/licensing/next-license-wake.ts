@@ -44,15 +44,18 @@ function beginningMoments(candidate: LicenseCandidate, { parameters }: JudgeCont
 }
 
 /** When a licence is warned about, hands over and ends. */
-function endingMoments(candidate: LicenseCandidate, { parameters }: JudgeContext): readonly number[] {
+function endingMoments(
+  candidate: LicenseCandidate,
+  { cluster, parameters }: JudgeContext,
+): readonly number[] {
   const endMs = effectiveExpiryMs(candidate);
   return [
     endMs,
     // At the margin itself it is still preferred; one that looked then would sleep past the change.
     endMs - marginsOf(candidate, parameters).expiryMs + 1,
     endMs - parameters.handoverLeadMs,
-    // From then on it is not applied to a cluster whose license lasts longer.
-    endMs - 2 * parameters.handoverLeadMs,
+    // From then on it is not applied anymore to a cluster whose license lasts longer.
+    ...(candidate.uid === cluster.current?.uid ? [] : [endMs - 2 * parameters.handoverLeadMs]),
     ...parameters.warnDays.map((days) => endMs - days * dayMs),
   ];
 }
