@@ -25,6 +25,7 @@ export type {
   CallOptions,
   Client,
   DeepPartial,
+  DeleteIfPresentOptions,
   DeleteOptions,
   ListOptions,
   ObjectPage,

@@ -186,22 +186,14 @@ async function replaceImmutable(
   if (!isImmutable(error) || !mayRecreate(member)) return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
   if (!(await canBeMade({ member, kind }, ownerLabels, client))) return false;
-  await deleteUnlessChanged(kind, live, client);
+  // Only as it was seen: one that has changed since, or lost its owner labels, is observed again first.
+  const { uid, resourceVersion = "" } = live.metadata;
+  await client.deleteIfPresent(kind, live.metadata, {
+    propagation: "Background",
+    preconditions: { uid, resourceVersion },
+    skipIfChanged: true,
+  });
   return true;
-}
-
-/** Only as it was seen: one that somebody has changed since, or whose owner labels they took off, is looked at again first. */
-async function deleteUnlessChanged(kind: Kind, { metadata }: KubeObject, client: Client): Promise<void> {
-  const { uid = "", resourceVersion = "" } = metadata;
-  try {
-    await client.delete(kind, metadata, {
-      propagation: "Background",
-      preconditions: { uid, resourceVersion },
-    });
-  } catch (error) {
-    const errorClass = classify(error);
-    if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
-  }
 }
 
 async function noteWriteFailure(

@@ -61,6 +61,12 @@ export interface DeleteOptions extends CallOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+/** How an object is deleted that may no longer exist. */
+export interface DeleteIfPresentOptions extends DeleteOptions {
+  /** An object that the preconditions do not match is left alone. Default: false, it is a `conflict`. */
+  readonly skipIfChanged?: boolean;
+}
+
 /** A patch document with the way it is meant. */
 export type Patch =
   | { readonly kind: "merge"; readonly body: unknown }
@@ -94,6 +100,12 @@ export interface Client {
     options?: ListOptions & { readonly continueToken?: string },
   ): Promise<ObjectPage<Live<O>>>;
   create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<Live<O>>;
+  /** The created object; undefined when one of the name exists, whichever client created it. */
+  createIfAbsent<O extends KubeObject>(
+    kind: Kind<O>,
+    object: O,
+    options?: WriteOptions,
+  ): Promise<Live<O> | undefined>;
   /** Server-side apply of exactly the fields given; `subresource` e.g. `status`. */
   apply<O extends KubeObject>(
     kind: Kind<O>,
@@ -113,6 +125,12 @@ export interface Client {
   ): Promise<Live<O>>;
   /** Returns once the server has taken the request; the object may linger with finalizers. `notFound` throws. */
   delete<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
+  /** The same, and false when there is no such object or its kind is not served. */
+  deleteIfPresent<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options?: DeleteIfPresentOptions,
+  ): Promise<boolean>;
   /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */
   createSubresource(
     kind: Kind,
