@@ -153,6 +153,7 @@ export type { AuthoritySource } from "./certificates/relayed-authorities.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
+export { inParallel } from "./system/in-parallel.ts";
 export { aborted } from "./system/termination.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";

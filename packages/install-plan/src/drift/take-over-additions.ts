@@ -58,11 +58,8 @@ function union(one: FieldSet, other: FieldSet): FieldSet {
   return Object.fromEntries(
     keys.map((key) => {
       const left = Object.hasOwn(one, key) ? one[key] : undefined;
-      const permission = Object.hasOwn(other, key) ? other[key] : undefined;
-      return [
-        key,
-        left === undefined || permission === undefined ? (left ?? permission ?? {}) : union(left, permission),
-      ];
+      const right = Object.hasOwn(other, key) ? other[key] : undefined;
+      return [key, left === undefined || right === undefined ? (left ?? right ?? {}) : union(left, right)];
     }),
   );
 }

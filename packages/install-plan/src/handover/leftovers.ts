@@ -1,8 +1,7 @@
 import { opensGate } from "@quartermaster/health";
-import { type Context, type Discovery, waiting } from "@quartermaster/runtime";
+import { type Context, type Discovery, inParallel, waiting } from "@quartermaster/runtime";
 
 import { asAccount } from "../account/as-account.ts";
-import { inBatches } from "../in-batches.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects } from "../inventory/member-stores.ts";
 import { protectionOf, removals } from "../inventory/protection.ts";
@@ -74,7 +73,7 @@ async function liveOf(
   const owner = { namespace, name, uid };
   const account = asAccount(parts.ctx.client, parts.plan);
   const marked = await labelledObjects(entries, owner, parts);
-  return await inBatches(marked, 8, async ({ kind, live, ...entry }) => {
+  return await inParallel(marked, 8, async ({ kind, live, ...entry }) => {
     const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;

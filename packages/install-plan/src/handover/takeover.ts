@@ -2,6 +2,7 @@ import { type InstallPlan, installPlan } from "@quartermaster/api";
 import {
   byNamespace,
   type Context,
+  inParallel,
   type ReadStore,
   reviewAccess,
   serviceAccountSubject,
@@ -9,7 +10,6 @@ import {
 } from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../account/author.ts";
-import { inBatches } from "../in-batches.ts";
 import { describePermission, type Permission } from "../permissions/permission.ts";
 import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
@@ -159,7 +159,7 @@ class DeletePermissions {
   async denied(plan: InstallPlan, names: readonly string[]): Promise<ReadonlySet<string>> {
     if (names.length === 0 || (await this.mayDeleteAny(plan))) return new Set();
     const subject = subjectOf(plan);
-    const answers = await inBatches(names, 16, async (name) => await this.#ask(subject, name));
+    const answers = await inParallel(names, 16, async (name) => await this.#ask(subject, name));
     return new Set(names.filter((_name, index) => answers[index] !== true));
   }
 

@@ -1,8 +1,7 @@
-import { ApiError, type Client, type KubeObject } from "@quartermaster/runtime";
+import { ApiError, type Client, inParallel, type KubeObject } from "@quartermaster/runtime";
 import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
 import { identityKey } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import type { Seen } from "../seen.ts";
 import { isLasting, refusalText } from "../write-failure.ts";
@@ -18,7 +17,7 @@ export interface JobQuestion extends Pick<Seen, "plan" | "ownerLabels" | "jobs">
 
 /** Asks the server what it would make of each job: a template that it refuses must not be found out in the middle. */
 export async function askAboutJobs(question: JobQuestion): Promise<readonly DryRun[]> {
-  return await inBatches(question.jobs, 16, async (job) => await ask(job, question));
+  return await inParallel(question.jobs, 16, async (job) => await ask(job, question));
 }
 
 async function ask(job: JobView, { plan, ownerLabels, memory, account }: JobQuestion): Promise<DryRun> {

@@ -1,11 +1,10 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
-import type { Context, Kind } from "@quartermaster/runtime";
+import { type Context, inParallel, type Kind } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
 import { asAccount, findAsAccount } from "../account/as-account.ts";
 import { restoreOf } from "../confirmation/confirmation.ts";
 import type { Replacement } from "../handover/replacement.ts";
-import { inBatches } from "../in-batches.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
@@ -144,7 +143,7 @@ async function lookUpAbsent(
     const isWorthALook = isPresent || hasCollided(member, memory) || (!isKnown && isInstalled(plan));
     return isWorthALook ? [{ member, kind }] : [];
   });
-  await inBatches(unseen, 16, async ({ member, kind }) => {
+  await inParallel(unseen, 16, async ({ member, kind }) => {
     const found = await findAsAccount(account, kind, member.identity);
     if (found === "unknown") return;
     memory.unlabelledObjects.set(member.key, found);

@@ -4,13 +4,13 @@ import {
   type Client,
   fieldOf,
   groupOf,
+  inParallel,
   type KubeObject,
   listOf,
   textOf,
 } from "@quartermaster/runtime";
 import { pods } from "@quartermaster/runtime/kinds";
 
-import { inBatches } from "../in-batches.ts";
 import type { Member } from "../member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
@@ -58,7 +58,7 @@ export async function explainUnready(
     .filter(({ member, live }) => isLookDue(memory.podLooks.get(member.key), live, nowMs))
     .slice(0, workloadLimit);
   if (due.length === 0) return members;
-  await inBatches(due, workloadLimit, async (each) => await look(each, parts));
+  await inParallel(due, workloadLimit, async (each) => await look(each, parts));
   const looked = new Set(due.map(({ member }) => member.key));
   return members.map((each) => (looked.has(each.member.key) ? view(each.member) : each));
 }

@@ -1,8 +1,7 @@
-import { classify, type Client } from "@quartermaster/runtime";
+import { classify, type Client, inParallel } from "@quartermaster/runtime";
 
 import { crdIssues } from "../crds/crd-issues.ts";
 import { describeIdentity } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
 import type { Member } from "../member.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
@@ -33,7 +32,7 @@ export interface ServerQuestion {
 
 /** Asks the server about every object that would be written, once per manifest and version of the live object. */
 export async function askServer(question: ServerQuestion): Promise<readonly MemberFinding[]> {
-  return await inBatches(question.views, concurrency, async (view) => await ask(view, question));
+  return await inParallel(question.views, concurrency, async (view) => await ask(view, question));
 }
 
 async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFinding> {

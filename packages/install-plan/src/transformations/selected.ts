@@ -1,7 +1,12 @@
-import type { Client, Kind, KubeObject, ListOptions } from "@quartermaster/runtime";
+import {
+  type Client,
+  inParallel,
+  type Kind,
+  type KubeObject,
+  type ListOptions,
+} from "@quartermaster/runtime";
 
 import { identityKey, identityOf } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
 import { objectAnnotation, ownershipProof, planIdLabel } from "../ownership/owner-labels.ts";
 import { metadataTrace } from "../preflight/preflight.ts";
@@ -34,7 +39,7 @@ export async function selected(
   const { kind, client, place } = selection;
   const { names } = from;
   if (names === undefined || !isByNameOnly(from)) return await listed(from, selection);
-  const found = await inBatches(
+  const found = await inParallel(
     names,
     16,
     async (name) => await client.find(kind, { name, ...place }, { isMetadataOnly: true }),

@@ -1,10 +1,16 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  type Discovery,
+  inParallel,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
 import { asAccount, findAsAccount } from "../account/as-account.ts";
 import { describeIdentity, identityOf } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
 import { protectionOf } from "../inventory/protection.ts";
 import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
@@ -132,7 +138,7 @@ async function withoutProtected(
   if (!hasStarted(plan) && objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
   const account = asAccount(parts.ctx.client, plan);
-  const reasons = await inBatches(objects, 8, async (match) => {
+  const reasons = await inParallel(objects, 8, async (match) => {
     const identity = identityOf(match);
     // The spec of a definition says which objects it defines.
     const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;

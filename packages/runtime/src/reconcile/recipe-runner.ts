@@ -1,5 +1,6 @@
 import type { Kind } from "../object/kind.ts";
 import { asLive, type KubeObject, type Live } from "../object/kube-object.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { addFinalizer, lifecycle, removeFinalizer, type Stage } from "./lifecycle.ts";
@@ -97,28 +98,18 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
 
   readonly #now = (): Date => new Date(this.#options.system.wallMs());
 
-  /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
+  /** Takes the actions in their order. Once the time is over, or one has failed, no further one is started. */
   async #performAll(
     { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Performable<Action>,
     { signal, perform }: Pick<Context, "signal"> & Pick<Decided<Action>, "perform">,
   ): Promise<void> {
     const { system } = this.#options;
     const endMs = system.monotonicMs() + beginWithinMs;
-    const waitingActions = actions.values();
-    const failures: unknown[] = [];
-    const worker = async (): Promise<void> => {
-      for (const action of waitingActions) {
-        if (failures.length > 0 || system.monotonicMs() > endMs) return;
-        try {
-          signal.throwIfAborted();
-          await perform(action);
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(inFlight, actions.length) }, worker));
-    if (failures.length > 0) throw failures[0];
+    await inParallel(actions, inFlight, async (action) => {
+      if (system.monotonicMs() > endMs) return;
+      signal.throwIfAborted();
+      await perform(action);
+    });
   }
 }
 

@@ -127,9 +127,9 @@ export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 export interface Tracked<O extends KubeObject = KubeObject> {
   readonly store: ReadStore<O>;
   readonly state: WatchState;
-  /** Resolves once the first picture is complete or the kind turned out not to be served. */
+  /** Resolves once the initial list is complete, or the kind is not served. */
   readonly synced: Promise<void>;
-  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
+  /** Resolves once the initial list is complete, or the kind is not served, or the operator may not watch it. */
   readonly firstResponse: Promise<void>;
   /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and by itself. */
   readonly isForbidden: boolean;
