@@ -36,9 +36,9 @@ import { isOrphaning } from "./deletion/was-orphaned.ts";
 import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
 import { byPlanId, claimedPlanId } from "./ownership/owner-labels.ts";
-import { perform } from "./perform.ts";
+import { perform, performRemoval } from "./perform.ts";
 import { reportPhaseChange } from "./phase-change.ts";
-import type { PlanAction } from "./plan-action.ts";
+import type { PlanAction, RemovalAction } from "./plan-action.ts";
 import { planConditionTypes } from "./plan-conditions.ts";
 import { planMemory } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
@@ -121,16 +121,15 @@ export interface ControllerState {
 
 function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanAction> {
   const { system, wakeIndex } = state;
-  const performAction = async (action: PlanAction, ctx: Context): Promise<void> => {
-    await perform(action, ctx, state);
-  };
-  const deletion = defineDeletion<InstallPlan, DeletionSeen, PlanAction>({
+  const deletion = defineDeletion<InstallPlan, DeletionSeen, RemovalAction>({
     rules: deletionRules,
     observe: async (plan, ctx) => {
       wakeIndex.subscribe(plan.metadata, ["permissions", "namespaces"]);
       return await observeDeletion(plan, ctx, state);
     },
-    perform: performAction,
+    perform: async (action, ctx, seen) => {
+      await performRemoval(action, ctx, { seen, parts: state });
+    },
   });
   return {
     finalizer,
@@ -141,7 +140,9 @@ function planRecipe(state: ControllerState): Recipe<InstallPlan, Seen, PlanActio
       wakeIndex.subscribe(plan.metadata, wakeTriggers(seen));
       return { ...seen, recentlyChanged: wakeIndex.recentlyChanged(system.monotonicMs()) };
     },
-    perform: performAction,
+    perform: async (action, ctx, seen) => {
+      await perform(action, ctx, { seen, parts: state });
+    },
     statusWritten: reportPhaseChange,
     failureStatus: statusAfterError,
     deletion: {

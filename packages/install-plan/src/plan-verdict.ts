@@ -37,7 +37,7 @@ export function answer(seen: Seen, now: Date, decision: Decision): PlanVerdict {
 
 /** Before it can count: once the plan is approved nobody could tell it from the real one. */
 function forgeries({ plan }: Seen): readonly PlanAction[] {
-  return hasForgedProgress(plan) ? [{ kind: "dropProgress", plan }] : [];
+  return hasForgedProgress(plan) ? [{ kind: "dropProgress" }] : [];
 }
 
 function atOnce(outcome: Outcome): Outcome {

@@ -10,7 +10,7 @@ export interface WriteFailure {
   /** What was tried. */
   readonly action: PlanAction["kind"];
   /** Which object was to be deleted or released. */
-  readonly uid?: string;
+  readonly uid?: string | undefined;
   readonly kind: "transient" | "forbidden" | "rejected" | "collision";
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;

@@ -89,7 +89,7 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, ownerLabels } = seen;
+  const { plan } = seen;
   const stageIndex = stageIndexOf(plan);
   const { due } = dueWrites(seen, stageIndex);
   if (due.length === 0) return undefined;
@@ -97,7 +97,7 @@ function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
   return answer(seen, now, {
     phase,
     message: why.message,
-    actions: due.map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: false })),
+    actions: due.map((view) => ({ kind: "apply", view, isRepair: false })),
     inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
     beginWithinMs: writingMs,
     isInterim: true,

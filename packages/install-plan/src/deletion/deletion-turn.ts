@@ -2,7 +2,7 @@ import { fieldOf, type KubeObject, listOf } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
 import { identityOf } from "../identity.ts";
-import type { PlanAction, Target } from "../plan-action.ts";
+import type { RemovalAction, Target } from "../plan-action.ts";
 import type { Blocker } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";
 
@@ -48,11 +48,11 @@ export function isDue({ live, isKept }: Candidate, seen: DeletionSeen): boolean 
 }
 
 /** What may not be deleted loses its owner labels where that is allowed. */
-export function actionFor({ kind, live, isKept }: Candidate, { plan, refusals }: DeletionSeen): PlanAction {
+export function actionFor({ kind, live, isKept }: Candidate, { refusals }: DeletionSeen): RemovalAction {
   const target = { kind, live };
   const isRefused = refusals.has(live.metadata.uid ?? "");
-  if (isKept || isRefused) return { kind: "release", plan, target };
-  return { kind: "delete", plan, target, propagation: "Background" };
+  if (isKept || isRefused) return { kind: "release", target };
+  return { kind: "delete", target, propagation: "Background" };
 }
 
 /** The rank of those whose turn it is; -1 when nothing is left. */

@@ -10,7 +10,7 @@ import {
 } from "@quartermaster/runtime";
 
 import { installedMessage } from "../handover/replacement.ts";
-import type { PlanAction } from "../plan-action.ts";
+import { type PlanAction, warn } from "../plan-action.ts";
 import { planConditions } from "../plan-conditions.ts";
 import { whyOf } from "../plan-report.ts";
 import { isInstalled } from "../plan-status.ts";
@@ -49,7 +49,7 @@ function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, ownerLabels, account } = seen;
+  const { account } = seen;
   // Without the account that was vouched for nothing can be written; the Authorized condition says so.
   if (account.kind !== "present") return undefined;
   const due = seen.members.filter((view) => isRepairDue(view, seen));
@@ -66,7 +66,7 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
     message: why.message,
     // What is put right at once needs no report; the repair is an event.
     isInterim: true,
-    actions: inOrder(due).map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: true })),
+    actions: inOrder(due).map((view) => ({ kind: "apply", view, isRepair: true })),
     inFlight: repairsInFlight,
     outcome: waiting(why, atOnceMs),
   });
@@ -151,20 +151,20 @@ export function degradationOf(seen: Seen): Degradation | undefined {
   return odd === undefined ? undefined : { why: because(odd.reason, odd.message), actor: "nobody" };
 }
 
-function lateComers({ plan, replacement }: Seen): readonly PlanAction[] {
+function lateComers({ replacement }: Seen): readonly PlanAction[] {
   const warnings = replacement.late
     .slice(0, lateComersShown)
     .map(
       (name) =>
         `Plan ${name} matches spec.replaces.selector but was created too late; replace it with a new plan.`,
     );
-  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotReplaced", warnings }];
+  return warn({ reason: "NotReplaced", warnings });
 }
 
 const lateComersShown = 10;
 
 /** Those beyond the limit that may be deleted; the others stay, and that is reported. */
-function forgotten({ plan, takeover }: Seen): readonly PlanAction[] {
+function forgotten({ takeover }: Seen): readonly PlanAction[] {
   const { forgettable = [], kept = [], subject = "" } = takeover ?? {};
   const warnings = kept.map(
     ({ metadata: { name } }) =>
@@ -172,9 +172,7 @@ function forgotten({ plan, takeover }: Seen): readonly PlanAction[] {
   );
   return [
     ...forgettable.map((past) => ({ kind: "forgetPlan" as const, past })),
-    ...(warnings.length === 0
-      ? []
-      : [{ kind: "warn" as const, plan, reason: "NotForgotten" as const, warnings }]),
+    ...warn({ reason: "NotForgotten", warnings }),
   ];
 }
 

@@ -136,7 +136,7 @@ export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined 
   return answer(seen, now, {
     phase: "Finishing",
     message: why.message,
-    actions: removals(open, seen),
+    actions: removals(open),
     outcome: waiting(why, 1_000),
   });
 }

@@ -20,8 +20,9 @@ export async function askAboutJobs(question: JobQuestion): Promise<readonly DryR
   return await inParallel(question.jobs, 16, async (job) => await ask(job, question));
 }
 
-async function ask(job: JobView, { plan, ownerLabels, memory, account }: JobQuestion): Promise<DryRun> {
-  const object = jobObject({ kind: "createJob", plan, ownerLabels, job });
+async function ask(job: JobView, question: JobQuestion): Promise<DryRun> {
+  const { memory, account } = question;
+  const object = jobObject(job, question);
   const key = identityKey({ ...object, ...object.metadata });
   const known = memory.dryRuns.get(key);
   if (known !== undefined) return known.result;

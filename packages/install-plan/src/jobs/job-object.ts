@@ -7,17 +7,17 @@ import {
 } from "@quartermaster/runtime";
 
 import { ownerLabelsFor } from "../ownership/owner-labels.ts";
-import type { PlanAction } from "../plan-action.ts";
+import type { Seen } from "../seen.ts";
+import type { JobView } from "./job-view.ts";
 
 /**
  * The Job of one try. It ends by its own deadline, also when nobody of us is there to end it; it is removed by us and not by
  * a time to live, because its end has to be remembered first; its pod speaks as the plan's account.
  */
-export function jobObject({
-  plan,
-  ownerLabels,
-  job,
-}: Extract<PlanAction, { readonly kind: "createJob" }>): KubeObject & { readonly spec: JsonObject } {
+export function jobObject(
+  job: JobView,
+  { plan, ownerLabels }: Pick<Seen, "plan" | "ownerLabels">,
+): KubeObject & { readonly spec: JsonObject } {
   const { namespace = "", name, uid = "" } = plan.metadata;
   const identity = { apiVersion: "batch/v1", kind: "Job", namespace, name: job.jobName };
   const template = isJsonObject(job.spec.template) ? job.spec.template : {};

@@ -234,7 +234,7 @@ export function endedJobs({ plan, account, jobs, surplusJobs }: Seen): EndedJobs
     actions: [
       ...leaving.filter(isRemembered),
       ...surplusJobs.map((live) => ({ jobName: live.metadata.name, live })),
-    ].map((job) => ({ kind: "deleteJob", plan, job })),
+    ].map((job) => ({ kind: "deleteJob", job })),
     isMoreToCome: !leaving.every(isRemembered),
   };
 }

@@ -17,10 +17,7 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
   const failing = next.message === undefined ? "" : ` ${next.message}`;
   const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.${failing}`);
-  const actions: readonly PlanAction[] =
-    state === "Waiting"
-      ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
-      : [];
+  const actions: readonly PlanAction[] = state === "Waiting" ? [{ kind: "createJob", job: next }] : [];
   return answer(seen, now, {
     phase: "RunningJobs",
     message: why.message,

@@ -7,7 +7,7 @@ import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
 import type { Issue, IssueReason } from "../issue.ts";
 import { secretRetryMs } from "../manifest/secret-retry.ts";
 import { describePermission } from "../permissions/permission.ts";
-import type { PlanAction } from "../plan-action.ts";
+import { type PlanAction, warn } from "../plan-action.ts";
 import { describeIssues, issuesOf } from "../plan-conditions.ts";
 import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../plan-status.ts";
 import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
@@ -223,17 +223,13 @@ function pinnedFrom({ plan, transformed, preflight }: Seen): Pick<PlanStatus, "p
 function claims({ plan, manifests }: Seen): readonly PlanAction[] {
   return manifests
     .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid))
-    .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
+    .map((manifest) => ({ kind: "claimManifest", manifest }));
 }
 
-function warnings({ plan, content, replacement }: Seen): readonly PlanAction[] {
+function warnings({ content, replacement }: Seen): readonly PlanAction[] {
   const neverThere = describeNeverThere(replacement);
   return [
-    ...(content.warnings.length === 0
-      ? []
-      : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings } as const]),
-    ...(neverThere === undefined
-      ? []
-      : [{ kind: "warn", plan, reason: "NotReplaced", warnings: [neverThere] } as const]),
+    ...warn({ reason: "ContentAdjusted", warnings: content.warnings }),
+    ...warn({ reason: "NotReplaced", warnings: neverThere === undefined ? [] : [neverThere] }),
   ];
 }

@@ -65,7 +65,7 @@ export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): Plan
     return answer(seen, now, {
       phase: "Failed",
       message: why.message,
-      actions: [{ kind: "forgetWriteFailures", plan: seen.plan }],
+      actions: [{ kind: "forgetWriteFailures" }],
       isInterim: true,
       outcome: stalled(why, recheckMs),
     });
@@ -83,7 +83,7 @@ function nextAttempt(seen: Seen, now: Date): PlanVerdict {
   return answer(seen, now, {
     phase: "Applying",
     message: why.message,
-    actions: [{ kind: "forgetWriteFailures", plan }],
+    actions: [{ kind: "forgetWriteFailures" }],
     progress: { attempt, ...turnTo(first, now) },
     outcome: waiting(why, atOnceMs),
   });

@@ -36,10 +36,7 @@ export function rollBack(seen: Seen, now: Date, failure: Why): PlanVerdict | und
 export function rolledBack(seen: Seen, now: Date): PlanVerdict | undefined {
   const { plan, leftovers } = seen;
   if (!isRolledBack(plan)) return undefined;
-  const actions = removals(
-    leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined),
-    seen,
-  );
+  const actions = removals(leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined));
   const message = plan.status?.message ?? "";
   const why = because(reasons.rolledBack, message);
   const failure = seen.writeFailures.find(({ notBeforeMs }) => notBeforeMs > seen.nowMs);

@@ -2,10 +2,10 @@ import { opensGate } from "@quartermaster/health";
 import { waiting } from "@quartermaster/runtime";
 
 import { describeIdentity, identityOf } from "../identity.ts";
-import { protectedWarning, staysBecause } from "../inventory/protection.ts";
+import { staysBecause } from "../inventory/protection.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
 import { describeLacking } from "../permissions/permission.ts";
-import type { PlanAction } from "../plan-action.ts";
+import { type PlanAction, warn } from "../plan-action.ts";
 import { stageIndexOf } from "../plan-status.ts";
 import { answer, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
@@ -55,24 +55,24 @@ function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean 
 }
 
 /** What transformations select and leave where it is, for the last reconcile before the plan is installed. */
-export function keptByTransformations({ plan, transformed }: Seen): readonly PlanAction[] {
-  return protectedWarning(
-    plan,
-    transformed.flatMap(({ kept }) =>
+export function keptByTransformations({ transformed }: Seen): readonly PlanAction[] {
+  return warn({
+    reason: "Protected",
+    warnings: transformed.flatMap(({ kept }) =>
       kept.map(({ live, protectedBy }) => staysBecause(identityOf(live), protectedBy)),
     ),
-  );
+  });
 }
 
 /** What transformations select now and did not when the plan started: nobody has previewed that. */
-export function lateMatches({ plan, transformed }: Seen): readonly PlanAction[] {
+export function lateMatches({ transformed }: Seen): readonly PlanAction[] {
   const warnings = transformed.flatMap(({ rule, late }) =>
     late.map(
       (object) =>
         `${describeIdentity(identityOf(object))} matches transformation ${rule.name} but did not when the plan started; it is kept.`,
     ),
   );
-  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "NotPreviewed", warnings }];
+  return warn({ reason: "NotPreviewed", warnings });
 }
 
 function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {
@@ -80,11 +80,10 @@ function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Pla
   if (remaining.length === 0) return undefined;
   const [issue] = seen.transformationIssues;
   if (issue !== undefined) return tryAgainLater(seen, now, because(issue.reason, issue.message));
-  const { plan } = seen;
   const actions = remaining.flatMap(({ rule, kind, matches }): readonly PlanAction[] =>
     matches
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map((live) => ({ kind: "delete", plan, target: { kind, live }, propagation: rule.propagation })),
+      .map((live) => ({ kind: "delete", target: { kind, live }, propagation: rule.propagation })),
   );
   const isExclusive = remaining.some(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   // At the end it is enough that they are on their way out; before the beginning they must be gone.

@@ -55,10 +55,12 @@ export interface ApplyOptions extends WriteOptions {
 /** A delete that names exactly which object it means. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean;
-  readonly propagation?: "Foreground" | "Background" | "Orphan";
-  readonly gracePeriodSeconds?: number;
+  readonly propagation?: "Foreground" | "Background" | "Orphan" | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
   /** The object is only deleted while it still is this one. */
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
 }
 
 /** How an object is deleted that may no longer exist. */

@@ -74,10 +74,11 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
     let untold: CleanUpEnd | undefined;
     for (;;) {
       const current = untold === undefined ? object : withStatus(object, untold);
-      const { rule, verdict, perform: performOne } = await decide(current, ctx, this.#now);
+      const decided = await decide(current, ctx, this.#now);
+      const { rule, verdict } = decided;
       const { isInterim, lanes } = verdict;
       const perform = async (performable: Performable<Action>): Promise<void> => {
-        await this.#performAll(performable, { signal: ctx.signal, perform: performOne });
+        await this.#performAll(performable, decided, ctx.signal);
       };
       if (untold !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs) return untold;
       ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
@@ -101,14 +102,15 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
   /** Takes the actions in their order. Once the time is over, or one has failed, no further one is started. */
   async #performAll(
     { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Performable<Action>,
-    { signal, perform }: Pick<Context, "signal"> & Pick<Decided<Action>, "perform">,
+    decided: Decided<Action>,
+    signal: AbortSignal,
   ): Promise<void> {
     const { system } = this.#options;
     const endMs = system.monotonicMs() + beginWithinMs;
     await inParallel(actions, inFlight, async (action) => {
       if (system.monotonicMs() > endMs) return;
       signal.throwIfAborted();
-      await perform(action);
+      await decided.perform(action);
     });
   }
 }

@@ -47,7 +47,7 @@ export interface Decided<Action> {
   readonly rule: string;
   readonly verdict: Verdict<Action>;
   /** Carries out one action upon the value that the verdict was decided by. */
-  readonly perform: (action: Action) => Promise<void>;
+  perform(action: Action): Promise<void>;
 }
 
 /** What `defineDeletion` takes. */
