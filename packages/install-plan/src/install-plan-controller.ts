@@ -37,16 +37,16 @@ import { ContentReader } from "./manifest/content-reader.ts";
 import { observe } from "./observe.ts";
 import { byPlanId, claimedPlanId } from "./ownership/owner-labels.ts";
 import { perform, performRemoval } from "./perform.ts";
-import { reportPhaseChange } from "./phase-change.ts";
 import type { PlanAction, RemovalAction } from "./plan-action.ts";
-import { planConditionTypes } from "./plan-conditions.ts";
 import { planMemory } from "./plan-memory.ts";
 import type { PlanObserver } from "./plan-observer.ts";
+import { reportPhaseChange } from "./report/phase-change.ts";
+import { planConditionTypes } from "./report/plan-conditions.ts";
+import { statusAfterError } from "./report/status-after-error.ts";
 import { rules } from "./rules.ts";
 import type { Seen } from "./seen.ts";
-import { statusAfterError } from "./status-after-error.ts";
-import { recheckMs, WakeIndex, type WakeTrigger } from "./wake-index.ts";
-import { wakeTriggers } from "./wake-triggers.ts";
+import { recheckMs, WakeIndex, type WakeTrigger } from "./wake/wake-index.ts";
+import { wakeTriggers } from "./wake/wake-triggers.ts";
 
 /** What the domain needs of its process. */
 export interface InstallPlanOptions {

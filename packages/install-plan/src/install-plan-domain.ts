@@ -2,8 +2,8 @@ import { installPlan } from "@quartermaster/api";
 import { type Controller, Discovery, type Domain, type DomainPermission } from "@quartermaster/runtime";
 
 import { installPlanController, type InstallPlanOptions } from "./install-plan-controller.ts";
+import { resourceManifestController } from "./manifest/resource-manifest-controller.ts";
 import { planMetrics } from "./plan-metrics.ts";
-import { resourceManifestController } from "./resource-manifest-controller.ts";
 
 /** What an operator may decide about the domain. */
 export interface InstallPlanDomainOptions {

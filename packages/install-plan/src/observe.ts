@@ -17,12 +17,12 @@ import { type ContentReader, manifestNames } from "./manifest/content-reader.ts"
 import type { Content } from "./manifest/content.ts";
 import { type KindTable, tableKey } from "./manifest/kind-table.ts";
 import { kindFinder } from "./manifest/read-content.ts";
-import type { Member } from "./member.ts";
 import { observeMembers } from "./members/observe-members.ts";
 import { explainUnready } from "./members/pod-looks.ts";
 import { readServedContent } from "./members/served-content.ts";
+import type { Member } from "./model/member.ts";
+import { attemptOf, hasStarted } from "./model/plan-status.ts";
 import { type PlanMemory, planMemory } from "./plan-memory.ts";
-import { attemptOf, hasStarted } from "./plan-status.ts";
 import { askServer } from "./preflight/ask-server.ts";
 import { followColliding } from "./preflight/colliding.ts";
 import { lackingPermissions } from "./preflight/lacking-permissions.ts";

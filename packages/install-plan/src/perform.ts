@@ -11,18 +11,18 @@ import { jobs } from "@quartermaster/runtime/kinds";
 
 import { asAccount } from "./account/as-account.ts";
 import { applyMember, type ApplyParts } from "./apply/apply-member.ts";
-import { type Identity, identityKey, identityOf } from "./identity.ts";
 import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
+import { type Identity, identityKey, identityOf } from "./model/identity.ts";
+import { progressFields } from "./model/plan-status.ts";
+import type { WriteFailure } from "./model/write-failure.ts";
+import { isLasting, NameTakenError, writeFailureFrom } from "./model/write-failure.ts";
 import { jobFieldManager, releasePatch } from "./ownership/owner-labels.ts";
 import type { ActionOf, PlanAction, RemovalAction, Target } from "./plan-action.ts";
 import { planMemory } from "./plan-memory.ts";
 import { verbsOfActions } from "./plan-observer.ts";
-import { progressFields } from "./plan-status.ts";
 import { reasons } from "./reasons.ts";
 import type { Seen } from "./seen.ts";
-import type { WriteFailure } from "./write-failure.ts";
-import { isLasting, NameTakenError, writeFailureFrom } from "./write-failure.ts";
 
 /** What an action is carried out upon, and with. */
 export interface PerformScope<S extends Pick<Seen, "plan"> = Pick<Seen, "plan" | "ownerLabels">> {

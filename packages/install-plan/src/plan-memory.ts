@@ -1,9 +1,9 @@
 import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
-import type { IdentityKey } from "./identity.ts";
-import type { Issue } from "./issue.ts";
 import type { PodLook } from "./members/pod-looks.ts";
-import type { WriteFailure } from "./write-failure.ts";
+import type { IdentityKey } from "./model/identity.ts";
+import type { Issue } from "./model/issue.ts";
+import type { WriteFailure } from "./model/write-failure.ts";
 
 /** What a dry run said. */
 export type DryRun =

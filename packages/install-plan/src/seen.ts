@@ -8,19 +8,19 @@ import type { Confirmation } from "./confirmation/confirmation.ts";
 import type { Drift } from "./drift/drift.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
-import type { Identity } from "./identity.ts";
-import type { Issue } from "./issue.ts";
 import type { JobView } from "./jobs/job-view.ts";
 import type { Content } from "./manifest/content.ts";
-import type { Member } from "./member.ts";
+import type { Identity } from "./model/identity.ts";
+import type { Issue } from "./model/issue.ts";
+import type { Member } from "./model/member.ts";
+import type { WriteFailure } from "./model/write-failure.ts";
 import type { OwnerLabels } from "./ownership/owner-labels.ts";
 import type { Ownership } from "./ownership/ownership.ts";
 import type { Permission } from "./permissions/permission.ts";
 import type { PinnedNamespace, RevertConflict } from "./plan-memory.ts";
 import type { Colliding } from "./preflight/colliding.ts";
 import type { Transformed } from "./transformations/transformed.ts";
-import type { WakeTrigger } from "./wake-index.ts";
-import type { WriteFailure } from "./write-failure.ts";
+import type { WakeTrigger } from "./wake/wake-index.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {

@@ -14,8 +14,10 @@ import {
 import { asAccount, findAsAccount } from "../account/as-account.ts";
 import { hasDrifted } from "../drift/drift.ts";
 import { takeOverAdditions } from "../drift/take-over-additions.ts";
-import { describeIdentity } from "../identity.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
+import { writeFailureFrom } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { ActionOf } from "../plan-action.ts";
@@ -25,8 +27,6 @@ import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
-import type { WriteFailure } from "../write-failure.ts";
-import { writeFailureFrom } from "../write-failure.ts";
 
 /** What performing needs besides the reconcile. */
 export interface ApplyParts {

@@ -1,17 +1,24 @@
 import { opensGate } from "@quartermaster/health";
 import { settled, stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import { degradationOf, fullCheckMs } from "../drift/steady.ts";
 import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
 import { installedMessage } from "../handover/replacement.ts";
+import { degradationOf, fullCheckMs } from "../installed/installed.ts";
 import { stageJobs } from "../jobs/stage-jobs.ts";
 import { secretRetryMs } from "../manifest/secret-retry.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../model/plan-status.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { whyOf } from "../plan-report.ts";
-import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../plan-status.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { collisionOf } from "../preflight/preflight.ts";
 import { reasons } from "../reasons.ts";
+import { whyOf } from "../report/plan-report.ts";
+import {
+  answer,
+  appliesStage,
+  atOnceMs,
+  because,
+  type PlanRule,
+  type PlanVerdict,
+} from "../report/plan-verdict.ts";
 import { afterRefusal, tryAgainLater } from "../retry/retry.ts";
 import { rollBack, rolledBack } from "../retry/roll-back.ts";
 import type { MemberView, Seen } from "../seen.ts";

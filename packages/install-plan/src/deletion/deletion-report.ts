@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Verdict, Why } from "@quartermaster/runtime";
 
-import type { PlanStatus } from "../plan-status.ts";
+import type { PlanStatus } from "../model/plan-status.ts";
 
 type DeletionStatus = NonNullable<PlanStatus["deletion"]>;
 

@@ -3,8 +3,8 @@ import type { Kind, KubeObject } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
 import type { Entry } from "../inventory/inventory.ts";
-import type { WakeTrigger } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
+import type { WakeTrigger } from "../wake/wake-index.ts";
 
 /** An object of the plan, whether or not it is there. */
 export interface Unread extends Entry {

@@ -1,7 +1,7 @@
 import { fieldOf, type KubeObject, listOf } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
-import { identityOf } from "../identity.ts";
+import { identityOf } from "../model/identity.ts";
 import type { RemovalAction, Target } from "../plan-action.ts";
 import type { Blocker } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";

@@ -4,15 +4,15 @@ import { ApiError, type Context, type KubeObject } from "@quartermaster/runtime"
 import { type Job, jobs, namespaces, serviceAccounts } from "@quartermaster/runtime/kinds";
 
 import { trustOf } from "../confirmation/confirmation.ts";
-import { identityKey, identityOf } from "../identity.ts";
 import { trackKinds } from "../inventory/member-stores.ts";
 import { isOwnJob } from "../jobs/job-view.ts";
 import { manifestNames } from "../manifest/content-reader.ts";
+import { identityKey, identityOf } from "../model/identity.ts";
+import { deletionLastedMs } from "../model/plan-status.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { ObserverParts } from "../observe.ts";
 import { type PlanMemory, planMemory } from "../plan-memory.ts";
-import { deletionLastedMs } from "../plan-status.ts";
-import type { WakeIndex } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
+import type { WakeIndex } from "../wake/wake-index.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
 import { readRemaining, type RemainingParts } from "./read-remaining.ts";
 import { isOrphaning, wasOrphaned } from "./was-orphaned.ts";

@@ -7,7 +7,7 @@ import {
   unownedPaths,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { appliedManifest, outside, pathsBeyond, touches } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 

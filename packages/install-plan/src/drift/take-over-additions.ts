@@ -10,7 +10,7 @@ import {
   readManagerEntry,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { beyond, outside } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
 import { isDisallowed } from "./drift.ts";

@@ -1,7 +1,7 @@
 import { held, waiting } from "@quartermaster/runtime";
 
-import { answer, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { answer, because, type PlanRule, type PlanVerdict } from "../report/plan-verdict.ts";
 import type { Seen } from "../seen.ts";
 import { describeSuperseded, supersededBy } from "./superseded-by.ts";
 

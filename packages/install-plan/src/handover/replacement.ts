@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import type { Issue } from "../issue.ts";
 import { parseLabelSelector } from "../manifest/transformation-faults.ts";
+import type { Issue } from "../model/issue.ts";
+import { hasStarted, isRolledBack } from "../model/plan-status.ts";
 import { planId, type PlanRef } from "../ownership/owner-labels.ts";
-import { hasStarted, isRolledBack } from "../plan-status.ts";
 import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import {
   leadingTo,

@@ -1,4 +1,4 @@
-import { hasStarted } from "../plan-status.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 /** The plan that has replaced a plan for good. */

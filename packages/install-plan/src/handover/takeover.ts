@@ -10,8 +10,8 @@ import {
 } from "@quartermaster/runtime";
 
 import { type Author, authorOf } from "../account/author.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { describePermission, type Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { type Muted, PlanGraph } from "./plan-graph.ts";

@@ -10,8 +10,8 @@ import {
 } from "@quartermaster/runtime";
 
 import { definedKind, servedVersions } from "../crds/established-kinds.ts";
-import { describeIdentity, identityOf } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
 import type { Leftover } from "../seen.ts";

@@ -1,10 +1,10 @@
 import { ApiError, type Client, inParallel, type KubeObject } from "@quartermaster/runtime";
 import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
-import { identityKey } from "../identity.ts";
+import { identityKey } from "../model/identity.ts";
+import { isLasting, refusalText } from "../model/write-failure.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import type { Seen } from "../seen.ts";
-import { isLasting, refusalText } from "../write-failure.ts";
 import { jobObject } from "./job-object.ts";
 import type { JobView } from "./job-view.ts";
 

@@ -5,9 +5,9 @@ import { trueCondition } from "@quartermaster/health";
 import { timestampOf, unreachable } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
+import { hasStarted } from "../model/plan-status.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { hasStarted } from "../plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];

@@ -1,9 +1,9 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { stageIndexOf } from "../model/plan-status.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { stageIndexOf } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import { afterFailedJob } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { JobView } from "./job-view.ts";

@@ -3,10 +3,10 @@ import type { Context, Kind, Why } from "@quartermaster/runtime";
 import { namespaces } from "@quartermaster/runtime/kinds";
 
 import type { MemberStores } from "../inventory/member-stores.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
 
 /** What decides whether a member can be written now. */

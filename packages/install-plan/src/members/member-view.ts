@@ -9,13 +9,13 @@ import {
 import { fieldOf, groupOf, type Kind, type KubeObject, unreachable, type Why } from "@quartermaster/runtime";
 
 import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
-import type { IdentityKey } from "../identity.ts";
-import type { Member } from "../member.ts";
+import type { IdentityKey } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
-import type { WriteFailure } from "../write-failure.ts";
 import { isWorthAsking, lookDueInMs, mayNotLook } from "./pod-looks.ts";
 
 /** What a member's view is made from. */

@@ -8,15 +8,15 @@ import type { Replacement } from "../handover/replacement.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
-import { startedMembers } from "../member-states.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
+import { isBoundByApproval, isInstalled } from "../model/plan-status.ts";
 import { byPlanId, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { isBoundByApproval, isInstalled } from "../plan-status.ts";
 import type { MemberView } from "../seen.ts";
 import { blockOf } from "./block.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
+import { startedMembers } from "./member-states.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { isOfCurrentStages } from "./served-content.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "@quartermaster/runtime";
 import { pods } from "@quartermaster/runtime/kinds";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 

@@ -1,6 +1,6 @@
 import { fieldOf, groupOf, textOf } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import type { Permission } from "./permission.ts";
 import { parsePolicyRules, type PolicyRule, uncoveredPermissions } from "./policy-rule.ts";
 import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";

@@ -1,7 +1,7 @@
 import { type AccessRequest, groupOf, timestampOf } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
-import { hasStarted, type PlanStatus } from "../plan-status.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, type PlanStatus } from "../model/plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 /** One thing an account may do. Without `namespace` it means the whole cluster, without `name` any object of the kind. */

@@ -1,4 +1,4 @@
-import { hasStarted } from "../plan-status.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import type { Seen } from "../seen.ts";
 import { previewOf } from "./preview.ts";
 

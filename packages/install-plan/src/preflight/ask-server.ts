@@ -1,13 +1,13 @@
 import { classify, type Client, inParallel } from "@quartermaster/runtime";
 
 import { crdIssues } from "../crds/crd-issues.ts";
-import { describeIdentity } from "../identity.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import { isLasting } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
-import { isLasting } from "../write-failure.ts";
 import { dryRun, type DryRunRequest } from "./dry-run.ts";
 import type { MemberFinding } from "./preflight.ts";
 import { previewAction } from "./preview.ts";

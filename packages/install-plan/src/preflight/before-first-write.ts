@@ -4,16 +4,23 @@ import { whyUnusable } from "../account/account-view.ts";
 import { describeNeverThere } from "../handover/replacement.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
-import type { Issue, IssueReason } from "../issue.ts";
 import { secretRetryMs } from "../manifest/secret-retry.ts";
+import type { Issue, IssueReason } from "../model/issue.ts";
+import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../model/plan-status.ts";
 import { describePermission } from "../permissions/permission.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
-import { describeIssues, issuesOf } from "../plan-conditions.ts";
-import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../plan-status.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { describeIssues, issuesOf } from "../report/plan-conditions.ts";
+import {
+  answer,
+  appliesStage,
+  atOnceMs,
+  because,
+  type PlanRule,
+  type PlanVerdict,
+} from "../report/plan-verdict.ts";
 import type { Seen } from "../seen.ts";
-import { recheckMs, type WakeTrigger } from "../wake-index.ts";
+import { recheckMs, type WakeTrigger } from "../wake/wake-index.ts";
 import { approvalOf } from "./approval.ts";
 import { collisionRecheckMs } from "./colliding.ts";
 

@@ -8,15 +8,15 @@ import {
   unreachable,
 } from "@quartermaster/runtime";
 
-import { inOrder, isImmutableCause } from "../describe-causes.ts";
-import { describeIdentity } from "../identity.ts";
-import type { Issue, IssueReason } from "../issue.ts";
 import { isCreatedAsApplied } from "../manifest/provided-kinds.ts";
-import type { Member } from "../member.ts";
+import { inOrder, isImmutableCause } from "../model/describe-causes.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Issue, IssueReason } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
+import { refusalText } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { DryRun } from "../plan-memory.ts";
-import { refusalText } from "../write-failure.ts";
 
 /** What is needed to ask the server. */
 export interface DryRunRequest {

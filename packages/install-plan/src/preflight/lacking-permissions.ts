@@ -4,7 +4,7 @@ import { clusterRoles, roles } from "@quartermaster/runtime/kinds";
 
 import { findAsAccount } from "../account/as-account.ts";
 import type { Replacement } from "../handover/replacement.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
 import {
   describePermission,

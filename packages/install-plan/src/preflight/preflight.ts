@@ -1,9 +1,9 @@
 import { digestOf, fieldOf, type KubeObject } from "@quartermaster/runtime";
 
 import { deletedOf } from "../handover/leftovers.ts";
-import { describeIdentity, identityKey, identityOf } from "../identity.ts";
-import type { Issue } from "../issue.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity, identityKey, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
 import { collisionWords, nobodys } from "../ownership/collision-words.ts";
 import { bindingRight } from "../permissions/escalation.ts";
 import type { Permission } from "../permissions/permission.ts";

@@ -1,8 +1,8 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import { hasDrifted } from "../drift/drift.ts";
+import { finishing, isInstalled, type PlanStatus } from "../model/plan-status.ts";
 import type { DryRun } from "../plan-memory.ts";
-import { finishing, isInstalled, type PlanStatus } from "../plan-status.ts";
 import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
 
 const detailLimit = 100;

@@ -1,13 +1,20 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { stalled, type System, waiting, type Why } from "@quartermaster/runtime";
 
+import {
+  attemptOf,
+  hasStarted,
+  isInstalled,
+  stageIndexOf,
+  stageLastedMs,
+  turnTo,
+} from "../model/plan-status.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs, turnTo } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import type { Seen } from "../seen.ts";
-import { recheckMs } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
+import { recheckMs } from "../wake/wake-index.ts";
 import { isRetryRequested } from "./retry-request.ts";
 import { rollBack } from "./roll-back.ts";
 

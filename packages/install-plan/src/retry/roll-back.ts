@@ -1,9 +1,9 @@
 import { stalled, waiting, type Why } from "@quartermaster/runtime";
 
 import { removals } from "../inventory/protection.ts";
-import { isRolledBack } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
+import { isRolledBack } from "../model/plan-status.ts";
 import { reasons } from "../reasons.ts";
+import { answer, atOnceMs, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import type { Seen } from "../seen.ts";
 
 /**

@@ -6,8 +6,8 @@ import {
   type ListOptions,
 } from "@quartermaster/runtime";
 
-import { identityKey, identityOf } from "../identity.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
+import { identityKey, identityOf } from "../model/identity.ts";
 import { objectAnnotation, ownershipProof, planIdLabel } from "../ownership/owner-labels.ts";
 import { metadataTrace } from "../preflight/preflight.ts";
 

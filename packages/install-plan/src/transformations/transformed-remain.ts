@@ -1,14 +1,14 @@
 import { opensGate } from "@quartermaster/health";
 import { waiting } from "@quartermaster/runtime";
 
-import { describeIdentity, identityOf } from "../identity.ts";
 import { staysBecause } from "../inventory/protection.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import { stageIndexOf } from "../model/plan-status.ts";
 import { describeLacking } from "../permissions/permission.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
-import { stageIndexOf } from "../plan-status.ts";
-import { answer, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { answer, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import { tryAgainLater } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { Transformed } from "./transformed.ts";

@@ -10,16 +10,16 @@ import {
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
 import { asAccount, findAsAccount } from "../account/as-account.ts";
-import { describeIdentity, identityOf } from "../identity.ts";
 import { protectionOf } from "../inventory/protection.ts";
-import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 import { type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
 import { isByNameOnly, type Selected, selected } from "./selected.ts";
 
 /** What a transformation would take away now. */

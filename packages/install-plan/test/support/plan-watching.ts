@@ -15,7 +15,7 @@ import {
 import { wokenBy } from "@quartermaster/runtime/testing";
 
 import { planWatches } from "../../src/install-plan-controller.ts";
-import { WakeIndex, type WakeTrigger } from "../../src/wake-index.ts";
+import { WakeIndex, type WakeTrigger } from "../../src/wake/wake-index.ts";
 
 /** The kinds whose changes lead to each trigger. */
 export const watched: Readonly<Record<Exclude<WakeTrigger, "plans">, readonly Kind[]>> = {

@@ -4,7 +4,7 @@ import { apiError } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { readRemaining } from "../../src/deletion/read-remaining.ts";
-import { identityKey } from "../../src/identity.ts";
+import { identityKey } from "../../src/model/identity.ts";
 import { PlanMemory } from "../../src/plan-memory.ts";
 import { labelledObject } from "../support/labelled-object.ts";
 import { aPlan } from "../support/plans.ts";

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 
 import { deletionRules } from "../../src/deletion/deletion-rules.ts";
 import type { DeletionSeen, Remaining, Unread } from "../../src/deletion/deletion-seen.ts";
-import { identityKey } from "../../src/identity.ts";
+import { identityKey } from "../../src/model/identity.ts";
+import type { WriteFailure } from "../../src/model/write-failure.ts";
 import type { PlanAction } from "../../src/plan-action.ts";
-import type { WriteFailure } from "../../src/write-failure.ts";
 import { aPlan } from "../support/plans.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");

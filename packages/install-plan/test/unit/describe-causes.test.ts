@@ -1,7 +1,7 @@
 import { ApiError, type InvalidCause } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { describeCauses } from "../../src/describe-causes.ts";
+import { describeCauses } from "../../src/model/describe-causes.ts";
 import { immutableRemedy } from "../../src/preflight/dry-run.ts";
 import { aView } from "../support/seen.ts";
 

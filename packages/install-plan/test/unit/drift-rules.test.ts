@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import type { Member } from "../../src/member.ts";
+import type { Member } from "../../src/model/member.ts";
 import { rules } from "../../src/rules.ts";
 import type { MemberView, Seen } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";

@@ -2,7 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { driftOf, hasDrifted } from "../../src/drift/drift.ts";
-import type { Member } from "../../src/member.ts";
+import type { Member } from "../../src/model/member.ts";
 import { ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";

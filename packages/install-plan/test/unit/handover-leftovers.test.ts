@@ -3,7 +3,7 @@ import { type Context, defineKind, type KubeObject, type ObjectRef } from "@quar
 import { describe, expect, test } from "vitest";
 
 import { readLeftovers } from "../../src/handover/leftovers.ts";
-import { identityKey } from "../../src/identity.ts";
+import { identityKey } from "../../src/model/identity.ts";
 import { labelledObject } from "../support/labelled-object.ts";
 import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import { blockerOf } from "../../src/deletion/deletion-turn.ts";
-import { identityKey } from "../../src/identity.ts";
 import { inventoryOf } from "../../src/inventory/inventory.ts";
+import { identityKey } from "../../src/model/identity.ts";
 import { aPlan } from "../support/plans.ts";
 
 const sha256 = "a".repeat(64);

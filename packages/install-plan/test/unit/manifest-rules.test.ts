@@ -2,7 +2,7 @@ import { firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { Resolved } from "../../src/manifest/resolve-manifest.ts";
-import { manifestRules } from "../../src/resource-manifest-controller.ts";
+import { manifestRules } from "../../src/manifest/resource-manifest-controller.ts";
 
 const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: "shop" } };
 

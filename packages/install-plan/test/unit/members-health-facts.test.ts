@@ -1,8 +1,8 @@
 import type { Context } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { type Identity, identityKey } from "../../src/identity.ts";
 import { readHealthFacts, storageFacts } from "../../src/members/health-facts.ts";
+import { type Identity, identityKey } from "../../src/model/identity.ts";
 import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";
 

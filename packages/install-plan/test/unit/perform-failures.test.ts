@@ -3,9 +3,9 @@ import { configMaps } from "@quartermaster/runtime/kinds";
 import { apiError } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { identityKey, identityOf } from "../../src/identity.ts";
 import { jobObject } from "../../src/jobs/job-object.ts";
 import type { JobView } from "../../src/jobs/job-view.ts";
+import { identityKey, identityOf } from "../../src/model/identity.ts";
 import { jobFieldManager } from "../../src/ownership/owner-labels.ts";
 import type { PlanAction } from "../../src/plan-action.ts";
 import { aPerformBench, benchMs, type PerformBench } from "../support/perform-bench.ts";

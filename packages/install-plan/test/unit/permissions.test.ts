@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { type Identity, identityKey } from "../../src/identity.ts";
-import type { Member } from "../../src/member.ts";
+import { type Identity, identityKey } from "../../src/model/identity.ts";
+import type { Member } from "../../src/model/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../../src/permissions/escalation.ts";
 import { describePermission, neededPermissions, type Permission } from "../../src/permissions/permission.ts";
 import {

@@ -1,8 +1,8 @@
 import { held, type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { phaseChange } from "../../src/phase-change.ts";
-import type { PlanStatus } from "../../src/plan-status.ts";
+import type { PlanStatus } from "../../src/model/plan-status.ts";
+import { phaseChange } from "../../src/report/phase-change.ts";
 
 function before(phase: string, reason = "Any"): PlanStatus {
   const condition = { type: "Ready", status: "False", reason, message: "", lastTransitionTime: "" };

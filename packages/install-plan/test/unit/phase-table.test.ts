@@ -4,11 +4,11 @@ import { conditionsFor } from "@quartermaster/runtime/testing";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { contradictionsIn, phaseTable } from "../../src/phase-table.ts";
-import { planConditionTypes } from "../../src/plan-conditions.ts";
-import type { PlanStatus } from "../../src/plan-status.ts";
+import type { PlanStatus } from "../../src/model/plan-status.ts";
+import { contradictionsIn, phaseTable } from "../../src/report/phase-table.ts";
+import { planConditionTypes } from "../../src/report/plan-conditions.ts";
+import { statusAfterError } from "../../src/report/status-after-error.ts";
 import { rules } from "../../src/rules.ts";
-import { statusAfterError } from "../../src/status-after-error.ts";
 import { anyAuthor, anyWorld, planIn, seenIn, worldTime } from "../support/any-world.ts";
 
 type Conditions = readonly Condition[];

@@ -6,7 +6,7 @@ import {
   hasStarted,
   isInstalled,
   stageLastedMs,
-} from "../../src/plan-status.ts";
+} from "../../src/model/plan-status.ts";
 import { aPlan } from "../support/plans.ts";
 
 const stageStartedAt = "2026-01-01T00:00:00Z";

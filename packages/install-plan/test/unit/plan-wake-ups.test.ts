@@ -3,10 +3,10 @@ import { firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { deletionRules } from "../../src/deletion/deletion-rules.ts";
-import type { PlanVerdict } from "../../src/plan-verdict.ts";
 import { reasons } from "../../src/reasons.ts";
+import type { PlanVerdict } from "../../src/report/plan-verdict.ts";
 import { rules } from "../../src/rules.ts";
-import { wakeTriggers } from "../../src/wake-triggers.ts";
+import { wakeTriggers } from "../../src/wake/wake-triggers.ts";
 import { anObject, installPlanKind, watched, watching } from "../support/plan-watching.ts";
 import { aPlan } from "../support/plans.ts";
 import { steady, type WaitingPlan, waitingPlans } from "../support/waiting-plans.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { planReport } from "../../src/plan-report.ts";
+import { planReport } from "../../src/report/plan-report.ts";
 import type { MemberView } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView } from "../support/seen.ts";

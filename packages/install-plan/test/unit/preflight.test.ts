@@ -2,7 +2,7 @@ import { defineKind } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { deletedOf } from "../../src/handover/leftovers.ts";
-import type { Issue } from "../../src/issue.ts";
+import type { Issue } from "../../src/model/issue.ts";
 import {
   collisionOf,
   type MemberFinding,

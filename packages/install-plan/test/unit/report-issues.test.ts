@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { planReport } from "../../src/plan-report.ts";
-import { wakeTriggers } from "../../src/wake-triggers.ts";
+import { planReport } from "../../src/report/plan-report.ts";
+import { wakeTriggers } from "../../src/wake/wake-triggers.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { identityKey } from "../../src/identity.ts";
+import { identityKey } from "../../src/model/identity.ts";
 import { PlanMemory, type Revert } from "../../src/plan-memory.ts";
 
 const key = identityKey({ apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: "c" });

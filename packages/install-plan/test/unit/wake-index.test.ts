@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { WakeIndex } from "../../src/wake-index.ts";
+import { WakeIndex } from "../../src/wake/wake-index.ts";
 
 describe("plans that wait for a change in the cluster", () => {
   test("a change finds those who wait for it, and no others", () => {

@@ -1,7 +1,7 @@
 import { ApiError } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { refusalText } from "../../src/write-failure.ts";
+import { refusalText } from "../../src/model/write-failure.ts";
 
 describe("what is reported of a refusal", () => {
   test.each([

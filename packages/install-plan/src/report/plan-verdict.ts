@@ -1,11 +1,11 @@
 import { type Outcome, type Rule, unreachable, type Verdict, type Why } from "@quartermaster/runtime";
 
-import { endedJobs } from "./jobs/job-view.ts";
-import type { PlanAction } from "./plan-action.ts";
+import { endedJobs } from "../jobs/job-view.ts";
+import { hasForgedProgress } from "../model/plan-status.ts";
+import type { PlanAction } from "../plan-action.ts";
+import { reasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
 import { type Change, planReport } from "./plan-report.ts";
-import { hasForgedProgress } from "./plan-status.ts";
-import { reasons } from "./reasons.ts";
-import type { Seen } from "./seen.ts";
 
 /** A rule of plans. */
 export type PlanRule = Rule<Seen, PlanAction>;

@@ -1,20 +1,20 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { type ConditionUpdate, unreachable, type Why } from "@quartermaster/runtime";
 
-import { whyUnusable } from "./account/account-view.ts";
-import { authorOf } from "./account/author.ts";
-import { hasDrifted } from "./drift/drift.ts";
-import { describeNeverThere } from "./handover/replacement.ts";
-import { describeSuperseded, supersededBy } from "./handover/superseded-by.ts";
-import { whyNoTakeover } from "./handover/takeover.ts";
-import { describeIdentity } from "./identity.ts";
-import { describeUnwatchable } from "./inventory/unwatchable-kinds.ts";
-import type { Issue } from "./issue.ts";
-import { describePermission } from "./permissions/permission.ts";
-import { hasStarted, isInstalled } from "./plan-status.ts";
-import { approvalOf } from "./preflight/approval.ts";
-import { reasons } from "./reasons.ts";
-import type { MemberView, Seen } from "./seen.ts";
+import { whyUnusable } from "../account/account-view.ts";
+import { authorOf } from "../account/author.ts";
+import { hasDrifted } from "../drift/drift.ts";
+import { describeNeverThere } from "../handover/replacement.ts";
+import { describeSuperseded, supersededBy } from "../handover/superseded-by.ts";
+import { whyNoTakeover } from "../handover/takeover.ts";
+import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
+import { describePermission } from "../permissions/permission.ts";
+import { approvalOf } from "../preflight/approval.ts";
+import { reasons } from "../reasons.ts";
+import type { MemberView, Seen } from "../seen.ts";
 
 /** The conditions that plans have besides Ready, Reconciling and Stalled. */
 export const planConditionTypes = [

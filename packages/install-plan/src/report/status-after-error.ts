@@ -1,7 +1,7 @@
 import type { InstallPlan, PlanPhase } from "@quartermaster/api";
 import type { Outcome } from "@quartermaster/runtime";
 
-import { hasStarted, isInstalled, type PlanStatus } from "./plan-status.ts";
+import { hasStarted, isInstalled, type PlanStatus } from "../model/plan-status.ts";
 
 /**
  * What the status says when a reconcile failed before a rule could answer: everything from before, in a phase that fits the

@@ -1,6 +1,6 @@
-import { hasStarted } from "./plan-status.ts";
-import type { Seen } from "./seen.ts";
-import { isReadable } from "./transformations/transformed.ts";
+import { hasStarted } from "../model/plan-status.ts";
+import type { Seen } from "../seen.ts";
+import { isReadable } from "../transformations/transformed.ts";
 import { allWakeTriggers, type WakeTrigger } from "./wake-index.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */

@@ -1,6 +1,6 @@
 import { type PlanPhase, planPhases } from "@quartermaster/api";
 
-import type { PlanStatus } from "./plan-status.ts";
+import type { PlanStatus } from "../model/plan-status.ts";
 
 type ConditionStatus = "True" | "False" | "Unknown";
 
@@ -150,7 +150,7 @@ export function phasePage(): string {
   return [
     "# Phases of an InstallPlan",
     "",
-    "Generated from `packages/install-plan/src/phase-table.ts` by `npm run gen`.",
+    "Generated from `packages/install-plan/src/report/phase-table.ts` by `npm run gen`.",
     "",
     "`status.phase` summarizes a plan in one word for people. Tools should read the conditions: `Ready` is `True` exactly in the phase",
     "`Installed`. The last column lists what the conditions always say in the phase; conditions that it does not list say what the operator",

@@ -1,9 +1,9 @@
 import type { ApiError, ErrorClass } from "@quartermaster/runtime";
 
+import type { PlanAction } from "../plan-action.ts";
+import { reasons } from "../reasons.ts";
 import { describeCauses } from "./describe-causes.ts";
 import { describeIdentity, type Identity } from "./identity.ts";
-import type { PlanAction } from "./plan-action.ts";
-import { reasons } from "./reasons.ts";
 
 /** Why the last write of an object did not succeed. */
 export interface WriteFailure {

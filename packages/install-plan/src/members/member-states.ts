@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { ResourceState } from "@quartermaster/health";
 
-import type { IdentityKey } from "./identity.ts";
-import type { Content } from "./manifest/content.ts";
-import type { Seen } from "./seen.ts";
+import type { Content } from "../manifest/content.ts";
+import type { IdentityKey } from "../model/identity.ts";
+import type { Seen } from "../seen.ts";
 
 const letters: Readonly<Record<ResourceState, string>> = {
   Ready: "R",

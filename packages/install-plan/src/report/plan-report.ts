@@ -2,19 +2,19 @@ import type { PlanPhase } from "@quartermaster/api";
 import { type ResourceState, worstFirst } from "@quartermaster/health";
 import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
 
-import { describeIdentity, identityKey } from "./identity.ts";
-import { collisionReasons } from "./issue.ts";
-import { jobRecord } from "./jobs/job-view.ts";
-import { memberStates } from "./member-states.ts";
-import { collisionWords } from "./ownership/collision-words.ts";
-import { permissionsOf } from "./permissions/permission.ts";
+import { jobRecord } from "../jobs/job-view.ts";
+import { memberStates } from "../members/member-states.ts";
+import { describeIdentity, identityKey } from "../model/identity.ts";
+import { collisionReasons } from "../model/issue.ts";
+import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "../model/plan-status.ts";
+import { collisionWords } from "../ownership/collision-words.ts";
+import { permissionsOf } from "../permissions/permission.ts";
+import { coveredPreview } from "../preflight/approval.ts";
+import { detailAction, previewOf } from "../preflight/preview.ts";
+import { reasons } from "../reasons.ts";
+import { retryRequestOf } from "../retry/retry-request.ts";
+import type { MemberView, Seen } from "../seen.ts";
 import { issuesOf, planConditions } from "./plan-conditions.ts";
-import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "./plan-status.ts";
-import { coveredPreview } from "./preflight/approval.ts";
-import { detailAction, previewOf } from "./preflight/preview.ts";
-import { reasons } from "./reasons.ts";
-import { retryRequestOf } from "./retry/retry-request.ts";
-import type { MemberView, Seen } from "./seen.ts";
 
 /** What a rule adds to what is seen. */
 export interface Change {

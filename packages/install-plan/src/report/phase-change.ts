@@ -1,8 +1,8 @@
 import type { InstallPlan, PlanPhase } from "@quartermaster/api";
 import type { CleanUpEnd, Context, LogFields, Outcome, ReconcileEvent } from "@quartermaster/runtime";
 
-import { collisionReasons } from "./issue.ts";
-import type { PlanStatus } from "./plan-status.ts";
+import { collisionReasons } from "../model/issue.ts";
+import type { PlanStatus } from "../model/plan-status.ts";
 
 /** Reports that a plan is in another phase than before, or has failed for another reason: one event and one log line. */
 export function reportPhaseChange(

@@ -9,17 +9,17 @@ import {
   type Why,
 } from "@quartermaster/runtime";
 
+import { hasDrifted } from "../drift/drift.ts";
 import { installedMessage } from "../handover/replacement.ts";
+import { isInstalled } from "../model/plan-status.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
-import { planConditions } from "../plan-conditions.ts";
-import { whyOf } from "../plan-report.ts";
-import { isInstalled } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
+import { planConditions } from "../report/plan-conditions.ts";
+import { whyOf } from "../report/plan-report.ts";
+import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../report/plan-verdict.ts";
 import { isWorthAnotherTry, permissionsJustChanged } from "../retry/retry.ts";
 import type { MemberView, Seen } from "../seen.ts";
-import { recheckMs } from "../wake-index.ts";
-import { hasDrifted } from "./drift.ts";
+import { recheckMs } from "../wake/wake-index.ts";
 
 /** What no event reports, such as an owner label on an object that no watch shows, is found by a full check every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;

@@ -11,11 +11,11 @@ import {
   type Verdict,
 } from "@quartermaster/runtime";
 
-import { describeIdentity, identityOf } from "./identity.ts";
-import { appliedForm } from "./manifest/applied-form.ts";
-import { objectFaults } from "./manifest/object-faults.ts";
-import { flattenList } from "./manifest/plan-items.ts";
-import { type Resolved, resolveManifest } from "./manifest/resolve-manifest.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import { appliedForm } from "./applied-form.ts";
+import { objectFaults } from "./object-faults.ts";
+import { flattenList } from "./plan-items.ts";
+import { type Resolved, resolveManifest } from "./resolve-manifest.ts";
 
 /** What the controller of manifests needs of its process. */
 export interface ResourceManifestOptions {
