@@ -1,4 +1,4 @@
-import { type InstallPlan, installPlan, resourceManifest } from "@quartermaster/api";
+import { installPlan, type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   ApiError,
   classify,
@@ -9,18 +9,17 @@ import {
 } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
-import { asAccount } from "./account/as-account.ts";
+import { asAccount } from "./account/account.ts";
 import { applyMember, type ApplyParts } from "./apply/apply-member.ts";
 import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
 import { type Identity, identityKey, identityOf } from "./model/identity.ts";
 import { progressFields } from "./model/plan-status.ts";
-import type { WriteFailure } from "./model/write-failure.ts";
-import { isLasting, NameTakenError, writeFailureFrom } from "./model/write-failure.ts";
+import { isLasting, NameTakenError, type WriteFailure, writeFailureFrom } from "./model/write-failure.ts";
 import { jobFieldManager, releasePatch } from "./ownership/owner-labels.ts";
 import type { ActionOf, PlanAction, RemovalAction, Target } from "./plan-action.ts";
 import { planMemory } from "./plan-memory.ts";
-import { verbsOfActions } from "./plan-observer.ts";
+import { verbsOfActions } from "./plan-metrics.ts";
 import { reasons } from "./reasons.ts";
 import type { Seen } from "./seen.ts";
 

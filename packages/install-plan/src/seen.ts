@@ -3,9 +3,10 @@ import type { Health, ResourceState } from "@quartermaster/health";
 import type { Kind, KubeObject, Why } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
-import type { AccountView } from "./account/account-view.ts";
+import type { AccountView } from "./account/account.ts";
 import type { Confirmation } from "./confirmation/confirmation.ts";
 import type { Drift } from "./drift/drift.ts";
+import type { RevertConflict } from "./drift/revert-conflicts.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
 import type { JobView } from "./jobs/job-view.ts";
@@ -17,10 +18,9 @@ import type { WriteFailure } from "./model/write-failure.ts";
 import type { OwnerLabels } from "./ownership/owner-labels.ts";
 import type { Ownership } from "./ownership/ownership.ts";
 import type { Permission } from "./permissions/permission.ts";
-import type { PinnedNamespace, RevertConflict } from "./plan-memory.ts";
+import type { PinnedNamespace } from "./plan-memory.ts";
 import type { Colliding } from "./preflight/colliding.ts";
 import type { Transformed } from "./transformations/transformed.ts";
-import type { WakeTrigger } from "./wake/wake-index.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {
@@ -122,3 +122,6 @@ export interface Leftover {
   /** Holds what others put there, so that it stays; undefined when nothing speaks against deleting it. */
   readonly protectedBy?: string;
 }
+
+/** What a plan can wait for that is not an object of its own. */
+export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";

@@ -11,18 +11,17 @@ import {
   unownedPaths,
 } from "@quartermaster/runtime";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
-import { hasDrifted } from "../drift/drift.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
+import { noteRestoration, reportRepair } from "../drift/repairs.ts";
 import { takeOverAdditions } from "../drift/take-over-additions.ts";
 import { describeIdentity } from "../model/identity.ts";
 import type { Member } from "../model/member.ts";
-import type { WriteFailure } from "../model/write-failure.ts";
-import { writeFailureFrom } from "../model/write-failure.ts";
+import { type WriteFailure, writeFailureFrom } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { ActionOf } from "../plan-action.ts";
-import { type PlanMemory, planMemory } from "../plan-memory.ts";
-import type { PlanObserver } from "../plan-observer.ts";
+import { planMemory, type PlanMemory } from "../plan-memory.ts";
+import type { PlanObserver } from "../plan-metrics.ts";
 import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
@@ -55,7 +54,7 @@ export async function applyMember(
     remember(member, written, { ownerLabels, memory });
     noteRestoration(view, memory, system.monotonicMs());
     if (!isRepair) return;
-    noteRepair(view, ctx);
+    reportRepair(view, ctx);
     observer.repaired?.(view.ownership.kind === "absent" ? "recreated" : "reverted");
   } catch (error) {
     if (await replaceImmutable(error, view, { client, ownerLabels })) return;
@@ -152,35 +151,6 @@ interface Notes {
   readonly ctx: Context;
   readonly memory: PlanMemory;
   readonly nowMs: number;
-}
-
-/** Also while the plan is being carried out somebody may keep changing back what it wrote. */
-function noteRestoration({ member, drift, ownership }: MemberView, memory: PlanMemory, atMs: number): void {
-  if (ownership.kind === "ownedByOther")
-    memory.noteRevert(member.key, { manager: ownership.owner, atMs, isTakeover: true });
-  else if (ownership.kind === "owned" && hasDrifted(drift))
-    memory.noteRevert(member.key, { manager: drift.manager ?? "somebody", atMs });
-}
-
-function noteRepair({ member, drift, ownership }: MemberView, ctx: Context): void {
-  const name = describeIdentity(member.identity);
-  if (ownership.kind === "absent") {
-    ctx.events.record({
-      type: "Normal",
-      reason: "Recreated",
-      action: "Recreate",
-      note: `${name} was deleted and has been recreated.`,
-    });
-    return;
-  }
-  const { manager = "somebody" } = drift;
-  const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
-  ctx.events.record({
-    type: "Normal",
-    reason: "Reverted",
-    action: "Revert",
-    note: `${name} was changed by ${manager}: ${paths}`,
-  });
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type Rule, settled, stalled, type Verdict, waiting, type Why } from "@quartermaster/runtime";
 
 import { staysBecause } from "../inventory/protection.ts";
+import { recheckMs } from "../model/decision.ts";
 import { describeIdentity, identityOf } from "../model/identity.ts";
 import { hasStarted } from "../model/plan-status.ts";
 import { type RemovalAction, warn } from "../plan-action.ts";
 import { reasons } from "../reasons.ts";
-import { recheckMs } from "../wake/wake-index.ts";
 import { type Blocker, reportDeletion } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";
 import { actionFor, blockerOf, type Candidate, deletionTurn, isDue, turnOf } from "./deletion-turn.ts";

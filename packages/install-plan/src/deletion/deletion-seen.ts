@@ -4,7 +4,7 @@ import type { Job } from "@quartermaster/runtime/kinds";
 
 import type { Entry } from "../inventory/inventory.ts";
 import type { WriteFailure } from "../model/write-failure.ts";
-import type { WakeTrigger } from "../wake/wake-index.ts";
+import type { WakeTrigger } from "../seen.ts";
 
 /** An object of the plan, whether or not it is there. */
 export interface Unread extends Entry {

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { classify, type Context, type Discovery, inParallel, nameOfKind } from "@quartermaster/runtime";
 
-import { asAccount } from "../account/as-account.ts";
+import { asAccount } from "../account/account.ts";
 import { authorizedReplacement, siblingsOf } from "../handover/takeover.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects, watchFor } from "../inventory/member-stores.ts";

@@ -1,18 +1,18 @@
 import { opensGate } from "@quartermaster/health";
 import { type Context, type Discovery, inParallel, waiting } from "@quartermaster/runtime";
 
-import { asAccount } from "../account/as-account.ts";
+import { asAccount } from "../account/account.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects } from "../inventory/member-stores.ts";
 import { protectionOf, removals } from "../inventory/protection.ts";
 import type { ContentReader } from "../manifest/content-reader.ts";
 import type { KindTable } from "../manifest/kind-table.ts";
+import { whyOf } from "../members/member-states.ts";
+import { because, type Decision } from "../model/decision.ts";
 import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../model/plan-status.ts";
 import type { PlanRef } from "../ownership/owner-labels.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { reasons } from "../reasons.ts";
-import { whyOf } from "../report/plan-report.ts";
-import { answer, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import { rollBack } from "../retry/roll-back.ts";
 import type { Leftover, Seen } from "../seen.ts";
 import type { Predecessor } from "./replacement.ts";
@@ -103,7 +103,7 @@ export function leftoverPermissions(leftovers: readonly Leftover[]): readonly Pe
 }
 
 /** Stages that do not wait pass before their objects are ready; the previous objects stay until they are. */
-export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
+export function successorUnready(seen: Seen): Decision | undefined {
   const { plan, replacement, members } = seen;
   const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");
   if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;
@@ -114,29 +114,27 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   const retreat =
     failure === undefined
       ? undefined
-      : rollBack(seen, now, because(reasons.resourceFailed, whyOf(failure).message));
+      : rollBack(seen, because(reasons.resourceFailed, whyOf(failure).message));
   if (retreat !== undefined) return retreat;
   const why = because(
     reasons.finishing,
     `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
-  return answer(seen, now, {
+  return {
     phase: "Finishing",
-    message: why.message,
     outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))),
-  });
+  };
 }
 
 /** What the plans before this one left behind is deleted only now that the new objects are ready. */
-export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+export function leftoversRemain(seen: Seen): Decision | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;
   const why = because(reasons.finishing, "Deleting leftover objects of the replaced plans.");
-  return answer(seen, now, {
+  return {
     phase: "Finishing",
-    message: why.message,
     actions: removals(open),
     outcome: waiting(why, 1_000),
-  });
+  };
 }

@@ -1,4 +1,4 @@
-import { type InstallPlan, installPlan } from "@quartermaster/api";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
 import {
   byNamespace,
   type Context,
@@ -9,7 +9,7 @@ import {
   type Why,
 } from "@quartermaster/runtime";
 
-import { type Author, authorOf } from "../account/author.ts";
+import { type Author, authorOf } from "../account/account.ts";
 import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { describePermission, type Permission } from "../permissions/permission.ts";
 import { reasons } from "../reasons.ts";

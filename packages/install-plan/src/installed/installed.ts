@@ -1,25 +1,16 @@
 import { opensGate, worstFirst } from "@quartermaster/health";
-import {
-  type ConditionUpdate,
-  held,
-  settled,
-  stalled,
-  unreachable,
-  waiting,
-  type Why,
-} from "@quartermaster/runtime";
+import { type ConditionUpdate, held, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import { hasDrifted } from "../drift/drift.ts";
+import { dueRepairs, nextRepairs } from "../drift/repairs.ts";
 import { installedMessage } from "../handover/replacement.ts";
+import { whyOf } from "../members/member-states.ts";
+import { atOnceMs, because, type Decision, type PlanRule, recheckMs } from "../model/decision.ts";
 import { isInstalled } from "../model/plan-status.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
 import { reasons } from "../reasons.ts";
 import { planConditions } from "../report/plan-conditions.ts";
-import { whyOf } from "../report/plan-report.ts";
-import { answer, atOnceMs, because, type PlanRule, type PlanVerdict } from "../report/plan-verdict.ts";
-import { isWorthAnotherTry, permissionsJustChanged } from "../retry/retry.ts";
+import { permissionsJustChanged } from "../retry/retry.ts";
 import type { MemberView, Seen } from "../seen.ts";
-import { recheckMs } from "../wake/wake-index.ts";
 
 /** What no event reports, such as an owner label on an object that no watch shows, is found by a full check every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;
@@ -28,7 +19,7 @@ const repairsInFlight = 4;
 const blockedMs = 1_000;
 
 /** Once installed: repairs what the lifecycle policy allows, and reports the state of everything. */
-export const steady: readonly PlanRule[] = [
+export const installed: readonly PlanRule[] = [
   { name: "contentChanged", answer: whileInstalled(contentChanged) },
   { name: "repairsDue", answer: whileInstalled(repairsDue) },
   { name: "asInstalled", answer: asInstalled },
@@ -39,20 +30,20 @@ function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
 }
 
 /** Nobody can say any more what was to be installed: nothing is repaired until it is restored. */
-function contentChanged(seen: Seen, now: Date): PlanVerdict | undefined {
+function contentChanged(seen: Seen): Decision | undefined {
   const changed = seen.content.unresolved.find(
     ({ reason }) => reason === "ContentChanged" || reason === "ManifestInvalid",
   );
   if (changed === undefined) return undefined;
   const why = because(changed.reason, changed.message);
-  return answer(seen, now, { phase: "Degraded", message: why.message, outcome: stalled(why) });
+  return { phase: "Degraded", outcome: stalled(why) };
 }
 
-function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
+function repairsDue(seen: Seen): Decision | undefined {
   const { account } = seen;
   // Without the account that was vouched for nothing can be written; the Authorized condition says so.
   if (account.kind !== "present") return undefined;
-  const due = seen.members.filter((view) => isRepairDue(view, seen));
+  const due = dueRepairs(seen);
   if (due.length === 0) return undefined;
   const why = because(
     reasons.drifted,
@@ -61,68 +52,29 @@ function repairsDue(seen: Seen, now: Date): PlanVerdict | undefined {
       .slice(0, 3)
       .join(" ")}`,
   );
-  return answer(seen, now, {
+  return {
     phase: "Degraded",
-    message: why.message,
     // What is put right at once needs no report; the repair is an event.
     isInterim: true,
-    actions: inOrder(due).map((view) => ({ kind: "apply", view, isRepair: true })),
+    actions: nextRepairs(due).map((view) => ({ kind: "apply", view, isRepair: true })),
     inFlight: repairsInFlight,
     outcome: waiting(why, atOnceMs),
-  });
+  };
 }
 
-function inOrder(views: readonly MemberView[]): readonly MemberView[] {
-  const first = views.filter(({ member }) =>
-    /^(?:Namespace|CustomResourceDefinition)$/.test(member.identity.kind),
-  );
-  return first.length > 0 ? first : views;
-}
-
-/** Nothing is done to what is leaving, blocked, or was tried just now. */
-function isRepairDue(view: MemberView, seen: Seen): boolean {
-  const { blockedBy, revertConflict, live } = view;
-  if (blockedBy !== undefined || live?.metadata.deletionTimestamp !== undefined) return false;
-  const notBeforeMs = Math.max(restUntilMs(view, seen), revertConflict?.notBeforeMs ?? 0);
-  return notBeforeMs <= seen.nowMs && isRepairWanted(view);
-}
-
-function restUntilMs({ failure }: MemberView, seen: Seen): number {
-  return failure === undefined || isWorthAnotherTry(failure, seen) ? 0 : failure.notBeforeMs;
-}
-
-/** According to the lifecycle policy of the member. */
-function isRepairWanted({ member: { lifecycle }, drift, isExpired, ...view }: MemberView): boolean {
-  switch (view.ownership.kind) {
-    case "absent":
-      return lifecycle.recreate && isExpired !== true;
-    case "inherited":
-      return true;
-    case "owned":
-      return lifecycle.revert !== "Off" && hasDrifted(drift);
-    // Restored from a backup, say: taken back where the plan may adopt.
-    case "unowned":
-      return view.ownership.isForged === true && lifecycle.adoption !== "Never";
-    case "ownedByOther":
-      return false;
-    default:
-      return unreachable(view.ownership);
-  }
-}
-
-function asInstalled(seen: Seen, now: Date): PlanVerdict {
+function asInstalled(seen: Seen): Decision {
   const afterMs = recheckAfterMs(seen);
   const degradation = degradationOf(seen);
   if (degradation === undefined)
-    return answer(seen, now, {
+    return {
       phase: "Installed",
       message: installedMessage(seen.replacement),
       actions: [...lateComers(seen), ...forgotten(seen)],
       outcome: settled(afterMs),
-    });
+    };
   const { why, actor } = degradation;
   const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), nobody: held(why) };
-  return answer(seen, now, { phase: "Degraded", message: why.message, outcome: outcomes[actor] });
+  return { phase: "Degraded", outcome: outcomes[actor] };
 }
 
 /** Why a plan whose stages are all passed is not as declared, and who can change that. */

@@ -2,8 +2,10 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { ResourceState } from "@quartermaster/health";
 
 import type { Content } from "../manifest/content.ts";
-import type { IdentityKey } from "../model/identity.ts";
-import type { Seen } from "../seen.ts";
+import { describeIdentity, type IdentityKey } from "../model/identity.ts";
+import { collisionWords } from "../ownership/collision-words.ts";
+import { reasons } from "../reasons.ts";
+import type { MemberView, Seen } from "../seen.ts";
 
 const letters: Readonly<Record<ResourceState, string>> = {
   Ready: "R",
@@ -53,4 +55,25 @@ function byStage<P extends Place>({ spec }: InstallPlan, places: readonly P[]): 
   return spec.stages.map(({ name }) =>
     (grouped.get(name) ?? []).toSorted((one, other) => one.index - other.index),
   );
+}
+
+/** Why an object is not ready, in one word and one sentence. */
+export function whyOf({ member, state, failure, ownership, health, drift, blockedBy }: MemberView): {
+  readonly reason: string;
+  readonly message: string;
+} {
+  const name = describeIdentity(member.identity);
+  if (failure !== undefined) return { reason: failure.reason, message: failure.message };
+  const taken = collisionWords(ownership);
+  if (taken !== undefined) return { reason: taken.reason, message: `${name} ${taken.found}.` };
+  if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
+  if (state === "Drifted")
+    return {
+      reason: reasons.drifted,
+      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
+    };
+  if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
+  if (blockedBy !== undefined)
+    return { reason: blockedBy.reason, message: `${name} waits: ${blockedBy.message}.` };
+  return { reason: state, message: `${name} has not been applied yet.` };
 }

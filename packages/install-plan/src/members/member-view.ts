@@ -59,7 +59,7 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     ...present("kind", facts.kindOf(member)),
     ...present("live", live),
     ...present("failure", failure),
-    ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
+    ...present("revertConflict", memory.reverts.conflictOver(member.key, nowMs)),
     ...present("blockedBy", facts.blockedBy(member)),
   };
 }

@@ -2,9 +2,8 @@ import { installPlan, type InstallPlan } from "@quartermaster/api";
 import { type Context, inParallel, type Kind } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
 import { restoreOf } from "../confirmation/confirmation.ts";
-import type { Replacement } from "../handover/replacement.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
@@ -13,7 +12,7 @@ import { isBoundByApproval, isInstalled } from "../model/plan-status.ts";
 import { byPlanId, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import type { MemberView } from "../seen.ts";
+import type { MemberView, Seen } from "../seen.ts";
 import { blockOf } from "./block.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
 import { startedMembers } from "./member-states.ts";
@@ -25,7 +24,7 @@ export interface MembersQuestion {
   readonly plan: InstallPlan;
   readonly content: Content;
   readonly kinds: KindTable;
-  readonly replacement: Replacement;
+  readonly replacement: Seen["replacement"];
   readonly memory: PlanMemory;
   readonly nowMs: number;
 }
@@ -108,7 +107,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
 
 function ownershipContextOf(
   plan: InstallPlan,
-  { takesOverFrom }: Replacement,
+  { takesOverFrom }: Seen["replacement"],
   ctx: Context,
 ): OwnershipContext {
   const store = ctx.store(installPlan.kind);

@@ -94,3 +94,11 @@ export function stageIndexOf(plan: InstallPlan): number {
 
 /** Value of `status.stage` when all stages are passed and leftovers are being removed. No stage can have this name. */
 export const finishing = "(finishing)";
+
+/** `kubectl delete --cascade=orphan` leaves this finalizer, until the garbage collector has done its part. */
+export function isOrphaning({ metadata }: InstallPlan): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes("orphan");
+}
+
+/** Set on plans before anything is made for them. */
+export const planFinalizer = "install.quartermaster.dev/clean-up";

@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { type Client, fieldOf, inParallel } from "@quartermaster/runtime";
 import { clusterRoles, roles } from "@quartermaster/runtime/kinds";
 
-import { findAsAccount } from "../account/as-account.ts";
+import { findAsAccount } from "../account/account.ts";
 import type { Replacement } from "../handover/replacement.ts";
 import type { Member } from "../model/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";

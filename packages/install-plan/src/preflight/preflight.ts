@@ -50,7 +50,7 @@ export function preflightFrom(findings: readonly MemberFinding[], facts: Preflig
   );
   return {
     issues: [
-      ...findings.flatMap(issuesOf),
+      ...findings.flatMap(findingIssues),
       ...jobIssues,
       ...transformationIssues,
       ...(isManual ? adoptionIssues(adopts.length) : []),
@@ -86,7 +86,7 @@ function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): Preview
   return isRecreated ? "recreate" : (previewAction(view, dryRun) ?? "noop");
 }
 
-function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
+function findingIssues({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
   const refused = dryRun?.kind === "issue" && !isRecreated ? [dryRun.issue] : [];
   // What is unsafe says more than the server's refusal of the same change.
   return [...collisionOf(view), ...unsafe, ...refused];
@@ -156,4 +156,28 @@ export function liveTrace(live: KubeObject): string {
 export function metadataTrace({ metadata }: KubeObject): string {
   const { uid, generation, resourceVersion, labels } = metadata;
   return digestOf([uid, generation ?? resourceVersion, labels]);
+}
+
+/**
+ * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * every permission that the plan needs in them.
+ */
+export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
+  const isAllowed = preflight?.missingPermissions.length === 0;
+  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
+  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
+}
+
+/** All issues in one text: where, which field, what. */
+export function describeIssues(issues: readonly Issue[]): string {
+  return issues.map(describeIssue).join(" ");
+}
+
+function describeIssue({ stage, index, field, message }: Issue): string {
+  const place = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    ...(index === undefined ? [] : [`resource ${index}`]),
+    ...(field === undefined ? [] : [field]),
+  ].join(", ");
+  return place === "" ? message : `${place}: ${message}`;
 }

@@ -1,18 +1,17 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { type ConditionUpdate, unreachable, type Why } from "@quartermaster/runtime";
 
-import { whyUnusable } from "../account/account-view.ts";
-import { authorOf } from "../account/author.ts";
+import { authorOf, whyUnusable } from "../account/account.ts";
 import { hasDrifted } from "../drift/drift.ts";
+import { describeSuperseded, supersededBy } from "../handover/replaced.ts";
 import { describeNeverThere } from "../handover/replacement.ts";
-import { describeSuperseded, supersededBy } from "../handover/superseded-by.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
 import { describeIdentity } from "../model/identity.ts";
-import type { Issue } from "../model/issue.ts";
 import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { describePermission } from "../permissions/permission.ts";
-import { approvalOf } from "../preflight/approval.ts";
+import { describeIssues, issuesOf } from "../preflight/preflight.ts";
+import { approvalOf } from "../preflight/preview.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
@@ -197,28 +196,4 @@ function superseded(seen: Seen): ConditionUpdate {
   if (successor === undefined)
     return claim("Superseded", ["False", reasons.inForce, "No plan replaces this plan."]);
   return claim("Superseded", ["False", reasons.replacing, `Plan ${successor.name} is taking over.`]);
-}
-
-/**
- * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
- * every permission that the plan needs in them.
- */
-export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
-  const isAllowed = preflight?.missingPermissions.length === 0;
-  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
-  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
-}
-
-/** All issues in one text: where, which field, what. */
-export function describeIssues(issues: readonly Issue[]): string {
-  return issues.map(describeIssue).join(" ");
-}
-
-function describeIssue({ stage, index, field, message }: Issue): string {
-  const place = [
-    ...(stage === undefined ? [] : [`stage ${stage}`]),
-    ...(index === undefined ? [] : [`resource ${index}`]),
-    ...(field === undefined ? [] : [field]),
-  ].join(", ");
-  return place === "" ? message : `${place}: ${message}`;
 }

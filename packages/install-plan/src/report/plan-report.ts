@@ -1,34 +1,25 @@
-import type { PlanPhase } from "@quartermaster/api";
+import type { InstallPlan, PlanPhase } from "@quartermaster/api";
 import { type ResourceState, worstFirst } from "@quartermaster/health";
-import { type ConditionUpdate, timestampOf } from "@quartermaster/runtime";
+import { type ConditionUpdate, type Outcome, timestampOf } from "@quartermaster/runtime";
 
-import { jobRecord } from "../jobs/job-view.ts";
-import { memberStates } from "../members/member-states.ts";
-import { describeIdentity, identityKey } from "../model/identity.ts";
+import { jobRecord } from "../jobs/ended-jobs.ts";
+import { memberStates, whyOf } from "../members/member-states.ts";
+import type { Decision } from "../model/decision.ts";
+import { identityKey } from "../model/identity.ts";
 import { collisionReasons } from "../model/issue.ts";
 import { attemptOf, hasStarted, isInstalled, type PlanStatus } from "../model/plan-status.ts";
-import { collisionWords } from "../ownership/collision-words.ts";
 import { permissionsOf } from "../permissions/permission.ts";
-import { coveredPreview } from "../preflight/approval.ts";
-import { detailAction, previewOf } from "../preflight/preview.ts";
-import { reasons } from "../reasons.ts";
-import { retryRequestOf } from "../retry/retry-request.ts";
+import { issuesOf } from "../preflight/preflight.ts";
+import { coveredPreview, detailAction, previewOf } from "../preflight/preview.ts";
+import { retryRequestOf } from "../retry/retry.ts";
 import type { MemberView, Seen } from "../seen.ts";
-import { issuesOf, planConditions } from "./plan-conditions.ts";
-
-/** What a rule adds to what is seen. */
-export interface Change {
-  readonly phase: PlanPhase;
-  readonly message: string;
-  /** Fields that outlast the reconcile. */
-  readonly progress?: Partial<PlanStatus>;
-}
+import { planConditions } from "./plan-conditions.ts";
 
 /** The status that a plan should have: what lasts from before, what is seen now, and what the rule says. */
 export function planReport(
   seen: Seen,
   now: Date,
-  { phase, message, progress = {} }: Change,
+  { phase, message, progress = {} }: Pick<Decision, "phase" | "progress"> & { readonly message: string },
 ): { readonly status: PlanStatus; readonly conditions: readonly ConditionUpdate[] } {
   const before = seen.plan.status ?? {};
   const counts = countsOf(seen);
@@ -192,28 +183,26 @@ function isOfOthers({ ownership: { kind } }: MemberView): boolean {
   return kind === "ownedByOther" || kind === "unowned";
 }
 
-/** Why an object is not ready, in one word and one sentence. */
-export function whyOf({ member, state, failure, ownership, health, drift, blockedBy }: MemberView): {
-  readonly reason: string;
-  readonly message: string;
-} {
-  const name = describeIdentity(member.identity);
-  if (failure !== undefined) return { reason: failure.reason, message: failure.message };
-  const taken = collisionWords(ownership);
-  if (taken !== undefined) return { reason: taken.reason, message: `${name} ${taken.found}.` };
-  if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
-  if (state === "Drifted")
-    return {
-      reason: reasons.drifted,
-      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
-    };
-  if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
-  if (blockedBy !== undefined)
-    return { reason: blockedBy.reason, message: `${name} waits: ${blockedBy.message}.` };
-  return { reason: state, message: `${name} has not been applied yet.` };
-}
-
 function dropUndefined<T extends object>(value: T): Partial<T> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that are undefined
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
+}
+
+/**
+ * What the status says when a reconcile failed before a rule could answer: everything from before, in a phase that fits the
+ * conditions. Without it a plan that the operator cannot read would go on saying Installed.
+ */
+export function statusAfterError(plan: InstallPlan, outcome: Outcome): PlanStatus {
+  const message = "why" in outcome ? outcome.why.message : plan.status?.message;
+  const said = message === undefined ? {} : { message: message.slice(0, 1024) };
+  return { ...plan.status, phase: phaseAfterError(plan, outcome), ...said };
+}
+
+function phaseAfterError(plan: InstallPlan, { kind }: Outcome): PlanPhase {
+  const { phase } = plan.status ?? {};
+  if (plan.metadata.deletionTimestamp !== undefined) return "Deleting";
+  if (phase === "Superseded" || (phase === "Replacing" && kind === "waiting")) return phase;
+  if (isInstalled(plan)) return "Degraded";
+  if (kind === "stalled") return "Failed";
+  return hasStarted(plan) ? "Applying" : "Validating";
 }

@@ -3,25 +3,25 @@ import { waiting } from "@quartermaster/runtime";
 
 import { staysBecause } from "../inventory/protection.ts";
 import { transformationTargets } from "../manifest/transformation-faults.ts";
+import { because, type Decision } from "../model/decision.ts";
 import { describeIdentity, identityOf } from "../model/identity.ts";
 import { stageIndexOf } from "../model/plan-status.ts";
 import { describeLacking } from "../permissions/permission.ts";
 import { type PlanAction, warn } from "../plan-action.ts";
 import { reasons } from "../reasons.ts";
-import { answer, because, type PlanVerdict } from "../report/plan-verdict.ts";
 import { tryAgainLater } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { Transformed } from "./transformed.ts";
 
 /** What cannot coexist with the new object, such as the holder of a host port, is deleted before the first stage. */
-export function exclusivesRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+export function exclusivesRemain(seen: Seen, now: Date): Decision | undefined {
   if (stageIndexOf(seen.plan) !== 0) return undefined;
   const exclusive = seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   return unreadableMatches(seen, now, exclusive) ?? remove(seen, now, exclusive);
 }
 
 /** What the new objects replace is deleted once they are ready. */
-export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+export function transformedRemain(seen: Seen, now: Date): Decision | undefined {
   if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
   const patient = seen.transformed.filter(({ rule }) => rule.strategy === "CreateBeforeDelete");
   const refused = unreadableMatches(seen, now, patient);
@@ -33,17 +33,13 @@ export function transformedRemain(seen: Seen, now: Date): PlanVerdict | undefine
       reasons.finishing,
       `Transformation ${early.rule.name} is waiting for its targets to be ready.`,
     );
-    return answer(seen, now, { phase: "Finishing", message: why.message, outcome: waiting(why, 60_000) });
+    return { phase: "Finishing", outcome: waiting(why, 60_000) };
   }
   return remove(seen, now, open);
 }
 
 /** The account may no longer read what they select: that must not count as nothing. A change of permissions brings us back. */
-function unreadableMatches(
-  seen: Seen,
-  now: Date,
-  transformed: readonly Transformed[],
-): PlanVerdict | undefined {
+function unreadableMatches(seen: Seen, now: Date, transformed: readonly Transformed[]): Decision | undefined {
   const unreadable = transformed.flatMap((each) => each.unreadable);
   if (unreadable.length === 0) return undefined;
   return tryAgainLater(seen, now, because(reasons.permissionsMissing, describeLacking(seen, unreadable)));
@@ -75,7 +71,7 @@ export function lateMatches({ transformed }: Seen): readonly PlanAction[] {
   return warn({ reason: "NotPreviewed", warnings });
 }
 
-function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): PlanVerdict | undefined {
+function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Decision | undefined {
   const remaining = transformed.filter(({ matches }) => matches.length > 0);
   if (remaining.length === 0) return undefined;
   const [issue] = seen.transformationIssues;
@@ -89,10 +85,9 @@ function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Pla
   // At the end it is enough that they are on their way out; before the beginning they must be gone.
   if (actions.length === 0 && !isExclusive) return undefined;
   const why = because(reasons.finishing, "Deleting the objects that transformations replace.");
-  return answer(seen, now, {
+  return {
     phase: isExclusive ? "Applying" : "Finishing",
-    message: why.message,
     actions,
     outcome: waiting(why, 500),
-  });
+  };
 }

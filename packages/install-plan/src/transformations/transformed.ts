@@ -9,7 +9,7 @@ import {
 } from "@quartermaster/runtime";
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
 import { protectionOf } from "../inventory/protection.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
@@ -20,7 +20,7 @@ import type { Issue } from "../model/issue.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 import { type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { isByNameOnly, type Selected, selected } from "./selected.ts";
+import { isByNameOnly, selected, type Selected } from "./selected.ts";
 
 /** What a transformation would take away now. */
 export interface Transformed {

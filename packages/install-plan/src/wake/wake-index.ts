@@ -1,7 +1,6 @@
 import type { ObjectRef, WokenRef } from "@quartermaster/runtime";
 
-/** What a plan can wait for that is not an object of its own. */
-export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";
+import type { WakeTrigger } from "../seen.ts";
 
 /** Plans that wait for a change somewhere in the cluster, so that the change finds them. */
 export class WakeIndex {
@@ -60,9 +59,6 @@ const longestDelayMs = 30_000;
 
 /** The API server's own caches follow what we were notified of within this time. */
 const recentMs = 3_000;
-
-/** How soon to look again meanwhile: one look is not enough. */
-export const recheckMs = 500;
 
 /** Every trigger there is. */
 export const allWakeTriggers: readonly WakeTrigger[] = [

@@ -1,7 +1,7 @@
 import { hasStarted } from "../model/plan-status.ts";
-import type { Seen } from "../seen.ts";
+import type { Seen, WakeTrigger } from "../seen.ts";
 import { isReadable } from "../transformations/transformed.ts";
-import { allWakeTriggers, type WakeTrigger } from "./wake-index.ts";
+import { allWakeTriggers } from "./wake-index.ts";
 
 /** What has to change somewhere else for the plan to go on: a change there brings it back. */
 export function wakeTriggers(seen: Seen): readonly WakeTrigger[] {

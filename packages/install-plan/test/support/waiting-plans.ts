@@ -4,8 +4,7 @@ import { configMaps } from "@quartermaster/runtime/kinds";
 import type { DeletionSeen } from "../../src/deletion/deletion-seen.ts";
 import type { JobView } from "../../src/jobs/job-view.ts";
 import { identityKey } from "../../src/model/identity.ts";
-import type { MemberView, Seen } from "../../src/seen.ts";
-import type { WakeTrigger } from "../../src/wake/wake-index.ts";
+import type { MemberView, Seen, WakeTrigger } from "../../src/seen.ts";
 import { aPlan } from "./plans.ts";
 import { aSeen, aView, clear } from "./seen.ts";
 

@@ -4,8 +4,7 @@ import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from "
 import { RecordedApi } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { readAccount } from "../../src/account/account-view.ts";
-import { asAccount } from "../../src/account/as-account.ts";
+import { asAccount, readAccount } from "../../src/account/account.ts";
 import { aPlan } from "../support/plans.ts";
 
 const at = "2026-01-01T00:00:00Z";

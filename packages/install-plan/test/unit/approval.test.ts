@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { approvalOf, coveredPreview } from "../../src/preflight/approval.ts";
+import { approvalOf, coveredPreview } from "../../src/preflight/preview.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, clear } from "../support/seen.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { authorOf } from "../../src/account/author.ts";
+import { authorOf } from "../../src/account/account.ts";
 import { aPlan } from "../support/plans.ts";
 
 const author = "install.quartermaster.dev/author";

@@ -1,7 +1,7 @@
 import type { ResourceManifest } from "@quartermaster/api";
 import { expect, test } from "vitest";
 
-import { wasOrphaned } from "../../src/deletion/was-orphaned.ts";
+import { wasOrphaned } from "../../src/deletion/observe-deletion.ts";
 import { aPlan } from "../support/plans.ts";
 
 const startedAt = "2026-01-01T00:00:10Z";

@@ -1,7 +1,8 @@
 import type { Job } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { endedJobs, jobRecord, jobViews } from "../../src/jobs/job-view.ts";
+import { endedJobs, jobRecord } from "../../src/jobs/ended-jobs.ts";
+import { jobViews } from "../../src/jobs/job-view.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen } from "../support/seen.ts";
 

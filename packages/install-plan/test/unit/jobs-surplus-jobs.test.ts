@@ -1,8 +1,8 @@
 import type { Job } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
+import { surplusJobs } from "../../src/jobs/ended-jobs.ts";
 import { jobNameFor, jobViews } from "../../src/jobs/job-view.ts";
-import { surplusJobs } from "../../src/jobs/surplus-jobs.ts";
 import { jobFieldManager, ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 import { aPlan } from "../support/plans.ts";
 

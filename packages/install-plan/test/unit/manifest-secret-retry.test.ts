@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { secretRetryMs } from "../../src/manifest/secret-retry.ts";
+import { secretRetryMs } from "../../src/manifest/content-reader.ts";
 import { beforeFirstWrite } from "../../src/preflight/before-first-write.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen } from "../support/seen.ts";

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { PlanStatus } from "../../src/model/plan-status.ts";
 import { contradictionsIn, phaseTable } from "../../src/report/phase-table.ts";
 import { planConditionTypes } from "../../src/report/plan-conditions.ts";
-import { statusAfterError } from "../../src/report/status-after-error.ts";
+import { statusAfterError } from "../../src/report/plan-report.ts";
 import { rules } from "../../src/rules.ts";
 import { anyAuthor, anyWorld, planIn, seenIn, worldTime } from "../support/any-world.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { issuesOf, planConditions } from "../../src/report/plan-conditions.ts";
+import { issuesOf } from "../../src/preflight/preflight.ts";
+import { planConditions } from "../../src/report/plan-conditions.ts";
 import type { Seen } from "../../src/seen.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen, aView, clear } from "../support/seen.ts";

@@ -1,10 +1,10 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstAnswer, type Verdict } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { deletionRules } from "../../src/deletion/deletion-rules.ts";
+import type { PlanAction } from "../../src/plan-action.ts";
 import { reasons } from "../../src/reasons.ts";
-import type { PlanVerdict } from "../../src/report/plan-verdict.ts";
 import { rules } from "../../src/rules.ts";
 import { wakeTriggers } from "../../src/wake/wake-triggers.ts";
 import { anObject, installPlanKind, watched, watching } from "../support/plan-watching.ts";
@@ -34,17 +34,17 @@ const settledReasons: readonly string[] = [
   reasons.conflict,
 ];
 
-function decided(given: WaitingPlan["given"]): PlanVerdict {
+function decided(given: WaitingPlan["given"]): Verdict<PlanAction> {
   return "isOverdue" in given
     ? firstAnswer(deletionRules, given, now).verdict
     : firstAnswer(rules, given, now).verdict;
 }
 
-function reasonsOf({ outcome, conditions = [] }: PlanVerdict): readonly string[] {
+function reasonsOf({ outcome, conditions = [] }: Verdict<PlanAction>): readonly string[] {
   return ["why" in outcome ? outcome.why.reason : "", ...conditions.map(({ reason }) => reason)];
 }
 
-function retryMsOf({ outcome }: PlanVerdict): number {
+function retryMsOf({ outcome }: Verdict<PlanAction>): number {
   if (outcome.kind === "waiting") return outcome.retryAfterMs;
   return (outcome.kind === "stalled" ? outcome.retryAfterMs : undefined) ?? Number.POSITIVE_INFINITY;
 }

@@ -1,7 +1,7 @@
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import type { WakeTrigger } from "../../src/wake/wake-index.ts";
+import type { WakeTrigger } from "../../src/seen.ts";
 import { anObject, installPlanKind, watched, watching } from "../support/plan-watching.ts";
 import { aPlan } from "../support/plans.ts";
 

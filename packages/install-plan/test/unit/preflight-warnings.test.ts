@@ -19,6 +19,6 @@ test.each([
   const cleared = beforeFirstWrite.find(({ name }) => name === "cleared");
   const replacement = { ...seen.replacement, predecessors };
   const verdict = cleared?.answer({ ...seen, replacement }, new Date(0));
-  const warned = verdict?.actions.flatMap((action) => (action.kind === "warn" ? [action.reason] : []));
+  const warned = verdict?.actions?.flatMap((action) => (action.kind === "warn" ? [action.reason] : []));
   expect(warned).toEqual(want);
 });

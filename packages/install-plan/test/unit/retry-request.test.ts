@@ -3,7 +3,7 @@ import { firstAnswer } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { JobView } from "../../src/jobs/job-view.ts";
-import { isRetryRequested, retryRequestOf } from "../../src/retry/retry-request.ts";
+import { isRetryRequested, retryRequestOf } from "../../src/retry/retry.ts";
 import { rules } from "../../src/rules.ts";
 import { aPlan } from "../support/plans.ts";
 import { aSeen } from "../support/seen.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 
+import type { Revert } from "../../src/drift/revert-conflicts.ts";
 import { identityKey } from "../../src/model/identity.ts";
-import { PlanMemory, type Revert } from "../../src/plan-memory.ts";
+import { PlanMemory } from "../../src/plan-memory.ts";
 
 const key = identityKey({ apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: "c" });
 const secondMs = 1_000;
@@ -53,16 +54,16 @@ describe("somebody keeps changing back what we restore", () => {
 
   test.each(cases)("$name", ({ given, nowMs = 30 * secondMs, wantPauseMs }) => {
     const memory = new PlanMemory();
-    for (const revert of given) memory.noteRevert(key, revert);
+    for (const revert of given) memory.reverts.note(key, revert);
     const lastMs = given.at(-1)?.atMs ?? 0;
-    expect(memory.revertConflictOver(key, nowMs)).toEqual(
+    expect(memory.reverts.conflictOver(key, nowMs)).toEqual(
       wantPauseMs === undefined ? undefined : { manager: "x", notBeforeMs: lastMs + wantPauseMs },
     );
   });
 
   test("reverts that are more than five minutes apart are no conflict", () => {
     const memory = new PlanMemory();
-    for (let at = 1; at <= 10; at += 1) memory.noteRevert(key, { atMs: at * 5 * minuteMs, manager: "x" });
-    expect(memory.revertConflictOver(key, 50 * minuteMs)).toBeUndefined();
+    for (let at = 1; at <= 10; at += 1) memory.reverts.note(key, { atMs: at * 5 * minuteMs, manager: "x" });
+    expect(memory.reverts.conflictOver(key, 50 * minuteMs)).toBeUndefined();
   });
 });

@@ -23,7 +23,7 @@ export interface Verdict<Action> {
   /** How many actions are performed at a time (default: 1, which keeps their order). */
   readonly inFlight?: number;
   /** For so long actions are begun; what is left is up to the next reconcile, which the outcome has to bring (default: no limit). */
-  readonly beginWithinMs?: number;
+  readonly beginWithinMs?: number | undefined;
   /**
    * An intermediate step. The reconcile decides again at once, on the world as it is then and with this
    * status taken for granted; only what it comes to in the end is written. What lasts longer than 3 s is reported all the same.

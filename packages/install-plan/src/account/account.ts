@@ -1,8 +1,14 @@
 import type { InstallPlan } from "@quartermaster/api";
 import {
+  classify,
+  type Client,
   type Context,
+  type Kind,
+  type KubeObject,
   type ObjectRef,
+  type RecordedAuthor,
   ownIdentity,
+  recordedAuthor,
   reviewAccess,
   subjectFlag,
   unreachable,
@@ -13,7 +19,6 @@ import { serviceAccounts } from "@quartermaster/runtime/kinds";
 import { trustOf } from "../confirmation/confirmation.ts";
 import { impersonationOf } from "../permissions/rules-review.ts";
 import { reasons } from "../reasons.ts";
-import { type Author, authorOf } from "./author.ts";
 
 /** The account that everything is written with. */
 export type AccountView =
@@ -119,5 +124,39 @@ export function whyUnusable(account: Exclude<AccountView, { readonly kind: "pres
       };
     default:
       return unreachable(account);
+  }
+}
+
+/** Who made a plan, as a subject of access reviews. */
+export type Author = RecordedAuthor;
+
+/** The user who made the plan, as the policy in config/policy records it; see `recordedAuthor`. */
+export function authorOf(plan: InstallPlan): Author | "unreadable" | undefined {
+  return recordedAuthor(plan, {
+    user: "install.quartermaster.dev/author",
+    groups: "install.quartermaster.dev/author-groups",
+  });
+}
+
+/** The same connection with the permissions of the plan's account and no others; the server adds the groups of accounts itself. */
+export function asAccount(client: Client, { metadata, spec }: InstallPlan): Client {
+  return client.as({ user: `system:serviceaccount:${metadata.namespace ?? ""}:${spec.serviceAccountName}` });
+}
+
+/**
+ * The object as the plan's account sees it; the client speaks as the account. Unknown where the account may not read it, or
+ * where the kind went with its CRD since discovery was read: then neither presence nor absence is sure.
+ */
+export async function findAsAccount(
+  account: Client,
+  kind: Kind,
+  ref: ObjectRef,
+): Promise<KubeObject | undefined | "unknown"> {
+  try {
+    return await account.find(kind, ref);
+  } catch (error) {
+    const errorClass = classify(error);
+    if (errorClass === "notFound" || errorClass === "forbidden") return "unknown";
+    throw error;
   }
 }
