@@ -38,13 +38,13 @@ export interface InstallPlanOptions {
   readonly system: System;
   readonly discovery: Discovery;
   /** Only plans of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Plans worked on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Nothing is done for plans whose author is not recorded (default: false). */
-  readonly requireAuthor?: boolean;
+  readonly requireAuthor?: boolean | undefined;
   /** For metrics. */
-  readonly observer?: PlanObserver;
+  readonly observer?: PlanObserver | undefined;
 }
 
 /**
@@ -73,7 +73,7 @@ export function installPlanController({
   return defineController(installPlan.kind, {
     recipe: planRecipe(state),
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     tracks: (object, plans) => {
       const id = claimedPlanId(object);
       return id === undefined ? [] : plans.listBy(byPlanId, id).map(({ metadata }) => metadata);

@@ -8,7 +8,7 @@ import { planMetrics } from "./plan-metrics.ts";
 /** What an operator may decide about the domain. */
 export interface InstallPlanDomainOptions {
   /** Nothing is done for plans whose author is not recorded (default: false). */
-  readonly requireAuthor?: boolean;
+  readonly requireAuthor?: boolean | undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export function installPlanDomain({ requireAuthor = false }: InstallPlanDomainOp
     grantedBy: "config/rbac-limited/operator.yaml",
     permissions,
     controllers: ({ system, transport, series, concurrency, namespace, stored }) => {
-      const place = namespace === undefined ? {} : { namespace };
+      const place = { namespace };
       return installPlanControllers({
         ...place,
         system,
@@ -87,9 +87,6 @@ const permissions: readonly DomainPermission[] = [
  */
 export function installPlanControllers(options: InstallPlanOptions): readonly Controller[] {
   const { namespace, concurrency } = options;
-  const place = namespace === undefined ? {} : { namespace };
-  return [
-    installPlanController(options),
-    resourceManifestController({ ...place, ...(concurrency === undefined ? {} : { concurrency }) }),
-  ];
+  const place = { namespace };
+  return [installPlanController(options), resourceManifestController({ ...place, concurrency })];
 }

@@ -85,7 +85,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
   const colliding = followColliding(known, { ctx, kinds, memory });
   return {
     ...known,
-    ...(colliding === undefined ? {} : { colliding }),
+    colliding,
     manifests: manifestsOf(plan, ctx),
     writeFailures: [...memory.writeFailures.values()].filter(({ action }) => action !== "apply"),
     pinnedNamespaces: memory.pinnedNamespaces,

@@ -40,11 +40,11 @@ export interface Seen {
   readonly restore: Confirmation;
   readonly replacement: Replacement;
   /** What the plan may do to other plans; undefined means no other plans. */
-  readonly takeover?: Takeover;
+  readonly takeover?: Takeover | undefined;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
-  readonly preflight?: Preflight;
+  readonly preflight?: Preflight | undefined;
   /** The objects that are in the way of the plan's own; undefined when there are none. */
-  readonly colliding?: Colliding;
+  readonly colliding?: Colliding | undefined;
   /** What transformations select, where it matters now, and what forbids to take it. */
   readonly transformed: readonly Transformed[];
   readonly transformationIssues: readonly Issue[];
@@ -62,27 +62,27 @@ export interface Seen {
   readonly retryInMs: number;
   readonly nowMs: number;
   /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
-  readonly recentlyChanged?: readonly WakeTrigger[];
+  readonly recentlyChanged?: readonly WakeTrigger[] | undefined;
 }
 
 /** One object of the plan with its state in the cluster. */
 export interface MemberView {
   readonly member: Member;
   /** Undefined while the kind is not served. */
-  readonly kind?: Kind;
-  readonly live?: KubeObject;
+  readonly kind?: Kind | undefined;
+  readonly live?: KubeObject | undefined;
   readonly ownership: Ownership;
   readonly drift: Drift;
-  readonly health?: Health;
+  readonly health?: Health | undefined;
   readonly state: ResourceState;
-  readonly failure?: WriteFailure;
-  readonly revertConflict?: RevertConflict;
+  readonly failure?: WriteFailure | undefined;
+  readonly revertConflict?: RevertConflict | undefined;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
-  readonly isExpired?: true;
+  readonly isExpired?: true | undefined;
   /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
-  readonly isUnapproved?: true;
+  readonly isUnapproved?: true | undefined;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
-  readonly blockedBy?: Why;
+  readonly blockedBy?: Why | undefined;
 }
 
 /** What would be done to an object. */
@@ -120,7 +120,7 @@ export interface Leftover {
   readonly live: KubeObject;
   readonly cleanup: "Delete" | "Orphan";
   /** Holds what others put there, so that it stays; undefined when nothing speaks against deleting it. */
-  readonly protectedBy?: string;
+  readonly protectedBy?: string | undefined;
 }
 
 /** What a plan can wait for that is not an object of its own. */

@@ -23,7 +23,7 @@ export function licensingDomain(settings: LicensingSettings = licensingSettings)
     grantedBy: "config/rbac-limited/optional/licensing.yaml",
     permissions: licensingPermissions,
     controllers: ({ system, concurrency, namespace, series, stored }) => {
-      const place = namespace === undefined ? {} : { namespace };
+      const place = { namespace };
       licensingMetrics(series, {
         clusters: () => stored({ kind: elasticsearchCluster.kind, ...place }),
         licenses: () => stored({ kind: clusterLicense.kind, ...place }),

@@ -75,7 +75,7 @@ export function licensingStores(
       licenseNamespace,
       secretOf,
       versionOf: (name) => secretOf(name)?.metadata.resourceVersion ?? "-",
-      ...(vendorKey === undefined ? {} : { vendorKey }),
+      vendorKey,
     }),
   };
 }

@@ -79,6 +79,8 @@ export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry.ts";
+export { definedFields } from "./object/defined-fields.ts";
+export type { DefinedFields } from "./object/defined-fields.ts";
 export { durationMs } from "./object/duration-ms.ts";
 export { isTextDeeperThan } from "./object/is-deeper-than.ts";
 export {
@@ -100,6 +102,7 @@ export type {
   Live,
   ObjectKey,
   ObjectMeta,
+  NamespacedRef,
   ObjectRef,
   OwnerReference,
 } from "./object/kube-object.ts";

@@ -8,9 +8,10 @@ import {
   type Index,
   isControlledBy,
   isJsonObject,
+  keyOf,
   type Kind,
   type KubeObject,
-  keyOf,
+  type ListOptions,
   type Live,
   type MemorySlot,
   type ObjectRef,
@@ -205,7 +206,7 @@ export class RecordedReconcile {
 
   #list<O extends KubeObject>(
     kind: Kind<O>,
-    { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string } = {},
+    { namespace, labelSelector }: ListOptions = {},
   ): readonly Live<O>[] {
     const [key = "", value] = (labelSelector ?? "").split("=");
     return (

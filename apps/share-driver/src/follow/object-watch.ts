@@ -1,7 +1,8 @@
 import {
   ApiError,
-  type Client,
   classify,
+  type Client,
+  definedFields,
   fieldOf,
   isJsonObject,
   type Kind,
@@ -124,7 +125,7 @@ function watchPath(
     allowWatchBookmarks: "true",
     timeoutSeconds: "540",
     fieldSelector: `metadata.name=${name}`,
-    ...(version === undefined ? {} : { resourceVersion: version }),
+    ...definedFields({ resourceVersion: version }),
   });
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/${plural}?${query.toString()}`;
 }

@@ -4,6 +4,7 @@ import {
   classify,
   type Client,
   type Context,
+  definedFields,
   fieldsAppliedBy,
   type Kind,
   type KubeObject,
@@ -104,12 +105,7 @@ async function giveBack(
   client: Client,
 ): Promise<void> {
   const { name, namespace, uid } = metadata;
-  const place = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const bare = {
-    apiVersion,
-    kind: kindName,
-    metadata: { ...place, ...(uid === undefined ? {} : { uid }) },
-  };
+  const bare = { apiVersion, kind: kindName, metadata: definedFields({ name, namespace, uid }) };
   await client.apply(kind, bare, { fieldManager, force: false });
 }
 

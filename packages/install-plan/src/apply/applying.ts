@@ -221,7 +221,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): D
       namespaces: undefined,
       pinned: undefined,
       attempt: attemptOf(plan),
-      ...(last === undefined ? {} : { stage: last }),
+      stage: last,
       ...(replacement.predecessors.length === 0
         ? {}
         : {

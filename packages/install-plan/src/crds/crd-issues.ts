@@ -39,7 +39,7 @@ export async function crdIssues(view: MemberView, readers: Readers): Promise<rea
     stage: member.stage,
     index: member.index,
     object: member.identity,
-    ...(field === undefined ? {} : { field }),
+    field,
     message,
   });
   const broken = changes.length > 0 ? [] : await brokenObjects(live, member.manifest, readers);

@@ -14,7 +14,7 @@ function isReleasingAll({ plan, isOverdue }: DeletionSeen): boolean {
 /** An object whose turn it is. */
 export interface Candidate extends Target {
   readonly isKept: boolean;
-  readonly protectedBy?: string;
+  readonly protectedBy?: string | undefined;
 }
 
 /** The objects whose turn it is, and how many are dealt with at a time. */
@@ -34,7 +34,7 @@ export function deletionTurn(seen: DeletionSeen): {
       kind,
       live,
       isKept: isReleasing || lifecycle.cleanup === "Orphan" || protectedBy !== undefined,
-      ...(protectedBy === undefined ? {} : { protectedBy }),
+      protectedBy,
     }));
   return { targets, inFlight: plan.spec.stages[rank]?.concurrency ?? 1 };
 }

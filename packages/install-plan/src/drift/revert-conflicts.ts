@@ -30,7 +30,7 @@ export interface Revert {
   readonly atMs: number;
   readonly manager: string;
   /** The whole object had become another plan's. */
-  readonly isTakeover?: boolean;
+  readonly isTakeover?: boolean | undefined;
 }
 
 /** Another client keeps changing a field back. */

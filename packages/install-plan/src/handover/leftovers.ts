@@ -77,7 +77,7 @@ async function liveOf(
     const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;
-    return { kind, live, cleanup, ...(protectedBy === undefined ? {} : { protectedBy }) };
+    return { kind, live, cleanup, protectedBy };
   });
 }
 
@@ -96,7 +96,7 @@ export function leftoverPermissions(leftovers: readonly Leftover[]): readonly Pe
       verb: deleted.has(leftover) ? "delete" : "patch",
       group: kind.group,
       resource: kind.plural,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name,
     };
   });

@@ -178,7 +178,7 @@ class DeletePermissions {
     const permission = {
       ...deletePlans,
       namespace: this.#namespace,
-      ...(name === undefined ? {} : { name }),
+      name,
     };
     const answer = reviewAccess(client, permission, { signal, subject });
     this.#answers.set(question, answer);

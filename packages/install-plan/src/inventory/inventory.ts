@@ -45,7 +45,7 @@ function placed<E extends Entry>(entry: E, { metadata }: InstallPlan, kinds: Kin
   const isComplete = scope === undefined || (scope === "Namespaced") === (namespace !== undefined);
   if (isComplete) return entry;
   const home = scope === "Namespaced" ? metadata.namespace : undefined;
-  const identity: Identity = { ...named, ...(home === undefined ? {} : { namespace: home }) };
+  const identity: Identity = { ...named, namespace: home };
   return { ...entry, identity, key: identityKey(identity) };
 }
 

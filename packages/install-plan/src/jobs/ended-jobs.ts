@@ -19,7 +19,7 @@ export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date)
     tries: job.tries,
     state: job.state,
     ...timesOf(job, before, now),
-    ...(job.message === undefined ? {} : { message: job.message }),
+    message: job.message,
   };
 }
 
@@ -35,8 +35,8 @@ function timesOf(
   const startedAt = known?.startedAt ?? (job.state === "Waiting" ? undefined : timestampOf(now));
   const finishedAt = hasEnded(job) ? (known?.finishedAt ?? timestampOf(now)) : undefined;
   return {
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
+    startedAt,
+    finishedAt,
   };
 }
 

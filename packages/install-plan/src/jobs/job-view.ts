@@ -28,10 +28,10 @@ export interface JobView {
   readonly tries: number;
   readonly jobName: string;
   readonly state: JobRecord["state"];
-  readonly live?: Job;
-  readonly message?: string;
+  readonly live?: Job | undefined;
+  readonly message?: string | undefined;
   /** When its pods are read again, while it runs. */
-  readonly lookDueInMs?: number;
+  readonly lookDueInMs?: number | undefined;
   /** Tries that are left in this attempt of the plan. */
   readonly triesLeft: number;
 }
@@ -42,7 +42,7 @@ export interface JobFacts {
   /** Of the plan, from 1. */
   readonly planAttempt: number;
   /** A person says that the plan was restored from a backup (default: false). */
-  readonly isRestored?: boolean;
+  readonly isRestored?: boolean | undefined;
   readonly find: (name: string) => Job | undefined;
   /** How long the Job of this name has been seen unfinished. */
   readonly elapsedMs: (name: string) => number;
@@ -89,7 +89,7 @@ function jobView(place: Place, facts: JobFacts): JobView {
     tries,
     jobName,
     triesLeft: spec.attempts - tries,
-    ...(live === undefined ? {} : { live }),
+    live,
   };
   const isContradicted = end?.state === "Succeeded" && live !== undefined && !hasCompleted(live);
   if (end !== undefined && !isContradicted) return { ...shown, ...end };
@@ -199,7 +199,7 @@ export async function explainRunning(
   const explained = {
     ...running,
     ...(message === undefined ? {} : { message: message.slice(0, 256) }),
-    ...(dueInMs === undefined ? {} : { lookDueInMs: dueInMs }),
+    lookDueInMs: dueInMs,
   };
   return jobs.map((job) => (job === running ? explained : job));
 }

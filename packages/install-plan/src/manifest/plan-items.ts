@@ -152,7 +152,7 @@ function issueAt(
   { stage, index }: Place,
   { field, message }: { readonly field?: string; readonly message: string },
 ): Issue {
-  return { reason: "InvalidManifest", stage, index, ...(field === undefined ? {} : { field }), message };
+  return { reason: "InvalidManifest", stage, index, field, message };
 }
 
 /** Lists within Lists that are followed; `kubectl` writes one level. */

@@ -20,9 +20,9 @@ import { type Resolved, resolveManifest } from "./resolve-manifest.ts";
 /** What the controller of manifests needs of its process. */
 export interface ResourceManifestOptions {
   /** Only manifests of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Manifests worked on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export function resourceManifestController({
 }: ResourceManifestOptions = {}): Controller {
   return defineController<ResourceManifest, Resolved, never>(resourceManifest.kind, {
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     recipe: {
       rules: manifestRules,
       observe: async (manifest) => await Promise.resolve(resolve(manifest)),

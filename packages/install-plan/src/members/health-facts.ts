@@ -57,7 +57,7 @@ export function storageFacts(ctx: Context): OutsideFacts {
 const defaultClass = "storageclass.kubernetes.io/is-default-class";
 
 interface ServiceRef {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 

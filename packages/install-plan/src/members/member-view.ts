@@ -32,7 +32,7 @@ export interface ViewFacts {
   readonly find: (member: Member) => KubeObject | undefined;
   readonly blockedBy: (member: Member) => Why | undefined;
   /** Uids of what the plan may adopt; undefined where no approval limits it. */
-  readonly adoptable?: ReadonlySet<string>;
+  readonly adoptable?: ReadonlySet<string> | undefined;
   /** Whether a controller that is not part of Kubernetes writes its status. */
   readonly hasOwnStatus: (member: Member) => boolean;
   readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;

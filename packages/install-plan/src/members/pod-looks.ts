@@ -24,9 +24,9 @@ export interface PodLook {
   /** Of the workload when its pods were read. */
   readonly resourceVersion: string | undefined;
   /** Undefined when the pods say nothing, or could not be read. */
-  readonly trouble?: PodTrouble;
+  readonly trouble?: PodTrouble | undefined;
   /** The account may not list pods: why they are not ready stays unknown until it may. */
-  readonly isForbidden?: true;
+  readonly isForbidden?: true | undefined;
 }
 
 /** What looking needs. */
@@ -131,7 +131,7 @@ export async function lookAtPods(
     atMs: nowMs,
     sinceMs: last?.sinceMs ?? nowMs,
     resourceVersion: live?.metadata.resourceVersion,
-    ...(trouble === undefined ? {} : { trouble }),
+    trouble,
     ...(found === "forbidden" ? { isForbidden: true } : {}),
   };
 }

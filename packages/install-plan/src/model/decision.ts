@@ -18,14 +18,14 @@ export interface PlanRule {
 export interface Decision {
   readonly phase: PlanPhase;
   /** Default: the message of the outcome. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   readonly outcome: Outcome;
-  readonly actions?: readonly PlanAction[];
-  readonly inFlight?: number;
-  readonly beginWithinMs?: number;
-  readonly isInterim?: boolean;
+  readonly actions?: readonly PlanAction[] | undefined;
+  readonly inFlight?: number | undefined;
+  readonly beginWithinMs?: number | undefined;
+  readonly isInterim?: boolean | undefined;
   /** Fields of the status that outlast the reconcile. */
-  readonly progress?: Partial<PlanStatus>;
+  readonly progress?: Partial<PlanStatus> | undefined;
 }
 
 /** A reason with its sentence. */

@@ -4,7 +4,7 @@ import { groupOf, type KubeObject } from "@quartermaster/runtime";
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 
@@ -19,7 +19,7 @@ export function identityKey({ apiVersion, kind, namespace = "", name }: Identity
 
 /** The identity that an object has. */
 export function identityOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Identity {
-  return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
+  return { apiVersion, kind, namespace, name };
 }
 
 /** As much of an identity as people need. */

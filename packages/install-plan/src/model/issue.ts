@@ -35,12 +35,12 @@ export const collisionReasons: ReadonlySet<string> = new Set<IssueReason>([
 export interface Issue {
   readonly reason: IssueReason;
   /** Name of the stage; left out for what concerns the plan as a whole. */
-  readonly stage?: string;
+  readonly stage?: string | undefined;
   /** Index in the stage's resources. */
-  readonly index?: number;
-  readonly object?: Identity;
+  readonly index?: number | undefined;
+  readonly object?: Identity | undefined;
   /** Path within the object or the plan, e.g. `metadata.ownerReferences`. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** One sentence: what is wrong and what to do. */
   readonly message: string;
 }

@@ -78,7 +78,7 @@ export function uncoveredPermissions(
   held: readonly PolicyRule[],
   namespace?: string,
 ): readonly Permission[] {
-  const place = namespace === undefined ? {} : { namespace };
+  const place = { namespace };
   const resources = wanted
     .flatMap((rule) => singlePermissions(rule))
     .filter(

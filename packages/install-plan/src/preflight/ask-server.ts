@@ -1,4 +1,4 @@
-import { classify, type Client, inParallel } from "@quartermaster/runtime";
+import { classify, type Client, inParallel, type Kind } from "@quartermaster/runtime";
 
 import { crdIssues } from "../crds/crd-issues.ts";
 import { describeIdentity } from "../model/identity.ts";
@@ -114,7 +114,7 @@ export function mayRecreate({ lifecycle, identity }: Member): boolean {
 
 /** Whether the server would take the object if it were new. A refusal of any sort means that the old one stays. */
 export async function canBeMade(
-  { member, kind }: Required<Pick<MemberView, "member" | "kind">>,
+  { member, kind }: { readonly member: Member; readonly kind: Kind },
   ownerLabels: OwnerLabels,
   account: Client,
 ): Promise<boolean> {

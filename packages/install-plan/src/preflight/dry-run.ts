@@ -2,6 +2,7 @@ import {
   ApiError,
   classify,
   type Client,
+  definedFields,
   groupOf,
   type Kind,
   type KubeObject,
@@ -78,11 +79,7 @@ export function withVersion(manifest: KubeObject, live: KubeObject | undefined):
   const { uid, resourceVersion } = live.metadata;
   return {
     ...manifest,
-    metadata: {
-      ...manifest.metadata,
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
+    metadata: { ...manifest.metadata, ...definedFields({ uid, resourceVersion }) },
   };
 }
 

@@ -15,10 +15,10 @@ import { previewAction } from "./preview.ts";
 export interface MemberFinding {
   readonly view: MemberView;
   /** Undefined where nothing had to be asked. */
-  readonly dryRun?: DryRun;
+  readonly dryRun?: DryRun | undefined;
   /** The object has to be made anew, and a dry run showed that it can be. */
-  readonly isRecreated?: boolean;
-  readonly unsafe?: readonly Issue[];
+  readonly isRecreated?: boolean | undefined;
+  readonly unsafe?: readonly Issue[] | undefined;
 }
 
 /** What is known besides the answers about members. */
@@ -128,7 +128,7 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
     verb,
     group: "rbac.authorization.k8s.io",
     resource,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     name,
   };
 }

@@ -19,7 +19,7 @@ export interface Selection {
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
   /** Uids of what may be deleted, once the plan has started; undefined before. */
-  readonly pinned?: ReadonlySet<string>;
+  readonly pinned?: ReadonlySet<string> | undefined;
 }
 
 /** A selected object, with a trace that changes when it does. */
@@ -80,8 +80,8 @@ function selectorsOf({
   fieldSelector,
 }: Transformation["from"]): Pick<ListOptions, "labelSelector" | "fieldSelector"> {
   return {
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    labelSelector,
+    fieldSelector,
   };
 }
 

@@ -220,7 +220,7 @@ export function transformationPermissions(
       verb: "delete",
       group: kind.group,
       resource: kind.plural,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name,
     })),
   ]);

@@ -42,7 +42,7 @@ export interface AssociationOptions {
   readonly system: System;
   readonly concurrency: number;
   /** Only associations of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each association stands and how its licence was chosen. It writes nothing but status. */
@@ -57,7 +57,7 @@ export function associationController({
   return defineController<LicenseAssociation, never, never>(licenseAssociation.kind, {
     name: "license-associations",
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     watches: [
       mappedFrom(
         licenseAssociation.kind,
@@ -140,8 +140,8 @@ function appliedFields(
 function lastApplied(status: LicenseAssociation["status"]): StatusOf<LicenseAssociation> {
   const { appliedUid, appliedTime } = status ?? {};
   return {
-    ...(appliedUid === undefined ? {} : { appliedUid }),
-    ...(appliedTime === undefined ? {} : { appliedTime }),
+    appliedUid,
+    appliedTime,
   };
 }
 

@@ -42,7 +42,7 @@ export interface BindingOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
   /** Only clusters of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** What was last reported about a cluster, so that nothing is reported twice. */
@@ -59,7 +59,7 @@ export function bindingController({ settings, system, namespace }: BindingOption
     name: "license-bindings",
     concurrency: 1,
     writesStatus: false,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     predicate: { changed: facts },
     owns: [clusterLicense.kind, licenseAssociation.kind],
     watches: bindingWatches(settings, known),

@@ -37,7 +37,7 @@ export interface ClusterLicenseOptions {
   readonly system: System;
   readonly concurrency: number;
   /** Only licences of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each ClusterLicense stands: by the clock, and by what the engines of its namespace said. It writes nothing but status. */
@@ -51,7 +51,7 @@ export function clusterLicenseController({
   return defineController<ClusterLicense, never, never>(clusterLicense.kind, {
     name: "cluster-licenses",
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     watches: clusterLicenseWatches(settings, known),
     reconcile: async (license, ctx) => {
       known.prune(ctx.store(clusterLicense.kind), groupsOf);

@@ -16,7 +16,7 @@ export function expiryReport(
   expiryMs: number,
   before: readonly Pick<Condition, "type" | "message">[] = [],
 ): ExpiryReport {
-  const condition = expiryCondition({ state, ...(warnedDays === undefined ? {} : { warnedDays }) }, expiryMs);
+  const condition = expiryCondition({ state, warnedDays }, expiryMs);
   const known = before.find(({ type }) => type === condition.type);
   if (known?.message === condition.message || condition.status === "False") return { condition, events: [] };
   const isExpired = state === "Expired";

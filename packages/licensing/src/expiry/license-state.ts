@@ -7,9 +7,9 @@ export type LicenseState = "Scheduled" | "Valid" | "ExpiringSoon" | "Expired";
 export interface LicenseTimes {
   readonly state: LicenseState;
   /** So many days are left at most, of the days that are warned about; undefined before the first. */
-  readonly warnedDays?: number;
+  readonly warnedDays?: number | undefined;
   /** When this changes next; undefined once it has expired. */
-  readonly nextMs?: number;
+  readonly nextMs?: number | undefined;
 }
 
 /** The state of a licence, and when it changes: absolute moments, so that nothing is rewritten by the minute. */
@@ -25,7 +25,7 @@ export function licenseState(
   const laterMs = ascending.map((days) => expiryMs - days * dayMs).filter((momentMs) => momentMs > nowMs);
   return {
     state: warnedDays === undefined ? "Valid" : "ExpiringSoon",
-    ...(warnedDays === undefined ? {} : { warnedDays }),
+    warnedDays,
     nextMs: Math.min(expiryMs, ...laterMs),
   };
 }

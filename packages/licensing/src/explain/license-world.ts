@@ -95,7 +95,7 @@ export function storesOf(
     namespaces: lookup(world.namespaces),
     pool: new LicensePool().read(
       world.enterprise.filter(({ metadata }) => metadata.namespace === licenseNamespace),
-      { licenseNamespace, secretOf, versionOf: () => "", ...(vendorKey === undefined ? {} : { vendorKey }) },
+      { licenseNamespace, secretOf, versionOf: () => "", vendorKey },
     ),
   };
 }

@@ -31,7 +31,7 @@ export interface EnterpriseLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
   /** Where clusters are (default: everywhere). With it only the licence namespace is looked at. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each EnterpriseLicense stands: signature, dates, licences in it, and who uses it. It writes nothing but status. */
@@ -42,7 +42,7 @@ export function enterpriseLicenseController({
 }: EnterpriseLicenseOptions): Controller {
   const pool = new LicensePool();
   const known = new KnownClusters();
-  const place = namespace === undefined ? {} : { namespace };
+  const place = { namespace };
   const everyone = (): readonly ObjectRef[] => known.refs("all");
   return defineController<EnterpriseLicense, never, never>(enterpriseLicense.kind, {
     name: "enterprise-licenses",

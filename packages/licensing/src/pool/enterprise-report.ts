@@ -75,7 +75,7 @@ function statusOf(
     allocations: allocations.slice(0, 500).map(({ association: { spec }, cluster: { metadata }, need }) => ({
       namespace: metadata.namespace ?? "",
       cluster: metadata.name,
-      ...(spec.licenseRef.uid === undefined ? {} : { uid: spec.licenseRef.uid }),
+      uid: spec.licenseRef.uid,
       amount: isCounting ? need.nodes : need.bytes,
       ...(spec.source === undefined ? {} : { since: spec.source.since }),
     })),
@@ -87,7 +87,7 @@ function statusOf(
         type: candidate.type,
         state: candidate.fault === undefined ? state : ("Invalid" as const),
         expiryTime: timeText(expiryMs),
-        ...(candidate.fault === undefined ? {} : { reason: candidate.fault }),
+        reason: candidate.fault,
       };
     }),
   };

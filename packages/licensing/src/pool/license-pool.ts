@@ -14,7 +14,7 @@ import {
   stackCandidate,
   type StackLicenseSpec,
 } from "@quartermaster/api/licensing";
-import type { Live } from "@quartermaster/runtime";
+import { definedFields, type Live } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";
 import { type RankedPool, rankPool } from "./ranked-pool.ts";
@@ -25,9 +25,9 @@ export interface PoolLicense {
   readonly startMs: number;
   readonly expiryMs: number;
   /** Why nothing of it can be used. */
-  readonly fault?: PoolFault;
+  readonly fault?: PoolFault | undefined;
   /** True or false by the vendor's key; undefined where none is configured. */
-  readonly isSignatureValid?: boolean;
+  readonly isSignatureValid?: boolean | undefined;
   readonly nested: readonly NestedLicense[];
 }
 
@@ -47,7 +47,7 @@ export interface NestedLicense {
 /** Where an EnterpriseLicense is read. */
 export interface PoolReading {
   readonly licenseNamespace: string;
-  readonly vendorKey?: KeyObject;
+  readonly vendorKey?: KeyObject | undefined;
   /** A Secret of the licence namespace; other namespaces are never asked for. */
   readonly secretOf: (name: string) => SignatureSecret | undefined;
 }
@@ -64,8 +64,8 @@ export function readPoolLicense(license: Live<EnterpriseLicense>, reading: PoolR
   return {
     license,
     ...times,
-    ...(fault === undefined ? {} : { fault }),
-    ...(isSignatureValid === undefined ? {} : { isSignatureValid }),
+    fault,
+    isSignatureValid,
     nested: isHere
       ? clusterLicenses.map((nested) => readNested(nested, { license, times, fault, reading }))
       : [],
@@ -154,7 +154,7 @@ function readNested(nested: NestedLicenseSpec, { license, times, fault, reading 
   return {
     spec,
     signature,
-    candidate: { ...plain, parent: times, ...(known === undefined ? {} : { fault: known }) },
+    candidate: { ...plain, parent: times, ...definedFields({ fault: known }) },
   };
 }
 

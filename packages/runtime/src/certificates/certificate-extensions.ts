@@ -18,9 +18,9 @@ export interface CertificateExtensions extends AlternativeNames {
   readonly isAuthority: boolean;
   readonly usages: readonly CertificateUsage[];
   /** Hex. */
-  readonly subjectKeyId?: string;
+  readonly subjectKeyId?: string | undefined;
   /** Hex; that of the issuer. */
-  readonly authorityKeyId?: string;
+  readonly authorityKeyId?: string | undefined;
 }
 
 /** The extensions in their order. `isRsa` allows the key exchange that only RSA keys know. */

@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "../system/finishes-within.ts";
 import type { System } from "../system/system.ts";
@@ -24,7 +24,7 @@ export interface IssuedCertificatesOptions {
   readonly client: Client;
   readonly system: System;
   /** The Secret that all replicas share; made when it does not exist. */
-  readonly secret: Required<ObjectRef>;
+  readonly secret: NamespacedRef;
   /** Names by which the API server calls us, e.g. `webhook.ns.svc`. */
   readonly dnsNames?: readonly string[];
   /** IPv4 addresses by which it calls us. */

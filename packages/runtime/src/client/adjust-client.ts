@@ -6,11 +6,11 @@ import { conditionalWrites } from "./conditional-writes.ts";
 /** What is done to every call of a client. */
 export interface Adjustment {
   /** The options to read with; throws when nothing may be sent (default: as they are). */
-  readonly reading?: <T extends CallOptions>(options: T) => T;
+  readonly reading?: (<T extends CallOptions>(options: T) => T) | undefined;
   /** The options to write with; throws when nothing may be sent. */
   readonly writing: <T extends CallOptions>(options: T) => T;
   /** Called with every object that a write returned. */
-  readonly onWritten?: (kind: Kind, object: KubeObject) => void;
+  readonly onWritten?: ((kind: Kind, object: KubeObject) => void) | undefined;
 }
 
 /** The client with every call adjusted, under whatever identity. */

@@ -5,43 +5,43 @@ import type { JsonPatchOperation } from "../object/patch-between.ts";
 
 /** Every call can be given up and has a deadline. */
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Default: 30 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How fresh a read must be. Left out, it is a quorum read: what is decided upon it may destroy things. */
 export interface ReadOptions extends CallOptions {
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
   /** Nothing but apiVersion, kind and metadata is given back. The server leaves the rest out if it can. */
-  readonly isMetadataOnly?: boolean;
+  readonly isMetadataOnly?: boolean | undefined;
 }
 
 /** How one object is read. */
 export interface GetOptions extends ReadOptions {
   /** Longer strings come back empty: they are dropped while they arrive, and never held (default: none is). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** Which objects to list. */
 export interface ListOptions extends ReadOptions {
   /** Default: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Objects per page (default: 500). */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
 }
 
 /** What every write can say. */
 export interface WriteOptions extends CallOptions {
   /** Ask the server what would happen, change nothing. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Default: `Strict`: unknown or duplicate fields are refused, not dropped. */
-  readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
-  readonly fieldManager?: string;
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
+  readonly fieldManager?: string | undefined;
   /** The answer need not hold more than metadata: the server leaves the rest out if it can. */
-  readonly isMetadataEnough?: boolean;
+  readonly isMetadataEnough?: boolean | undefined;
 }
 
 /** Server-side apply. `force` takes fields over from other managers and is never implied. */
@@ -49,12 +49,12 @@ export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   readonly force: boolean;
   /** Called before the answer is given when there was no such object and the apply made it. */
-  readonly onCreated?: () => void;
+  readonly onCreated?: (() => void) | undefined;
 }
 
 /** A delete that names exactly which object it means. */
 export interface DeleteOptions extends CallOptions {
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   readonly propagation?: "Foreground" | "Background" | "Orphan" | undefined;
   readonly gracePeriodSeconds?: number | undefined;
   /** The object is only deleted while it still is this one. */
@@ -66,7 +66,7 @@ export interface DeleteOptions extends CallOptions {
 /** How an object is deleted that may no longer exist. */
 export interface DeleteIfPresentOptions extends DeleteOptions {
   /** An object that the preconditions do not match is left alone. Default: false, it is a `conflict`. */
-  readonly skipIfChanged?: boolean;
+  readonly skipIfChanged?: boolean | undefined;
 }
 
 /** A patch document with the way it is meant. */
@@ -78,7 +78,7 @@ export type Patch =
 export interface ObjectPage<O> {
   readonly items: readonly O[];
   readonly resourceVersion: string;
-  readonly continueToken?: string;
+  readonly continueToken?: string | undefined;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface Client {
   /** One page; for those who need its resourceVersion. */
   listPage<O extends KubeObject>(
     kind: Kind<O>,
-    options?: ListOptions & { readonly continueToken?: string },
+    options?: ListOptions & { readonly continueToken?: string | undefined },
   ): Promise<ObjectPage<Live<O>>>;
   create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<Live<O>>;
   /** The created object; undefined when one of the name exists, whichever client created it. */
@@ -157,7 +157,7 @@ export interface RawRequest extends CallOptions {
   /** Path and query, e.g. `/openapi/v3`. */
   readonly path: string;
   readonly body?: unknown;
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
 }
 
 /** What an apply may say: apiVersion, kind and name, and any part of the rest. A field the kind does not have is a type error. */

@@ -81,7 +81,7 @@ class TransportClient implements Client {
 
   async listPage<O extends KubeObject>(
     kind: Kind<O>,
-    options: ListOptions & { readonly continueToken?: string } = {},
+    options: ListOptions & { readonly continueToken?: string | undefined } = {},
   ): Promise<ObjectPage<Live<O>>> {
     const page = pageOf(kind, await this.#send(listRequest(kind, options)));
     return options.isMetadataOnly === true ? cutPage(kind, page) : page;

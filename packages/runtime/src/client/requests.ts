@@ -29,7 +29,7 @@ function getRequest(kind: Kind, ref: ObjectRef, options: Sub<GetOptions>): ApiRe
   const { resourceVersion, subresource, isMetadataOnly = false, textLimitBytes } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   const accept = answerTo({ isMetadataEnough: isMetadataOnly });
-  const cut = textLimitBytes === undefined ? {} : { textLimitBytes };
+  const cut = { textLimitBytes };
   return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...cut, ...limitsOf(options) };
 }
 
@@ -152,8 +152,8 @@ function rawRequest({ method, path, body, contentType, ...options }: RawRequest)
     verb: method.toLowerCase(),
     path,
     subject: { kind },
-    ...(body === undefined ? {} : { body }),
-    ...(contentType === undefined ? {} : { contentType }),
+    body,
+    contentType,
     ...limitsOf(options),
   };
 }
@@ -182,7 +182,7 @@ export function about(kind: Kind, ref: Partial<ObjectRef>): Pick<ApiRequest, "su
 
 /** When the request must end. */
 export function limitsOf({ signal, timeoutMs }: CallOptions): Pick<ApiRequest, "signal" | "timeoutMs"> {
-  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { signal, timeoutMs };
 }
 
 /** Path of one object or of a subresource of it. Throws `invalid` for a name that would lead elsewhere. */

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import type { System, Timer } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
@@ -39,7 +39,7 @@ export interface LeaseElectorOptions {
   /** Must not be fenced by this elector: it writes the lease itself. */
   readonly client: Pick<Client, "find" | "create" | "replace">;
   readonly system: System;
-  readonly lease: Required<ObjectRef>;
+  readonly lease: NamespacedRef;
   /** Unique per process, e.g. the pod's name and a random id. */
   readonly identity: string;
   /** How long the others wait for a silent holder (default: 15 s). */

@@ -127,8 +127,8 @@ function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd 
   if (status === undefined && conditions === undefined) return { outcome };
   return {
     outcome,
-    ...(status === undefined ? {} : { status }),
-    ...(conditions === undefined ? {} : { conditions }),
+    status,
+    conditions,
   };
 }
 

@@ -19,10 +19,10 @@ export function answerError(request: ApiRequest, answer: Answer, wallMs: number)
   return new ApiError(`${describeRequest(request)}: ${answer.status}${saying(request, report)}`, {
     class: errorClass,
     status: answer.status,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     causes: isSensitive(request.path) ? quietCauses(report) : (report?.causes ?? []),
     ...subjectOf(report),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
     mayHaveActed: mayHaveActed(answer.status, errorClass, retryAfterMs !== undefined && report !== undefined),
   });
 }

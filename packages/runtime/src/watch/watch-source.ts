@@ -9,13 +9,13 @@ import type { Transport } from "../transport/transport.ts";
 export interface WatchTarget {
   readonly kind: Kind;
   /** Default: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Only metadata is sent (default: everything). */
-  readonly isMetadataOnly?: boolean;
+  readonly isMetadataOnly?: boolean | undefined;
   /** Longer strings come empty from the watch, and are never held; lists come whole (default: none is). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** How a stream is asked for. */
@@ -54,7 +54,7 @@ export function transportSource(transport: Transport, target: WatchTarget): Watc
         subject: { kind: nameOfKind(kind), ...(namespace === undefined ? {} : { ref: { namespace } }) },
         signal: query.signal,
         ...(isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadata") } : {}),
-        ...(textLimitBytes === undefined ? {} : { textLimitBytes }),
+        textLimitBytes,
       });
       return stream.body;
     },
@@ -73,11 +73,11 @@ function smallestRead(
   { kind, namespace, labelSelector, fieldSelector = noObject }: WatchTarget,
   options: { readonly resourceVersion: string; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): ApiRequest {
-  const place = namespace === undefined ? {} : { namespace };
+  const place = { namespace };
   const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector) ?? [];
   if (name !== undefined && fieldSelector !== noObject)
     return requests.get(kind, { name, ...place }, { ...options, isMetadataOnly: true });
-  const selectors = { fieldSelector, ...(labelSelector === undefined ? {} : { labelSelector }) };
+  const selectors = { fieldSelector, labelSelector };
   return listRequest(kind, { ...options, ...place, ...selectors, isMetadataOnly: true });
 }
 
@@ -122,14 +122,14 @@ function listFrom(
 const wholeList = 0;
 
 function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 } {
   return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    namespace,
+    labelSelector,
+    fieldSelector,
   };
 }
 

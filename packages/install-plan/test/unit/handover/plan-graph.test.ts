@@ -72,7 +72,7 @@ function comparable({
   message,
 }: {
   reason: string;
-  field?: string;
+  field?: string | undefined;
   message: string;
 }): unknown {
   return reason === "ReplaceCycle" ? { reason, field } : { reason, field, message };

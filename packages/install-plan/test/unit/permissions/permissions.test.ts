@@ -1,3 +1,4 @@
+import { definedFields } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { type Identity, identityKey } from "../../../src/model/identity.ts";
@@ -27,7 +28,7 @@ function aMember(identity: Identity, content: object = {}): Member {
     index: 0,
     identity,
     key: identityKey(identity),
-    manifest: { apiVersion, kind, metadata, ...content },
+    manifest: { apiVersion, kind, metadata: definedFields(metadata), ...content },
     digest: "",
     lifecycle: {
       revert: "Owned",
