@@ -23,14 +23,13 @@ export function installPlanDomain({ requireAuthor = false }: InstallPlanDomainOp
     grantedBy: "config/rbac-limited/operator.yaml",
     permissions,
     controllers: ({ system, transport, series, concurrency, namespace, stored }) => {
-      const place = { namespace };
       return installPlanControllers({
-        ...place,
+        namespace,
         system,
         concurrency,
         requireAuthor,
         discovery: new Discovery(transport, system),
-        observer: planMetrics(series, () => stored({ kind: installPlan.kind, ...place })),
+        observer: planMetrics(series, () => stored({ kind: installPlan.kind, namespace })),
       });
     },
   };

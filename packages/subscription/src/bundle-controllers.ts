@@ -39,9 +39,12 @@ export interface BundleControllersOptions {
  */
 export function bundleControllers(options: BundleControllersOptions = {}): readonly Controller[] {
   const { namespace, concurrency = 4, clusterBundleSelector, webhookAccount, bundleSelector } = options;
-  const place = { namespace };
-  const selection = bundleSelector === undefined ? {} : { labelSelector: bundleSelector };
-  const ofBundles = bundleController({ concurrency, webhookAccount, ...place, ...selection });
+  const ofBundles = bundleController({
+    concurrency,
+    webhookAccount,
+    namespace,
+    labelSelector: bundleSelector,
+  });
   if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
   return [ofBundles, clusterBundles(options), consoleSampleController()];
 }

@@ -43,9 +43,8 @@ export function subscriptionDomain({
     permissions: [...bundlePermissions, ...webhookPermissions],
     webhookConfigurations: webhookNames,
     controllers: ({ concurrency, namespace, series, stored }) => {
-      const place = { namespace };
       bundleMetrics(series, {
-        bundles: () => stored({ kind: bundle.kind, ...place }),
+        bundles: () => stored({ kind: bundle.kind, namespace }),
         clusterBundles: () => stored({ kind: clusterBundle.kind }),
       });
       return bundleControllers({
@@ -56,7 +55,7 @@ export function subscriptionDomain({
         requireAuthor,
         webhookAccount,
         driver: settings.driver,
-        ...place,
+        namespace,
       });
     },
     webhooks: (host) => {

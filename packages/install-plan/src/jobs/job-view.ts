@@ -165,8 +165,8 @@ function timedOut({ timeoutSeconds }: JobSpec): Pick<JobView, "state" | "message
   return { state: "TimedOut", message: `The job did not finish within ${timeoutSeconds} s.` };
 }
 
-function messageOf(message: string | undefined): { readonly message?: string } {
-  return message === undefined ? {} : { message: message.slice(0, 256) };
+function messageOf(message: string | undefined): Pick<JobView, "message"> {
+  return { message: message?.slice(0, 256) };
 }
 
 /** Whether a Job was made for a stage of the plan: it has the plan as an owner by uid, and labels that a write of ours set. */
@@ -198,7 +198,7 @@ export async function explainRunning(
   const dueInMs = lookDueInMs(look, live, nowMs);
   const explained = {
     ...running,
-    ...(message === undefined ? {} : { message: message.slice(0, 256) }),
+    message: message?.slice(0, 256) ?? running.message,
     lookDueInMs: dueInMs,
   };
   return jobs.map((job) => (job === running ? explained : job));

@@ -53,14 +53,14 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     member,
     ownership,
     ...own,
-    ...(isExpired ? { isExpired } : {}),
-    ...(isUnapproved(ownership, live, facts) ? { isUnapproved: true } : {}),
+    isExpired: isExpired ? true : undefined,
+    isUnapproved: isUnapproved(ownership, live, facts) ? true : undefined,
     state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isExpired }),
-    ...present("kind", facts.kindOf(member)),
-    ...present("live", live),
-    ...present("failure", failure),
-    ...present("revertConflict", memory.reverts.conflictOver(member.key, nowMs)),
-    ...present("blockedBy", facts.blockedBy(member)),
+    kind: facts.kindOf(member),
+    live,
+    failure,
+    revertConflict: memory.reverts.conflictOver(member.key, nowMs),
+    blockedBy: facts.blockedBy(member),
   };
 }
 
@@ -79,12 +79,6 @@ type Own = Pick<MemberView, "drift" | "health">;
 
 function judgeOwn(member: Member, live: KubeObject, facts: ViewFacts): Own {
   return { drift: rememberedDrift(member, live, facts), health: healthOfMember(member, live, facts) };
-}
-
-/** A field that is there only when it has a value. */
-function present<K extends string, V>(key: K, value: V | undefined): { readonly [name in K]?: V } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of the one key
-  return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: V };
 }
 
 /** Live objects are never edited, so a verdict on one holds as long as it is the live one. */
@@ -112,7 +106,7 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
   const look = memory.podLooks.get(member.key);
   const verdict = healthOf(live, {
     ...health,
-    ...present("podTrouble", look?.trouble),
+    podTrouble: look?.trouble,
     readiness: member.readiness,
     stateAgeMs: memory.ageMs(live, nowMs),
     // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.

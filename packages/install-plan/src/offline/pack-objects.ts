@@ -119,6 +119,6 @@ function differing(group: readonly PackObject[]): Issue {
   const title = first === undefined ? "" : describeIdentity(first.identity);
   return {
     ...invalid(`${places}: ${title}: occurs more than once with different content; keep one`),
-    ...(first === undefined ? {} : { object: first.identity }),
+    object: first?.identity,
   };
 }

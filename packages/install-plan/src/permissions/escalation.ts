@@ -94,15 +94,14 @@ const everything: readonly PolicyRule[] = [
 
 function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
   const { kind, namespace, name } = member.identity;
-  const place = { namespace };
   const isAggregated = (fieldOf(member.manifest, "aggregationRule") ?? null) !== null;
   // Malformed rules are the server's to refuse in the dry run; they give nothing.
   const rules = isAggregated ? everything : (parsePolicyRules(fieldOf(member.manifest, "rules")) ?? []);
   const resource = kind === "Role" ? "roles" : "clusterroles";
   return {
     member,
-    lacking: uncoveredPermissions(rules, rulesIn(reviews, place), namespace),
-    waivedBy: { verb: "escalate", group: rbacGroup, resource, ...place, name },
+    lacking: uncoveredPermissions(rules, rulesIn(reviews, { namespace }), namespace),
+    waivedBy: { verb: "escalate", group: rbacGroup, resource, namespace, name },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { InstallPlan, PlanPhase } from "@quartermaster/api";
 import { type ResourceState, worstFirst } from "@quartermaster/health";
-import { type ConditionUpdate, type Outcome, timestampOf } from "@quartermaster/runtime";
+import { type ConditionUpdate, type Outcome, timestampOf, definedFields } from "@quartermaster/runtime";
 
 import { jobRecord } from "../jobs/ended-jobs.ts";
 import { memberStates, whyOf } from "../members/member-states.ts";
@@ -24,7 +24,7 @@ export function planReport(
   const before = seen.plan.status ?? {};
   const counts = countsOf(seen);
   const { revision, replaces, replacedBy } = before;
-  const lasting = dropUndefined({
+  const lasting = definedFields({
     ...madeProgress(seen),
     revision,
     serviceAccountUid: presentUid(seen) ?? before.serviceAccountUid,
@@ -37,7 +37,7 @@ export function planReport(
     pinned: isInstalled(seen.plan) ? undefined : before.pinned,
     namespaces: isUnderWay(seen, progress) ? seen.pinnedNamespaces : undefined,
   });
-  const status = dropUndefined({
+  const status = definedFields({
     ...lasting,
     phase,
     message: message.slice(0, 1024),
@@ -64,7 +64,7 @@ function restoredUid({ plan: { metadata, status }, restore }: Seen, phase: PlanP
 function madeProgress({ plan }: Seen): Partial<PlanStatus> {
   if (!hasStarted(plan)) return {};
   const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
-  return dropUndefined({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
+  return definedFields({ startedAt, finishedAt, stage, stageStartedAt, contentDigest });
 }
 
 /** Before the first write nothing is settled; once installed, objects belong where they are. */
@@ -148,7 +148,7 @@ function issueDetails(seen: Seen): readonly Detail[] {
             ...(collisionReasons.has(reason) ? { action: "conflict" as const } : {}),
             reason,
             message: message.slice(0, 256),
-            ...(field === undefined ? {} : { fields: [field] }),
+            fields: field === undefined ? undefined : [field],
           },
         ],
   );
@@ -183,19 +183,13 @@ function isOfOthers({ ownership: { kind } }: MemberView): boolean {
   return kind === "ownedByOther" || kind === "unowned";
 }
 
-function dropUndefined<T extends object>(value: T): Partial<T> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields without those that are undefined
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
-}
-
 /**
  * What the status says when a reconcile failed before a rule could answer: everything from before, in a phase that fits the
  * conditions. Without it a plan that the operator cannot read would go on saying Installed.
  */
 export function statusAfterError(plan: InstallPlan, outcome: Outcome): PlanStatus {
   const message = "why" in outcome ? outcome.why.message : plan.status?.message;
-  const said = message === undefined ? {} : { message: message.slice(0, 1024) };
-  return { ...plan.status, phase: phaseAfterError(plan, outcome), ...said };
+  return { ...plan.status, phase: phaseAfterError(plan, outcome), message: message?.slice(0, 1024) };
 }
 
 function phaseAfterError(plan: InstallPlan, { kind }: Outcome): PlanPhase {

@@ -139,11 +139,10 @@ async function removeSecrets(
   made: readonly MadeSecret[],
   { cluster: { metadata }, ctx: { client, signal } }: Pick<BindParts, "cluster" | "ctx">,
 ): Promise<void> {
-  const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
   for (const { name, uid } of made) {
     if (uid === undefined) continue;
     const options = { signal, preconditions: { uid }, skipIfChanged: true };
-    await client.deleteIfPresent(secrets, { ...place, name }, options);
+    await client.deleteIfPresent(secrets, { namespace: metadata.namespace, name }, options);
   }
 }
 

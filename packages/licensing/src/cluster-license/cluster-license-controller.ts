@@ -96,7 +96,7 @@ function reconcile(
       startTime: timeText(startDate),
       expiryTime: timeText(expiryDate),
       effectiveExpiryTime: timeText(expiryMs),
-      ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+      nextTransitionTime: times.nextMs === undefined ? undefined : timeText(times.nextMs),
       boundClusters: engines.bound,
     },
     conditions: [

@@ -67,7 +67,7 @@ function statusOf(
     state: read.fault === undefined ? times.state : "Invalid",
     startTime: timeText(read.startMs),
     expiryTime: timeText(read.expiryMs),
-    ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+    nextTransitionTime: times.nextMs === undefined ? undefined : timeText(times.nextMs),
     used: capacity.used,
     limit: capacity.limit,
     usedFraction: capacity.fraction,
@@ -77,7 +77,7 @@ function statusOf(
       cluster: metadata.name,
       uid: spec.licenseRef.uid,
       amount: isCounting ? need.nodes : need.bytes,
-      ...(spec.source === undefined ? {} : { since: spec.source.since }),
+      since: spec.source?.since,
     })),
     nested: read.nested.slice(0, 200).map(({ candidate }) => {
       const expiryMs = effectiveExpiryMs(candidate);

@@ -160,8 +160,7 @@ async function publishBundle(
   { namespace, name }: Extract<BundleTarget, { kind: "configMap" }>,
   bundlePem: string,
 ): Promise<boolean> {
-  const limits = { signal };
-  const found = await client.find(bundleConfigMaps, { namespace, name }, limits);
+  const found = await client.find(bundleConfigMaps, { namespace, name }, { signal });
   if (found?.data?.[bundleKey] === bundlePem) return false;
   await client.apply(
     bundleConfigMaps,
@@ -171,7 +170,7 @@ async function publishBundle(
       metadata: { namespace, name, ...seenAs(found) },
       data: { [bundleKey]: bundlePem },
     },
-    { ...limits, fieldManager, force: true },
+    { signal, fieldManager, force: true },
   );
   return true;
 }

@@ -52,7 +52,7 @@ export function readExtensions({ extensions = [] }: pkijs.Certificate): Certific
     usages: usageNames.filter((name) => purposes.includes(purposeIds[name])),
     ...readNames(names instanceof pkijs.GeneralNames ? names.names : altNames(names)),
     ...(subjectKey instanceof asn1js.OctetString ? { subjectKeyId: hexOf(subjectKey) } : {}),
-    ...(authorityKeyId === undefined ? {} : { authorityKeyId: hexOf(authorityKeyId) }),
+    authorityKeyId: authorityKeyId === undefined ? undefined : hexOf(authorityKeyId),
   };
 }
 

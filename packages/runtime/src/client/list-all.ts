@@ -59,13 +59,12 @@ export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
     // The token carries the version of the list; both at once are refused.
     ...(continueToken === undefined ? freshness(options) : { continue: continueToken }),
   });
-  const ref = { namespace };
   const accept = { accept: `${metadataOnly("PartialObjectMetadataList")},application/json` };
   return {
     method: "GET",
     verb: "list",
     path,
-    ...about(kind, ref),
+    ...about(kind, { namespace }),
     ...(isMetadataOnly ? accept : {}),
     ...limitsOf(options),
   };

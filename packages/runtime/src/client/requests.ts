@@ -29,8 +29,15 @@ function getRequest(kind: Kind, ref: ObjectRef, options: Sub<GetOptions>): ApiRe
   const { resourceVersion, subresource, isMetadataOnly = false, textLimitBytes } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
   const accept = answerTo({ isMetadataEnough: isMetadataOnly });
-  const cut = { textLimitBytes };
-  return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...cut, ...limitsOf(options) };
+  return {
+    method: "GET",
+    verb: "get",
+    path,
+    ...about(kind, ref),
+    ...accept,
+    textLimitBytes,
+    ...limitsOf(options),
+  };
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */

@@ -136,7 +136,7 @@ export function recipeOf<Obj extends KubeObject>(
   defaultFinalizer: string,
 ): Recipe<Obj, CleanUpEnd, never> {
   return {
-    ...(cleanUp === undefined ? {} : { finalizer: finalizer ?? defaultFinalizer }),
+    finalizer: cleanUp === undefined ? undefined : (finalizer ?? defaultFinalizer),
     conditionTypes,
     observe: async (object, ctx) => {
       const end = (await reconcile(object, ctx)) ?? settled();

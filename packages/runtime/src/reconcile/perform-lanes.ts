@@ -51,7 +51,7 @@ async function performLane<Action>(
     if (isBug) log.error("lane failed by a fault of ours", fields);
     else log.debug("lane failed", fields);
     return {
-      ...(shown === undefined ? {} : { end: { outcome: shown } }),
+      end: shown === undefined ? undefined : { outcome: shown },
       kept: statusIfFailed,
       ...(next === "stay" ? {} : { retry: { error } }),
     };

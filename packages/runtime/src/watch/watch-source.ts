@@ -51,7 +51,7 @@ export function transportSource(transport: Transport, target: WatchTarget): Watc
     open: async (query) => {
       const { kind, namespace, isMetadataOnly = false, textLimitBytes } = target;
       const stream = await transport.openStream(streamPath(target, query), {
-        subject: { kind: nameOfKind(kind), ...(namespace === undefined ? {} : { ref: { namespace } }) },
+        subject: { kind: nameOfKind(kind), ref: namespace === undefined ? undefined : { namespace } },
         signal: query.signal,
         ...(isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadata") } : {}),
         textLimitBytes,
@@ -73,12 +73,11 @@ function smallestRead(
   { kind, namespace, labelSelector, fieldSelector = noObject }: WatchTarget,
   options: { readonly resourceVersion: string; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): ApiRequest {
-  const place = { namespace };
   const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector) ?? [];
   if (name !== undefined && fieldSelector !== noObject)
-    return requests.get(kind, { name, ...place }, { ...options, isMetadataOnly: true });
+    return requests.get(kind, { name, namespace }, { ...options, isMetadataOnly: true });
   const selectors = { fieldSelector, labelSelector };
-  return listRequest(kind, { ...options, ...place, ...selectors, isMetadataOnly: true });
+  return listRequest(kind, { ...options, namespace, ...selectors, isMetadataOnly: true });
 }
 
 /** Matches nothing: no name begins with a hyphen. */

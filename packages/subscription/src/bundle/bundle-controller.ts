@@ -62,15 +62,14 @@ export function bundleController({
   concurrency = 4,
   webhookAccount,
 }: BundleOptions = {}): Controller {
-  const selection = { labelSelector };
   const peers = new AlwaysInjectPeers<Bundle>({ referencesOf: readable });
   return defineController<Bundle, BundleSeen, AccessAction>(bundle.kind, {
     concurrency,
     namespace,
-    ...selection,
+    labelSelector,
     owns: accessSources,
     worksWithout: [roles, roleBindings],
-    watches: [peers.watch({ kind: bundle.kind, ...selection })],
+    watches: [peers.watch({ kind: bundle.kind, labelSelector })],
     followLimit,
     recipe: {
       conditionTypes: [conditionTypes.invalid, conditionTypes.keyConflict],

@@ -30,13 +30,12 @@ export function clusterBundleController({
   ...settings
 }: ClusterBundleOptions): Controller {
   const peers = new AlwaysInjectPeers<ClusterBundle>({ referencesOf: sharedReferences });
-  const selection = { labelSelector };
   return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
     concurrency,
-    ...selection,
+    labelSelector,
     owns: [...shareSources, roleSource, ...accessSources],
     reads: [...shareSources, roleSource],
-    watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
+    watches: [peers.watch({ kind: clusterBundle.kind, labelSelector })],
     followLimit,
     tracks: waitingForDriver,
     worksWithout: [clusterRoles, roles, roleBindings],
