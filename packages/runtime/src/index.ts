@@ -157,6 +157,7 @@ export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
 export { inParallel } from "./system/in-parallel.ts";
+export { pause } from "./system/pause.ts";
 export { aborted } from "./system/termination.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
@@ -173,7 +174,7 @@ export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
-export { parseJson } from "./transport/parse-json.ts";
+export { parseJson, tryParseJson } from "./transport/parse-json.ts";
 export { impersonationHeaders } from "./transport/api-request.ts";
 export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";

@@ -3,6 +3,7 @@ import {
   classify,
   type Client,
   definedFields,
+  pause,
   fieldOf,
   isJsonObject,
   type Kind,
@@ -55,14 +56,6 @@ export async function watchObject(
     if (failure !== undefined) log.debug("watch broken", { errorClass: classify(failure), retryMs });
     await pause(system, retryMs * (0.5 + system.random() / 2), signal);
     retryMs = Math.min(2 * retryMs, longestRetryMs);
-  }
-}
-
-async function pause(system: System, delayMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await system.sleep(delayMs, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }
 

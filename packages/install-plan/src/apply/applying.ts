@@ -114,17 +114,13 @@ function writesBlocked(seen: Seen): Decision | undefined {
     return namespaceReplaced(seen, words.join("; "));
   if (isLate(seen)) return stageTimedOut(seen, words.join("; "));
   const why = because(first.reason, `Waiting: ${words.slice(0, 5).join("; ")}.`);
-  return {
-    phase: "Applying",
-    outcome: waiting(why, Math.max(retryInMs, pollMs)),
-  };
+  return { phase: "Applying", outcome: waiting(why, Math.max(retryInMs, pollMs)) };
 }
 
 /** No attempt can help: a person has to decide whether the plan is meant for the new namespace. */
 function namespaceReplaced(seen: Seen, words: string): Decision {
   const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${words}.`);
-  const failed = { phase: "Failed", outcome: stalled(why, minuteMs) } as const;
-  return rollBack(seen, why) ?? failed;
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
 function gateClosed(seen: Seen): Decision | undefined {
@@ -145,18 +141,13 @@ function gateClosed(seen: Seen): Decision | undefined {
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - seen.nowMs]),
   ]);
-  return {
-    phase: "Applying",
-    outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))),
-  };
+  return { phase: "Applying", outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))) };
 }
 
 /** It says itself that it has failed: no use in waiting for the stage's end. Its events bring us back. */
 function resourceFailed(seen: Seen, view: MemberView): Decision {
   const why = because(reasons.resourceFailed, whyOf(view).message);
-  const retreat = rollBack(seen, why);
-  if (retreat !== undefined) return retreat;
-  return { phase: "Failed", outcome: stalled(why, 10 * minuteMs) };
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, 10 * minuteMs) };
 }
 
 function isLate({ plan, stageElapsedMs }: Seen): boolean {
@@ -171,9 +162,7 @@ function stageTimedOut(seen: Seen, words: string): Decision {
     reasons.stageTimeout,
     `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
   );
-  const retreat = rollBack(seen, why);
-  if (retreat !== undefined) return retreat;
-  return { phase: "Failed", outcome: stalled(why, minuteMs) };
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
 /** Each change of a large plan's status costs the server more than many small objects do. A crash before it only leads here again. */

@@ -121,10 +121,7 @@ export function successorUnready(seen: Seen): Decision | undefined {
     `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
-  return {
-    phase: "Finishing",
-    outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))),
-  };
+  return { phase: "Finishing", outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))) };
 }
 
 /** What the plans before this one left behind is deleted only now that the new objects are ready. */

@@ -53,10 +53,7 @@ function manifestsMissing(seen: Seen): Decision | undefined {
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   if (first.reason === "PermissionsMissing")
-    return {
-      phase: "Forbidden",
-      outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-    };
+    return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
   const phase = isGone ? "Resolving" : "Invalid";
   // A Secret is not watched: that it is there, or was mended, is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
@@ -85,10 +82,7 @@ function accountMissing(seen: Seen): Decision | undefined {
   // Once installed, objects are judged as ever; only repairs have to wait.
   if (account.kind === "present" || isInstalled(plan)) return undefined;
   const why = whyUnusable(account, plan.spec.serviceAccountName);
-  return {
-    phase: "Forbidden",
-    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-  };
+  return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
 }
 
 /** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
@@ -122,10 +116,7 @@ function permissionsMissing(seen: Seen): Decision | undefined {
     reasons.permissionsMissing,
     `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
   );
-  return {
-    phase: "Forbidden",
-    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-  };
+  return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
 }
 
 function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseMs: number): number {

@@ -7,6 +7,7 @@ import { classify } from "../errors.ts";
 import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
 import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 import { bundleOverlap, type PublishedAuthorities } from "./bundle-overlap.ts";
 import { watchBundles } from "./bundle-target.ts";
@@ -114,12 +115,7 @@ export class RelayedAuthorities {
   }
 
   async #rest(restMs: number, signal: AbortSignal): Promise<void> {
-    const woken = AbortSignal.any([signal, this.#wake.signal]);
-    try {
-      await this.#options.system.sleep(restMs, woken);
-    } catch (error) {
-      if (!woken.aborted) throw error;
-    }
+    await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
   }
 }
 

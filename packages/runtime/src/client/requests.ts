@@ -28,15 +28,12 @@ export const requests = {
 function getRequest(kind: Kind, ref: ObjectRef, options: Sub<GetOptions>): ApiRequest {
   const { resourceVersion, subresource, isMetadataOnly = false, textLimitBytes } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
-  const accept = answerTo({ isMetadataEnough: isMetadataOnly });
   return {
     method: "GET",
     verb: "get",
     path,
-    ...about(kind, ref),
-    ...accept,
     textLimitBytes,
-    ...limitsOf(options),
+    ...common(kind, ref, { ...options, isMetadataEnough: isMetadataOnly }),
   };
 }
 
@@ -48,9 +45,7 @@ function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): A
     verb: "create",
     path,
     body: object,
-    ...about(kind, object.metadata),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, object.metadata, options),
   };
 }
 
@@ -74,9 +69,7 @@ function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptio
     body: object,
     contentType: "application/apply-patch+yaml",
     ...(onCreated === undefined ? {} : { onStatus: (status) => (status === 201 ? onCreated() : undefined) }),
-    ...about(kind, ref),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, ref, options),
   };
 }
 
@@ -94,9 +87,7 @@ function patchRequest(
     path: withQuery(objectPath(kind, ref, options.subresource), writeQuery(options)),
     body: isMerge ? patch.body : patch.operations,
     contentType: isMerge ? "application/merge-patch+json" : "application/json-patch+json",
-    ...about(kind, ref),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, ref, options),
   };
 }
 
@@ -108,9 +99,7 @@ function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOption
     verb: "update",
     path,
     body: object,
-    ...about(kind, object.metadata),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, object.metadata, options),
   };
 }
 
@@ -163,6 +152,15 @@ function rawRequest({ method, path, body, contentType, ...options }: RawRequest)
     contentType,
     ...limitsOf(options),
   };
+}
+
+/** What every request about an object says besides what it does. */
+function common(
+  kind: Kind,
+  ref: Partial<ObjectRef>,
+  options: WriteOptions,
+): Pick<ApiRequest, "subject" | "accept" | "signal" | "timeoutMs"> {
+  return { ...about(kind, ref), ...answerTo(options), ...limitsOf(options) };
 }
 
 function answerTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest, "accept"> {

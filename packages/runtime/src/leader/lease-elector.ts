@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System, Timer } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import {
@@ -236,11 +237,7 @@ export class LeaseElector implements FencedElector {
     const retryMs = this.#retryMs * (1 + system.random() * (longestJitter - 1));
     const step = nextStep(this.#election, this.#settings, nowMs);
     const dueMs = step.kind === "wait" && step.untilMs > nowMs ? step.untilMs - nowMs : retryMs;
-    try {
-      await system.sleep(Math.min(retryMs, dueMs), signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await pause(system, Math.min(retryMs, dueMs), signal);
   }
 
   #writer(): LeaseWriter {

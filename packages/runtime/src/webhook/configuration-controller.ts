@@ -12,6 +12,7 @@ import type { InformerHandle } from "../informers/informer-pool.ts";
 import { namespaces, type WebhookConfiguration } from "../kinds/index.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import type { KubeObject, ObjectMeta, NamespacedRef } from "../object/kube-object.ts";
+import { pause } from "../system/pause.ts";
 import { unreachable } from "../unreachable.ts";
 import {
   compareConfiguration,
@@ -262,12 +263,7 @@ class ConfigurationKeeper implements LaunchedController {
   }
 
   async #rest(restMs: number, taking: AbortSignal): Promise<void> {
-    const woken = AbortSignal.any([taking, this.#wake.signal]);
-    try {
-      await this.#host.system.sleep(restMs, woken);
-    } catch (error) {
-      if (!woken.aborted) throw error;
-    }
+    await pause(this.#host.system, restMs, AbortSignal.any([taking, this.#wake.signal]));
   }
 }
 
