@@ -5,9 +5,13 @@ import {
 } from "@quartermaster/api/licensing";
 import type { ConditionUpdate, ReconcileEvent, StatusOf } from "@quartermaster/runtime";
 
-import { expiryReport } from "../expiry/expiry-report.ts";
-import { licenseState, type LicenseTimes, timeText } from "../expiry/license-state.ts";
-import { validCondition } from "../expiry/valid-condition.ts";
+import {
+  expiryReport,
+  licenseState,
+  type LicenseTimes,
+  timeText,
+  validCondition,
+} from "../expiry/license-state.ts";
 import type { Allocation } from "../licensing-stores.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
 import { type Capacity, capacityOf, sumNeeds } from "./capacity.ts";

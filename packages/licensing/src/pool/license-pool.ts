@@ -8,6 +8,8 @@ import {
   type LicenseFault,
   type NestedLicenseSpec,
   OUTER_SIGNATURE_KEY,
+  rankCandidates,
+  type RankedCandidates,
   readSignature,
   type SignatureRead,
   type SignatureSecret,
@@ -17,7 +19,6 @@ import {
 import { definedFields, type Live } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";
-import { type RankedPool, rankPool } from "./ranked-pool.ts";
 
 /** An EnterpriseLicense with all that follows from it, the same for every cluster. */
 export interface PoolLicense {
@@ -200,4 +201,28 @@ export class LicensePool {
     this.#known.set(uid, { version, read });
     return read;
   }
+}
+
+/** The pool in the order in which its licences are preferred. Ranked when it changes, asked for every cluster. */
+export interface RankedPool {
+  readonly licenses: readonly PoolLicense[];
+  /** All nested licences, best first. */
+  readonly candidates: RankedCandidates;
+  readonly origins: ReadonlyMap<LicenseCandidate, PoolOrigin>;
+}
+
+/** Where a candidate of the pool comes from. */
+interface PoolOrigin {
+  readonly pool: PoolLicense;
+  readonly nested: NestedLicense;
+}
+
+/** Ranks the nested licences of a pool. */
+export function rankPool(licenses: readonly PoolLicense[]): RankedPool {
+  const origins = new Map(
+    licenses.flatMap((pool) =>
+      pool.nested.map((nested): [LicenseCandidate, PoolOrigin] => [nested.candidate, { pool, nested }]),
+    ),
+  );
+  return { licenses, origins, candidates: rankCandidates(origins.keys()) };
 }
