@@ -202,6 +202,6 @@ export function clusterLicenseWatches(
 const all = "*";
 
 /** Groups in which a license is brought back. */
-export function groupsOf({ metadata: { namespace } }: Live<ClusterLicense>): readonly string[] {
+function groupsOf({ metadata: { namespace } }: Live<ClusterLicense>): readonly string[] {
   return [all, namespace];
 }

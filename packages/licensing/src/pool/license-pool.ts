@@ -218,7 +218,7 @@ interface PoolOrigin {
 }
 
 /** Ranks the nested licences of a pool. */
-export function rankPool(licenses: readonly PoolLicense[]): RankedPool {
+function rankPool(licenses: readonly PoolLicense[]): RankedPool {
   const origins = new Map(
     licenses.flatMap((pool) =>
       pool.nested.map((nested): [LicenseCandidate, PoolOrigin] => [nested.candidate, { pool, nested }]),
