@@ -24,8 +24,8 @@ export interface Environment {
   readonly system: System;
   /** Ends the driver; volumes stay mounted. */
   readonly signal: AbortSignal;
-  readonly log?: Log;
-  readonly tmpfs?: Tmpfs;
+  readonly log?: Log | undefined;
+  readonly tmpfs?: Tmpfs | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Environment {
 export async function runDriver(settings: Settings, environment: Environment): Promise<void> {
   const { system, signal, log = createLog({ level: settings.logLevel }) } = environment;
   const { kubeconfigPath, metricsPort } = settings;
-  const config = await loadConfig({ system, ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }) });
+  const config = await loadConfig({ system, kubeconfigPath });
   const metrics = createMetrics({ system });
   const { observe, observeRetry, series } = metrics;
   const userAgent = "quartermaster-share-driver";

@@ -13,7 +13,7 @@ export interface Settings {
   readonly metricsPort: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Default: the pod's own cluster. */
-  readonly kubeconfigPath?: string;
+  readonly kubeconfigPath?: string | undefined;
 }
 
 /** A flag or variable that cannot be used, with what would do. */
@@ -65,7 +65,7 @@ export function readSettings(
     kubeletFolder: rest["kubelet-dir"],
     metricsPort: rest["metrics-port"],
     logLevel: rest["log-level"],
-    ...(kubeconfig === undefined ? {} : { kubeconfigPath: kubeconfig }),
+    kubeconfigPath: kubeconfig,
   };
 }
 

@@ -13,7 +13,7 @@ export interface Health {
   /** One sentence of at most 256 characters; the same as long as nothing changes. */
   readonly message: string;
   /** Set when the passing of time alone will change the verdict: look again after this many milliseconds. */
-  readonly recheckAfterMs?: number;
+  readonly recheckAfterMs?: number | undefined;
 }
 
 /** By what an object counts as ready. */
@@ -38,7 +38,7 @@ export interface HealthFacts {
   /** How long the object has been seen in its present generation, by the monotonic clock; server times are never compared. */
   readonly stateAgeMs: number;
   /** Whether the CRD of a custom resource declares a status subresource. */
-  readonly hasStatusSubresource?: boolean;
+  readonly hasStatusSubresource?: boolean | undefined;
   /** Whether claims of this storage class (undefined: the default one) are bound only once a pod uses them. */
   readonly isWaitForFirstConsumer?: (storageClassName: string | undefined) => boolean;
   /** Why pods of the workload are not ready, if that could be read; see `podTroubleOf`. */

@@ -1,10 +1,12 @@
-export { installPlanController } from "./install-plan-controller.ts";
-export type { InstallPlanOptions } from "./install-plan-controller.ts";
-export { installPlanControllers } from "./install-plan-domain.ts";
-export { installPlanDomain } from "./install-plan-domain.ts";
-export type { InstallPlanDomainOptions } from "./install-plan-domain.ts";
-export { phasePage } from "./phase-table.ts";
-export { planMetrics } from "./plan-metrics.ts";
-export type { PlanObserver, Repair, WriteVerb } from "./plan-observer.ts";
-export { resourceManifestController } from "./resource-manifest-controller.ts";
-export type { ResourceManifestOptions } from "./resource-manifest-controller.ts";
+export { installPlanController, type InstallPlanOptions } from "./install-plan-controller.ts";
+export {
+  installPlanControllers,
+  installPlanDomain,
+  type InstallPlanDomainOptions,
+} from "./install-plan-domain.ts";
+export { phasePage } from "./report/phase-table.ts";
+export { planMetrics, type PlanObserver, type Repair, type WriteVerb } from "./plan-metrics.ts";
+export {
+  resourceManifestController,
+  type ResourceManifestOptions,
+} from "./manifest/resource-manifest-controller.ts";

@@ -2,13 +2,13 @@ import { installPlan } from "@quartermaster/api";
 import { type Controller, Discovery, type Domain, type DomainPermission } from "@quartermaster/runtime";
 
 import { installPlanController, type InstallPlanOptions } from "./install-plan-controller.ts";
+import { resourceManifestController } from "./manifest/resource-manifest-controller.ts";
 import { planMetrics } from "./plan-metrics.ts";
-import { resourceManifestController } from "./resource-manifest-controller.ts";
 
 /** What an operator may decide about the domain. */
 export interface InstallPlanDomainOptions {
   /** Nothing is done for plans whose author is not recorded (default: false). */
-  readonly requireAuthor?: boolean;
+  readonly requireAuthor?: boolean | undefined;
 }
 
 /**
@@ -23,14 +23,13 @@ export function installPlanDomain({ requireAuthor = false }: InstallPlanDomainOp
     grantedBy: "config/rbac-limited/operator.yaml",
     permissions,
     controllers: ({ system, transport, series, concurrency, namespace, stored }) => {
-      const place = namespace === undefined ? {} : { namespace };
       return installPlanControllers({
-        ...place,
+        namespace,
         system,
         concurrency,
         requireAuthor,
         discovery: new Discovery(transport, system),
-        observer: planMetrics(series, () => stored({ kind: installPlan.kind, ...place })),
+        observer: planMetrics(series, () => stored({ kind: installPlan.kind, namespace })),
       });
     },
   };
@@ -87,9 +86,6 @@ const permissions: readonly DomainPermission[] = [
  */
 export function installPlanControllers(options: InstallPlanOptions): readonly Controller[] {
   const { namespace, concurrency } = options;
-  const place = namespace === undefined ? {} : { namespace };
-  return [
-    installPlanController(options),
-    resourceManifestController({ ...place, ...(concurrency === undefined ? {} : { concurrency }) }),
-  ];
+  const place = { namespace };
+  return [installPlanController(options), resourceManifestController({ ...place, concurrency })];
 }

@@ -2,27 +2,25 @@ import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import { classify, type Context, type Discovery, type System } from "@quartermaster/runtime";
 import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
-import { mayActAs, optInRemedy, readAccount } from "./account/account-view.ts";
-import { asAccount } from "./account/as-account.ts";
+import { asAccount, mayActAs, optInRemedy, readAccount } from "./account/account.ts";
 import { restoreOf } from "./confirmation/confirmation.ts";
 import { leftoverPermissions, readLeftovers } from "./handover/leftovers.ts";
 import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
 import type { MemberStores } from "./inventory/member-stores.ts";
 import { unwatchableOwnKinds } from "./inventory/unwatchable-kinds.ts";
-import { askAboutJobs } from "./jobs/ask-about-jobs.ts";
-import { explainRunning } from "./jobs/explain-running.ts";
-import { isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
-import { surplusJobs } from "./jobs/surplus-jobs.ts";
+import { surplusJobs } from "./jobs/ended-jobs.ts";
+import { askAboutJobs } from "./jobs/job-object.ts";
+import { explainRunning, isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
 import { type ContentReader, manifestNames } from "./manifest/content-reader.ts";
 import type { Content } from "./manifest/content.ts";
 import { type KindTable, tableKey } from "./manifest/kind-table.ts";
 import { kindFinder } from "./manifest/read-content.ts";
-import type { Member } from "./member.ts";
 import { observeMembers } from "./members/observe-members.ts";
 import { explainUnready } from "./members/pod-looks.ts";
 import { readServedContent } from "./members/served-content.ts";
-import { type PlanMemory, planMemory } from "./plan-memory.ts";
-import { attemptOf, hasStarted } from "./plan-status.ts";
+import type { Member } from "./model/member.ts";
+import { attemptOf, hasStarted } from "./model/plan-status.ts";
+import { planMemory, type PlanMemory } from "./plan-memory.ts";
 import { askServer } from "./preflight/ask-server.ts";
 import { followColliding } from "./preflight/colliding.ts";
 import { lackingPermissions } from "./preflight/lacking-permissions.ts";
@@ -87,7 +85,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
   const colliding = followColliding(known, { ctx, kinds, memory });
   return {
     ...known,
-    ...(colliding === undefined ? {} : { colliding }),
+    colliding,
     manifests: manifestsOf(plan, ctx),
     writeFailures: [...memory.writeFailures.values()].filter(({ action }) => action !== "apply"),
     pinnedNamespaces: memory.pinnedNamespaces,

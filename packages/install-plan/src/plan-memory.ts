@@ -1,9 +1,10 @@
 import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
-import type { IdentityKey } from "./identity.ts";
-import type { Issue } from "./issue.ts";
+import { RevertHistory } from "./drift/revert-conflicts.ts";
 import type { PodLook } from "./members/pod-looks.ts";
-import type { WriteFailure } from "./write-failure.ts";
+import type { IdentityKey } from "./model/identity.ts";
+import type { Issue } from "./model/issue.ts";
+import type { WriteFailure } from "./model/write-failure.ts";
 
 /** What a dry run said. */
 export type DryRun =
@@ -35,10 +36,11 @@ export class PlanMemory {
   jobLook: { readonly jobName: string; readonly look: PodLook } | undefined;
   /** Warnings that were reported to users. */
   readonly told = new Set<string>();
+  /** What was restored, and what other clients keep changing. */
+  readonly reverts = new RevertHistory();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
   readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
-  readonly #reverts = new Map<IdentityKey, readonly Revert[]>();
   readonly #pinnedNamespaces = new Map<string, string>();
   readonly #asked = new Map<
     string,
@@ -111,26 +113,6 @@ export class PlanMemory {
   pinnedNamespaceUid(namespace: string): string | undefined {
     return this.#pinnedNamespaces.get(namespace);
   }
-
-  noteRevert(key: IdentityKey, revert: Revert): void {
-    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => revert.atMs - atMs < conflictWindowMs);
-    this.#reverts.set(key, [...recent, revert]);
-  }
-
-  /** Whether somebody keeps changing back what we restore, and when we try again. */
-  revertConflictOver(key: IdentityKey, nowMs: number): RevertConflict | undefined {
-    const recent = (this.#reverts.get(key) ?? []).filter(({ atMs }) => nowMs - atMs < conflictMemoryMs);
-    const last = recent.at(-1);
-    if (last === undefined) return undefined;
-    const inWindow = recent.filter(
-      ({ manager, atMs }) => manager === last.manager && last.atMs - atMs < conflictWindowMs,
-    );
-    const allowed = last.isTakeover === true ? takeoversAllowed : revertsAllowed;
-    if (inWindow.length <= allowed) return undefined;
-    const growingMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (inWindow.length - allowed - 1));
-    const pauseMs = last.isTakeover === true ? longestPauseMs : growingMs;
-    return { manager: last.manager, notBeforeMs: last.atMs + pauseMs };
-  }
 }
 
 /** So long a watch may be behind before we ask again. */
@@ -144,28 +126,6 @@ export interface PinnedNamespace {
 
 /** What the status may hold; beyond that they are known to this process only. */
 const pinnedNamespacesLimit = 500;
-
-/** One restoration, and who had made it necessary. */
-export interface Revert {
-  readonly atMs: number;
-  readonly manager: string;
-  /** The whole object had become somebody else's. */
-  readonly isTakeover?: boolean;
-}
-
-/** Somebody does not let go of a field. */
-export interface RevertConflict {
-  readonly manager: string;
-  readonly notBeforeMs: number;
-}
-
-const conflictWindowMs = 5 * 60_000;
-const conflictMemoryMs = 20 * 60_000;
-const revertsAllowed = 5;
-/** Two plans that may both take over from anybody would go on for ever. */
-const takeoversAllowed = 2;
-const shortestPauseMs = 10_000;
-const longestPauseMs = 10 * 60_000;
 
 /** What the runtime keeps of each plan, and drops with it. */
 export const planMemory = defineMemory("plan", () => new PlanMemory());

@@ -3,24 +3,24 @@ import type { Health, ResourceState } from "@quartermaster/health";
 import type { Kind, KubeObject, Why } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
-import type { AccountView } from "./account/account-view.ts";
+import type { AccountView } from "./account/account.ts";
 import type { Confirmation } from "./confirmation/confirmation.ts";
 import type { Drift } from "./drift/drift.ts";
+import type { RevertConflict } from "./drift/revert-conflicts.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
-import type { Identity } from "./identity.ts";
-import type { Issue } from "./issue.ts";
 import type { JobView } from "./jobs/job-view.ts";
 import type { Content } from "./manifest/content.ts";
-import type { Member } from "./member.ts";
+import type { Identity } from "./model/identity.ts";
+import type { Issue } from "./model/issue.ts";
+import type { Member } from "./model/member.ts";
+import type { WriteFailure } from "./model/write-failure.ts";
 import type { OwnerLabels } from "./ownership/owner-labels.ts";
 import type { Ownership } from "./ownership/ownership.ts";
 import type { Permission } from "./permissions/permission.ts";
-import type { PinnedNamespace, RevertConflict } from "./plan-memory.ts";
+import type { PinnedNamespace } from "./plan-memory.ts";
 import type { Colliding } from "./preflight/colliding.ts";
 import type { Transformed } from "./transformations/transformed.ts";
-import type { WakeTrigger } from "./wake-index.ts";
-import type { WriteFailure } from "./write-failure.ts";
 
 /** Everything that a decision about a plan needs, read at one moment. */
 export interface Seen {
@@ -40,11 +40,11 @@ export interface Seen {
   readonly restore: Confirmation;
   readonly replacement: Replacement;
   /** What the plan may do to other plans; undefined means no other plans. */
-  readonly takeover?: Takeover;
+  readonly takeover?: Takeover | undefined;
   /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
-  readonly preflight?: Preflight;
+  readonly preflight?: Preflight | undefined;
   /** The objects that are in the way of the plan's own; undefined when there are none. */
-  readonly colliding?: Colliding;
+  readonly colliding?: Colliding | undefined;
   /** What transformations select, where it matters now, and what forbids to take it. */
   readonly transformed: readonly Transformed[];
   readonly transformationIssues: readonly Issue[];
@@ -62,27 +62,27 @@ export interface Seen {
   readonly retryInMs: number;
   readonly nowMs: number;
   /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
-  readonly recentlyChanged?: readonly WakeTrigger[];
+  readonly recentlyChanged?: readonly WakeTrigger[] | undefined;
 }
 
 /** One object of the plan with its state in the cluster. */
 export interface MemberView {
   readonly member: Member;
   /** Undefined while the kind is not served. */
-  readonly kind?: Kind;
-  readonly live?: KubeObject;
+  readonly kind?: Kind | undefined;
+  readonly live?: KubeObject | undefined;
   readonly ownership: Ownership;
   readonly drift: Drift;
-  readonly health?: Health;
+  readonly health?: Health | undefined;
   readonly state: ResourceState;
-  readonly failure?: WriteFailure;
-  readonly revertConflict?: RevertConflict;
+  readonly failure?: WriteFailure | undefined;
+  readonly revertConflict?: RevertConflict | undefined;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
-  readonly isExpired?: true;
+  readonly isExpired?: true | undefined;
   /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
-  readonly isUnapproved?: true;
+  readonly isUnapproved?: true | undefined;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
-  readonly blockedBy?: Why;
+  readonly blockedBy?: Why | undefined;
 }
 
 /** What would be done to an object. */
@@ -120,5 +120,8 @@ export interface Leftover {
   readonly live: KubeObject;
   readonly cleanup: "Delete" | "Orphan";
   /** Holds what others put there, so that it stays; undefined when nothing speaks against deleting it. */
-  readonly protectedBy?: string;
+  readonly protectedBy?: string | undefined;
 }
+
+/** What a plan can wait for that is not an object of its own. */
+export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";

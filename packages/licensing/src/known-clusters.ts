@@ -29,3 +29,11 @@ export class KnownClusters {
     for (const object of store.list()) for (const group of groupsOf(object)) this.note(group, object);
   }
 }
+
+/** Only changes of the declaration: statuses are ours. */
+export const generationOnly = {
+  changed: ({ metadata: { generation, deletionTimestamp } }: Live): unknown => [
+    generation,
+    deletionTimestamp,
+  ],
+};

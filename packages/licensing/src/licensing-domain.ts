@@ -23,14 +23,13 @@ export function licensingDomain(settings: LicensingSettings = licensingSettings)
     grantedBy: "config/rbac-limited/optional/licensing.yaml",
     permissions: licensingPermissions,
     controllers: ({ system, concurrency, namespace, series, stored }) => {
-      const place = namespace === undefined ? {} : { namespace };
       licensingMetrics(series, {
-        clusters: () => stored({ kind: elasticsearchCluster.kind, ...place }),
-        licenses: () => stored({ kind: clusterLicense.kind, ...place }),
+        clusters: () => stored({ kind: elasticsearchCluster.kind, namespace }),
+        licenses: () => stored({ kind: clusterLicense.kind, namespace }),
         pool: () => stored({ kind: enterpriseLicense.kind }),
-        associations: () => stored({ kind: licenseAssociation.kind, ...place }),
+        associations: () => stored({ kind: licenseAssociation.kind, namespace }),
       });
-      const options = { settings, system, concurrency, ...place };
+      const options = { settings, system, concurrency, namespace };
       return [
         enterpriseLicenseController(options),
         bindingController(options),

@@ -7,7 +7,7 @@ export interface LicensingSettings {
   /** The only namespace whose EnterpriseLicenses are honoured, and whose Secrets are read. */
   readonly licenseNamespace: string;
   /** The vendor's key; without it signatures are not verified here, but by the engine alone. */
-  readonly vendorKey?: KeyObject;
+  readonly vendorKey?: KeyObject | undefined;
   readonly parameters: LicenseParameters;
 }
 

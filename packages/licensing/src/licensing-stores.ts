@@ -1,11 +1,11 @@
-import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
-  type EnterpriseLicense,
+  type ClusterLicense,
   enterpriseLicense,
-  type LicenseAssociation,
+  type EnterpriseLicense,
   licenseAssociation,
+  type LicenseAssociation,
   licenseNames,
   SIGNATURE_SECRET_TYPE,
 } from "@quartermaster/api/licensing";
@@ -22,9 +22,8 @@ import {
 import { type Namespace, namespaces, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import type { LicensingSettings } from "./licensing-settings.ts";
-import { type ClusterNeed, clusterNeed, type OtherNeeds, sumNeeds } from "./pool/capacity.ts";
-import type { LicensePool } from "./pool/license-pool.ts";
-import type { RankedPool } from "./pool/ranked-pool.ts";
+import { clusterNeed, type ClusterNeed, type OtherNeeds, sumNeeds } from "./pool/capacity.ts";
+import type { LicensePool, RankedPool } from "./pool/license-pool.ts";
 
 /** Signatures of the pool: the only Secrets that the domain ever reads. */
 export function poolSecrets({ licenseNamespace }: LicensingSettings): InformerRequest<Secret> {
@@ -75,7 +74,7 @@ export function licensingStores(
       licenseNamespace,
       secretOf,
       versionOf: (name) => secretOf(name)?.metadata.resourceVersion ?? "-",
-      ...(vendorKey === undefined ? {} : { vendorKey }),
+      vendorKey,
     }),
   };
 }

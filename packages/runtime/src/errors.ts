@@ -32,13 +32,13 @@ export interface ErrorSubject {
 export interface ApiErrorFacts {
   readonly class: ErrorClass;
   /** HTTP status, or undefined when no answer came. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** `reason` of the server's Status, e.g. `Conflict`. */
-  readonly reason?: string;
-  readonly causes?: readonly InvalidCause[];
-  readonly subject?: ErrorSubject;
+  readonly reason?: string | undefined;
+  readonly causes?: readonly InvalidCause[] | undefined;
+  readonly subject?: ErrorSubject | undefined;
   /** What the server asked us to wait, already bounded. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** False only when the server cannot have acted on the request; a write is then safe to repeat. */
   readonly mayHaveActed: boolean;
   readonly cause?: unknown;
@@ -134,9 +134,9 @@ export type ConfigErrorCode =
 export interface ConfigFault {
   readonly code: ConfigErrorCode;
   /** The file that has to be looked at. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** Path of the field, e.g. `users[0].user.exec.command`. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   readonly cause?: unknown;
 }
 

@@ -25,6 +25,7 @@ export type {
   CallOptions,
   Client,
   DeepPartial,
+  DeleteIfPresentOptions,
   DeleteOptions,
   ListOptions,
   ObjectPage,
@@ -78,6 +79,8 @@ export type { LeaderElector } from "./leader/leader-elector.ts";
 export { createManager } from "./manager/manager.ts";
 export type { Manager, ManagerHealth, ManagerOptions } from "./manager/manager.ts";
 export type { Telemetry } from "./manager/telemetry.ts";
+export { definedFields } from "./object/defined-fields.ts";
+export type { DefinedFields } from "./object/defined-fields.ts";
 export { durationMs } from "./object/duration-ms.ts";
 export { isTextDeeperThan } from "./object/is-deeper-than.ts";
 export {
@@ -99,6 +102,7 @@ export type {
   Live,
   ObjectKey,
   ObjectMeta,
+  NamespacedRef,
   ObjectRef,
   OwnerReference,
 } from "./object/kube-object.ts";
@@ -152,6 +156,8 @@ export type { AuthoritySource } from "./certificates/relayed-authorities.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
+export { inParallel } from "./system/in-parallel.ts";
+export { pause } from "./system/pause.ts";
 export { aborted } from "./system/termination.ts";
 export { realSystem } from "./system/real-system.ts";
 export type { System, Timer } from "./system/system.ts";
@@ -168,7 +174,7 @@ export type { LabelRule, LabelsOf, SeriesLabels } from "./telemetry/label-bounds
 export { createMetrics } from "./telemetry/metrics.ts";
 export { createSpans } from "./telemetry/spans.ts";
 export { TelemetryServer } from "./telemetry/telemetry-server.ts";
-export { parseJson } from "./transport/parse-json.ts";
+export { parseJson, tryParseJson } from "./transport/parse-json.ts";
 export { impersonationHeaders } from "./transport/api-request.ts";
 export { createTransport } from "./transport/transport.ts";
 export type { Transport, TransportOptions } from "./transport/transport.ts";

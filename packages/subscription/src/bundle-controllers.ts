@@ -10,19 +10,19 @@ import type { Account } from "./object-access/object-access.ts";
 /** How the controllers of bundles run. */
 export interface BundleControllersOptions {
   /** Only Bundles of this namespace (default: all); ClusterBundles then belong to another operator, unless they are selected. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Only ClusterBundles with these labels, e.g. `shard=1` (default: all). */
-  readonly clusterBundleSelector?: string;
+  readonly clusterBundleSelector?: string | undefined;
   /** Only Bundles with these labels (default: all). */
-  readonly bundleSelector?: string;
+  readonly bundleSelector?: string | undefined;
   /** Bundles that each controller works on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
-  readonly profile?: ShareProfile;
+  readonly profile?: ShareProfile | undefined;
   /** ClusterRoles that ClusterBundles may name (default: admin, edit and view). */
-  readonly allowedClusterRoles?: readonly string[];
+  readonly allowedClusterRoles?: readonly string[] | undefined;
   /** ClusterRoles of ClusterBundles that name none (default: none). */
-  readonly defaultClusterRoles?: readonly string[];
+  readonly defaultClusterRoles?: readonly string[] | undefined;
   /** The CSI driver without which ClusterBundles are not ready (default: none). */
   readonly driver?: string | undefined;
   /** Whether ClusterBundles without a recorded author share nothing (default: false). */
@@ -39,9 +39,12 @@ export interface BundleControllersOptions {
  */
 export function bundleControllers(options: BundleControllersOptions = {}): readonly Controller[] {
   const { namespace, concurrency = 4, clusterBundleSelector, webhookAccount, bundleSelector } = options;
-  const place = namespace === undefined ? {} : { namespace };
-  const selection = bundleSelector === undefined ? {} : { labelSelector: bundleSelector };
-  const ofBundles = bundleController({ concurrency, webhookAccount, ...place, ...selection });
+  const ofBundles = bundleController({
+    concurrency,
+    webhookAccount,
+    namespace,
+    labelSelector: bundleSelector,
+  });
   if (namespace !== undefined && clusterBundleSelector === undefined) return [ofBundles];
   return [ofBundles, clusterBundles(options), consoleSampleController()];
 }
@@ -63,8 +66,8 @@ function clusterBundles({
     requireAuthor,
     webhookAccount,
     driver,
-    ...(profile === undefined ? {} : { profile }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
+    profile,
+    labelSelector,
   });
 }
 

@@ -26,7 +26,7 @@ export interface ExplainOptions {
   /** The Deployment or other workload that describes the pod: annotations on it are warned about (default: none). */
   readonly workload?: unknown;
   /** (default: the defaults of the configuration file) */
-  readonly settings?: SubscriptionSettings;
+  readonly settings?: SubscriptionSettings | undefined;
 }
 
 /** What the webhook would answer. */

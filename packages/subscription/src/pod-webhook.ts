@@ -63,7 +63,7 @@ export function podWebhook(options: PodWebhookOptions): WebhookRoute {
   const bundles = new BundleReader({
     client,
     system,
-    bundles: stores.store({ kind: bundle.kind, ...(namespace === undefined ? {} : { namespace }) }),
+    bundles: stores.store({ kind: bundle.kind, namespace }),
     clusterBundles: stores.store({ kind: clusterBundle.kind }),
     onResolved: (source) => {
       observer.resolved(source);

@@ -11,11 +11,11 @@ import { webhookEntries, webhookNames } from "./webhook-entries.ts";
 /** What an operator may decide about the domain. */
 export interface SubscriptionDomainOptions {
   /** (default: the defaults of the configuration file) */
-  readonly settings?: SubscriptionSettings;
+  readonly settings?: SubscriptionSettings | undefined;
   /** Where the operator runs: its own pods must start without its webhook (default: no namespace in particular). */
-  readonly operatorNamespace?: string;
+  readonly operatorNamespace?: string | undefined;
   /** Whether ClusterBundles without a recorded author share nothing (default: false). */
-  readonly requireAuthor?: boolean;
+  readonly requireAuthor?: boolean | undefined;
 }
 
 /**
@@ -43,9 +43,8 @@ export function subscriptionDomain({
     permissions: [...bundlePermissions, ...webhookPermissions],
     webhookConfigurations: webhookNames,
     controllers: ({ concurrency, namespace, series, stored }) => {
-      const place = namespace === undefined ? {} : { namespace };
       bundleMetrics(series, {
-        bundles: () => stored({ kind: bundle.kind, ...place }),
+        bundles: () => stored({ kind: bundle.kind, namespace }),
         clusterBundles: () => stored({ kind: clusterBundle.kind }),
       });
       return bundleControllers({
@@ -56,7 +55,7 @@ export function subscriptionDomain({
         requireAuthor,
         webhookAccount,
         driver: settings.driver,
-        ...place,
+        namespace,
       });
     },
     webhooks: (host) => {
@@ -65,7 +64,7 @@ export function subscriptionDomain({
         configurations: webhookEntries({
           excludedNamespaces,
           onKept,
-          ...(host.namespace === undefined ? {} : { namespace: host.namespace }),
+          namespace: host.namespace,
         }),
         routes: (stores, serving) => [podWebhook({ host, stores, serving, settings, excludedNamespaces })],
       };

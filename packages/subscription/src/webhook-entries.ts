@@ -10,9 +10,9 @@ export interface WebhookEntriesOptions {
   /** Pods of these namespaces never reach the webhook. */
   readonly excludedNamespaces: readonly string[];
   /** Only pods of this namespace (default: all others). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Hook for metrics. */
-  readonly onKept?: (name: string, state: KeptState) => void;
+  readonly onKept?: ((name: string, state: KeptState) => void) | undefined;
 }
 
 /**
@@ -24,7 +24,6 @@ export function webhookEntries(options: WebhookEntriesOptions): readonly Webhook
   const name = `${stem}${namespace === undefined ? "" : `-${namespace}`}`;
   const common = { ...always, namespaceSelector: selectorOf(options) };
   const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
-  const place = namespace === undefined ? {} : { namespace };
   const observed = (configuration: string): Pick<WebhookConfigurationSpec, "name" | "onKept"> => ({
     name: configuration,
     onKept: (state) => onKept?.(configuration, state),
@@ -40,7 +39,7 @@ export function webhookEntries(options: WebhookEntriesOptions): readonly Webhook
       ...observed(`${name}-auto`),
       webhooks: {
         requests: [
-          { kind: bundle.kind, labelSelector, ...place },
+          { kind: bundle.kind, labelSelector, namespace },
           { kind: clusterBundle.kind, labelSelector },
         ],
         from: ([bundles, clusterBundles]) => automaticEntries(options, bundles, clusterBundles),

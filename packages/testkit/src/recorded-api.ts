@@ -8,6 +8,7 @@ import {
   type Live,
   type ObjectRef,
 } from "@quartermaster/runtime";
+import { conditionalWrites } from "@quartermaster/runtime/testing";
 
 import { mergePatch } from "./merge-patch.ts";
 
@@ -84,11 +85,19 @@ export class RecordedApi {
       this.beforeRead(idOf(kind.kind, ref));
       return this.find(kind.kind, ref);
     };
-    const client = {
-      find: found,
-      get: async (kind: Kind, ref: ObjectRef) => (await found(kind, ref)) ?? fail("notFound", kind, ref),
+    const plain = {
       create: async (kind: Kind, body: KubeObject, options: SentOptions = {}) =>
         await this.#write({ verb: "create", kind, ref: body.metadata, user, body, options }),
+      delete: async (kind: Kind, ref: ObjectRef, options: SentOptions = {}) => {
+        await this.#write({ verb: "delete", kind, ref, user, body: undefined, options });
+      },
+    };
+    const client = {
+      ...plain,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of the interface that writers use
+      ...conditionalWrites(plain as unknown as Client),
+      find: found,
+      get: async (kind: Kind, ref: ObjectRef) => (await found(kind, ref)) ?? fail("notFound", kind, ref),
       apply: async (kind: Kind, body: KubeObject, options: SentOptions) =>
         await this.#write({ verb: "apply", kind, ref: body.metadata, user, body, options }),
       replace: async (kind: Kind, body: KubeObject, options: SentOptions = {}) =>
@@ -98,9 +107,6 @@ export class RecordedApi {
         ref: ObjectRef,
         options: SentOptions & { readonly patch: { readonly body?: unknown } },
       ) => await this.#write({ verb: "patch", kind, ref, user, body: options.patch.body, options }),
-      delete: async (kind: Kind, ref: ObjectRef, options: SentOptions = {}) => {
-        await this.#write({ verb: "delete", kind, ref, user, body: undefined, options });
-      },
       raw: async ({ path, body }: { readonly path: string; readonly body?: unknown }) =>
         await Promise.resolve(this.answerRaw(path, body)),
       as: ({ user: other }: { readonly user: string }) => this.#clientFor(other),

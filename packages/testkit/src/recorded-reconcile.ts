@@ -8,9 +8,10 @@ import {
   type Index,
   isControlledBy,
   isJsonObject,
+  keyOf,
   type Kind,
   type KubeObject,
-  keyOf,
+  type ListOptions,
   type Live,
   type MemorySlot,
   type ObjectRef,
@@ -18,6 +19,7 @@ import {
   type ReconcileEvent,
   silentLog,
 } from "@quartermaster/runtime";
+import { conditionalWrites } from "@quartermaster/runtime/testing";
 
 import { mergePatch } from "./merge-patch.ts";
 import type { ReconcileWrite, WriteHooks } from "./reconcile-write.ts";
@@ -125,10 +127,7 @@ export class RecordedReconcile {
 
   /** The client. Methods that no unit test needs are missing and throw. */
   get client(): Client {
-    const client: Partial<Client> = {
-      get: async (kind, ref) => await Promise.resolve(this.read(kind, ref) ?? missing(kind, ref)),
-      find: async (kind, ref) => await Promise.resolve(this.read(kind, ref)),
-      list: (kind, options) => asyncOf(this.#list(kind, options)),
+    const plain: Pick<Client, "create" | "delete"> = {
       create: async (kind, object) => {
         const name = keyOf(object.metadata);
         return await this.write({ verb: "create", kind: kind.kind, name }, () => {
@@ -138,12 +137,19 @@ export class RecordedReconcile {
           return this.put(kind, object) as Live<typeof object>;
         });
       },
+      delete: async (kind, ref, options) => {
+        await this.#delete(kind, ref, options?.preconditions);
+      },
+    };
+    const client: Partial<Client> = {
+      ...plain,
+      ...conditionalWrites(plain),
+      get: async (kind, ref) => await Promise.resolve(this.read(kind, ref) ?? missing(kind, ref)),
+      find: async (kind, ref) => await Promise.resolve(this.read(kind, ref)),
+      list: (kind, options) => asyncOf(this.#list(kind, options)),
       patch: async (kind, ref, { patch }) => {
         const body = patch.kind === "merge" && isJsonObject(patch.body) ? patch.body : {};
         return await this.#patch(kind, ref, body);
-      },
-      delete: async (kind, ref, options) => {
-        await this.#delete(kind, ref, options?.preconditions);
       },
       // A dry run of a deletion: the response names the uid.
       raw: async ({ path }) => {
@@ -200,7 +206,7 @@ export class RecordedReconcile {
 
   #list<O extends KubeObject>(
     kind: Kind<O>,
-    { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string } = {},
+    { namespace, labelSelector }: ListOptions = {},
   ): readonly Live<O>[] {
     const [key = "", value] = (labelSelector ?? "").split("=");
     return (
@@ -248,11 +254,7 @@ export class RecordedReconcile {
     });
   }
 
-  async #delete(
-    kind: Kind,
-    ref: ObjectRef,
-    preconditions: { readonly uid?: string; readonly resourceVersion?: string } = {},
-  ): Promise<void> {
+  async #delete(kind: Kind, ref: ObjectRef, preconditions: Meant = {}): Promise<void> {
     await this.write({ verb: "delete", kind: kind.kind, name: keyOf(ref), ...preconditions }, () => {
       this.#met(kind, ref, preconditions);
       this.remove(kind, ref);
@@ -260,20 +262,19 @@ export class RecordedReconcile {
   }
 
   /** The object, if it is still the one that is meant. */
-  #met(
-    kind: Kind,
-    ref: ObjectRef,
-    {
-      uid,
-      resourceVersion,
-    }: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
-  ): Live {
+  #met(kind: Kind, ref: ObjectRef, { uid, resourceVersion }: Meant): Live {
     const live = this.read(kind, ref) ?? missing(kind, ref);
     const isOther = uid !== undefined && live.metadata.uid !== uid;
     const isChanged = resourceVersion !== undefined && live.metadata.resourceVersion !== resourceVersion;
     if (isOther || isChanged) throw failure("conflict", keyOf(ref));
     return live;
   }
+}
+
+/** Which object a write says that it means. */
+interface Meant {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
 }
 
 function idOf({ kind }: Pick<Kind, "kind">, ref: ObjectRef): string {

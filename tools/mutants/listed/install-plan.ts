@@ -25,8 +25,8 @@ export const installPlanMutants: readonly ListedMutant[] = listOf("install-plan"
   ],
   [
     "forgets plans while something is amiss",
-    'return answer(seen, now, { phase: "Degraded", message: why.message, outcome: outcomes[actor] });',
-    'return answer(seen, now, { phase: "Degraded", message: why.message, actions: forgotten(seen), outcome: outcomes[actor] });',
+    'return { phase: "Degraded", outcome: outcomes[actor] };',
+    'return { phase: "Degraded", actions: forgotten(seen), outcome: outcomes[actor] };',
   ],
   [
     "the pause of a revert conflict does not grow",

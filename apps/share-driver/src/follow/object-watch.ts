@@ -1,7 +1,9 @@
 import {
   ApiError,
-  type Client,
   classify,
+  type Client,
+  definedFields,
+  pause,
   fieldOf,
   isJsonObject,
   type Kind,
@@ -54,14 +56,6 @@ export async function watchObject(
     if (failure !== undefined) log.debug("watch broken", { errorClass: classify(failure), retryMs });
     await pause(system, retryMs * (0.5 + system.random() / 2), signal);
     retryMs = Math.min(2 * retryMs, longestRetryMs);
-  }
-}
-
-async function pause(system: System, delayMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await system.sleep(delayMs, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }
 
@@ -124,7 +118,7 @@ function watchPath(
     allowWatchBookmarks: "true",
     timeoutSeconds: "540",
     fieldSelector: `metadata.name=${name}`,
-    ...(version === undefined ? {} : { resourceVersion: version }),
+    ...definedFields({ resourceVersion: version }),
   });
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/${plural}?${query.toString()}`;
 }

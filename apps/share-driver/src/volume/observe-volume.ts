@@ -17,13 +17,13 @@ export interface ShareAccess {
   readonly name: string;
   readonly isPermitted: boolean;
   /** Undefined when there is no such Share, or one that is being deleted. */
-  readonly backing?: BackingRef;
+  readonly backing?: BackingRef | undefined;
 }
 
 /** A Share that a volume requests. The object behind a Share that the pod may not use is not read. */
 export interface SeenShare extends ShareAccess {
   /** Undefined when there is no such object. */
-  readonly object?: KubeObject;
+  readonly object?: KubeObject | undefined;
 }
 
 /** What reading needs. */
@@ -51,7 +51,7 @@ export async function observeVolume(
         async () =>
           await questions.run(key, async () => await client.find(kindOf(backing), backing, { signal })),
       );
-      return { ...access, ...(object === undefined ? {} : { object }) };
+      return { ...access, object };
     }),
   );
 }

@@ -101,7 +101,7 @@ export class Volumes {
     } catch (error) {
       const reason = reasonOf(error);
       metrics.published(reason, (system.monotonicMs() - startMs) / 1000);
-      log.warn("publish refused", { ...(request === undefined ? {} : factsOf(request)), reason, err: error });
+      log.warn("publish refused", { ...(request && factsOf(request)), reason, err: error });
       throw error;
     }
   }

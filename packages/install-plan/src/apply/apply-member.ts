@@ -1,8 +1,10 @@
+import type { InstallPlan } from "@quartermaster/api";
 import {
   ApiError,
   classify,
   type Client,
   type Context,
+  definedFields,
   fieldsAppliedBy,
   type Kind,
   type KubeObject,
@@ -10,56 +12,54 @@ import {
   unownedPaths,
 } from "@quartermaster/runtime";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
-import { hasDrifted } from "../drift/drift.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
+import { noteRestoration, reportRepair } from "../drift/repairs.ts";
 import { takeOverAdditions } from "../drift/take-over-additions.ts";
-import { describeIdentity } from "../identity.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import { type WriteFailure, writeFailureFrom } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
-import { fieldManager } from "../ownership/owner-labels.ts";
-import type { PlanAction } from "../plan-action.ts";
-import { type PlanMemory, planMemory } from "../plan-memory.ts";
-import type { PlanObserver } from "../plan-observer.ts";
+import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
+import type { ActionOf } from "../plan-action.ts";
+import { planMemory, type PlanMemory } from "../plan-memory.ts";
+import type { PlanObserver } from "../plan-metrics.ts";
 import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
-import type { WriteFailure } from "../write-failure.ts";
-import { writeFailureFrom } from "../write-failure.ts";
+import type { MemberView, Seen } from "../seen.ts";
 
 /** What performing needs besides the reconcile. */
 export interface ApplyParts {
   readonly system: System;
-  readonly observer?: PlanObserver;
+  readonly observer?: PlanObserver | undefined;
 }
-
-type Apply = Extract<PlanAction, { readonly kind: "apply" }>;
 
 /** One object, one write. The first write of an object is never forced; on one that is ours only our fields are. */
 export async function applyMember(
-  action: Apply,
+  { view, isRepair }: ActionOf<"apply">,
   ctx: Context,
-  { system, observer = {} }: ApplyParts,
+  { plan, ownerLabels, system, observer = {} }: ApplyParts & Pick<Seen, "plan" | "ownerLabels">,
 ): Promise<void> {
-  const { view, plan } = action;
   const { kind, member } = view;
   if (kind === undefined) return;
   const memory = ctx.memory(planMemory);
   const client = asAccount(ctx.client, plan);
   try {
-    const { written, isIntrusion } = await write(action, kind, client);
+    const { written, isIntrusion } = await write(view, kind, { client, ownerLabels });
     if (isIntrusion) {
       await giveBack(kind, written, client);
       memory.unlabelledObjects.set(member.key, written);
-      if (!mayAdopt(action, written)) memory.writeFailures.set(member.key, collision(action));
+      if (!mayAdopt(member, written)) memory.writeFailures.set(member.key, collision(member));
       return;
     }
-    remember(action, written, memory);
-    noteRestoration(action, memory, system.monotonicMs());
-    if (!action.isRepair) return;
-    noteRepair(action, ctx);
+    remember(member, written, { ownerLabels, memory });
+    noteRestoration(view, memory, system.monotonicMs());
+    if (!isRepair) return;
+    reportRepair(view, ctx);
     observer.repaired?.(view.ownership.kind === "absent" ? "recreated" : "reverted");
   } catch (error) {
-    if (await replaceImmutable(error, action, client)) return;
-    await noteWriteFailure(error, action, { ctx, memory, nowMs: system.monotonicMs() });
+    if (await replaceImmutable(error, view, { client, ownerLabels })) return;
+    await noteWriteFailure(error, view, { plan, ctx, memory, nowMs: system.monotonicMs() });
   }
 }
 
@@ -69,8 +69,16 @@ interface Written {
   readonly isIntrusion: boolean;
 }
 
-async function write({ view, ownerLabels }: Apply, kind: Kind, client: Client): Promise<Written> {
-  const { member, live, drift } = view;
+interface Writer {
+  readonly client: Client;
+  readonly ownerLabels: OwnerLabels;
+}
+
+async function write(
+  { member, live, drift }: MemberView,
+  kind: Kind,
+  { client, ownerLabels }: Writer,
+): Promise<Written> {
   const current =
     live !== undefined && drift.additions.length > 0
       ? await takeOverAdditions({ member, live, kind }, client)
@@ -97,27 +105,21 @@ async function giveBack(
   client: Client,
 ): Promise<void> {
   const { name, namespace, uid } = metadata;
-  const place = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const bare = {
-    apiVersion,
-    kind: kindName,
-    metadata: { ...place, ...(uid === undefined ? {} : { uid }) },
-  };
+  const bare = { apiVersion, kind: kindName, metadata: definedFields({ name, namespace, uid }) };
   await client.apply(kind, bare, { fieldManager, force: false });
 }
 
-function mayAdopt({ view: { member } }: Apply, { metadata }: KubeObject): boolean {
-  const { adoption } = member.lifecycle;
+function mayAdopt({ lifecycle: { adoption } }: Member, { metadata }: KubeObject): boolean {
   const isControlled = metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
   return adoption === "Always" || (adoption === "IfUnowned" && !isControlled);
 }
 
-function collision({ view: { member } }: Apply): WriteFailure {
+function collision({ identity }: Member): WriteFailure {
   return {
     action: "apply",
     kind: "collision",
     reason: reasons.collision,
-    message: `${describeIdentity(member.identity)} was created by another client; adoption: IfUnowned takes it over.`,
+    message: `${describeIdentity(identity)} was created by another client; adoption: IfUnowned takes it over.`,
     count: 1,
     notBeforeMs: 0,
     triedAtMs: 0,
@@ -125,7 +127,11 @@ function collision({ view: { member } }: Apply): WriteFailure {
 }
 
 /** Fields that the server did not give us although it took the object, it drops: they are no drift. */
-function remember({ view: { member }, ownerLabels }: Apply, written: KubeObject, memory: PlanMemory): void {
+function remember(
+  member: Member,
+  written: KubeObject,
+  { ownerLabels, memory }: { readonly ownerLabels: OwnerLabels; readonly memory: PlanMemory },
+): void {
   memory.writeFailures.delete(member.key);
   memory.unlabelledObjects.delete(member.key);
   const paths = unownedPaths(
@@ -137,40 +143,10 @@ function remember({ view: { member }, ownerLabels }: Apply, written: KubeObject,
 }
 
 interface Notes {
+  readonly plan: InstallPlan;
   readonly ctx: Context;
   readonly memory: PlanMemory;
   readonly nowMs: number;
-}
-
-/** Also while the plan is being carried out somebody may keep changing back what it wrote. */
-function noteRestoration({ view }: Apply, memory: PlanMemory, atMs: number): void {
-  const { member, drift, ownership } = view;
-  if (ownership.kind === "ownedByOther")
-    memory.noteRevert(member.key, { manager: ownership.owner, atMs, isTakeover: true });
-  else if (ownership.kind === "owned" && hasDrifted(drift))
-    memory.noteRevert(member.key, { manager: drift.manager ?? "somebody", atMs });
-}
-
-function noteRepair({ view }: Apply, ctx: Context): void {
-  const { member, drift, ownership } = view;
-  const name = describeIdentity(member.identity);
-  if (ownership.kind === "absent") {
-    ctx.events.record({
-      type: "Normal",
-      reason: "Recreated",
-      action: "Recreate",
-      note: `${name} was deleted and has been recreated.`,
-    });
-    return;
-  }
-  const { manager = "somebody" } = drift;
-  const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
-  ctx.events.record({
-    type: "Normal",
-    reason: "Reverted",
-    action: "Revert",
-    note: `${name} was changed by ${manager}: ${paths}`,
-  });
 }
 
 /**
@@ -179,39 +155,29 @@ function noteRepair({ view }: Apply, ctx: Context): void {
  */
 async function replaceImmutable(
   error: unknown,
-  { view, ownerLabels }: Apply,
-  client: Client,
+  { member, kind, live }: MemberView,
+  { client, ownerLabels }: Writer,
 ): Promise<boolean> {
-  const { member, kind, live } = view;
   if (!isImmutable(error) || !mayRecreate(member)) return false;
   if (kind === undefined || live?.metadata.uid === undefined) return false;
   if (!(await canBeMade({ member, kind }, ownerLabels, client))) return false;
-  await deleteUnlessChanged(kind, live, client);
+  // Only as it was seen: one that has changed since, or lost its owner labels, is observed again first.
+  const { uid, resourceVersion = "" } = live.metadata;
+  await client.deleteIfPresent(kind, live.metadata, {
+    propagation: "Background",
+    preconditions: { uid, resourceVersion },
+    skipIfChanged: true,
+  });
   return true;
-}
-
-/** Only as it was seen: one that somebody has changed since, or whose owner labels they took off, is looked at again first. */
-async function deleteUnlessChanged(kind: Kind, { metadata }: KubeObject, client: Client): Promise<void> {
-  const { uid = "", resourceVersion = "" } = metadata;
-  try {
-    await client.delete(kind, metadata, {
-      propagation: "Background",
-      preconditions: { uid, resourceVersion },
-    });
-  } catch (error) {
-    const errorClass = classify(error);
-    if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
-  }
 }
 
 async function noteWriteFailure(
   error: unknown,
-  { view, plan }: Apply,
-  { ctx, memory, nowMs }: Notes,
+  { member, kind, live }: MemberView,
+  { plan, ctx, memory, nowMs }: Notes,
 ): Promise<void> {
   const errorClass = classify(error);
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
-  const { member, kind, live } = view;
   // Unforced, and somebody else's fields: the object exists without our owner labels.
   if (errorClass === "conflict" && live === undefined && kind !== undefined) {
     const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);

@@ -1,15 +1,15 @@
 import { opensGate } from "@quartermaster/health";
 import { settled, stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import { degradationOf, fullCheckMs } from "../drift/steady.ts";
 import { leftoversRemain, successorUnready } from "../handover/leftovers.ts";
 import { installedMessage } from "../handover/replacement.ts";
+import { degradationOf, fullCheckMs } from "../installed/installed.ts";
 import { stageJobs } from "../jobs/stage-jobs.ts";
-import { secretRetryMs } from "../manifest/secret-retry.ts";
+import { secretRetryMs } from "../manifest/content-reader.ts";
+import { whyOf } from "../members/member-states.ts";
+import { appliesStage, atOnceMs, because, type Decision, type PlanRule } from "../model/decision.ts";
+import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../model/plan-status.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { whyOf } from "../plan-report.ts";
-import { attemptOf, finishing, hasStarted, isInstalled, stageIndexOf, turnTo } from "../plan-status.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
 import { collisionOf } from "../preflight/preflight.ts";
 import { reasons } from "../reasons.ts";
 import { afterRefusal, tryAgainLater } from "../retry/retry.ts";
@@ -52,18 +52,18 @@ function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
 }
 
 /** A manifest went while the plan is being carried out: without it nobody can say what the stages hold. Its return goes on. */
-function contentLost(seen: Seen, now: Date): PlanVerdict | undefined {
+function contentLost(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (first === undefined) return undefined;
   const why = because(first.reason, first.message);
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   const goneMs = first.reason === "SecretMissing" ? secretRetryMs(seen) : minuteMs;
   const outcome = isGone ? waiting(why, goneMs) : stalled(why, 10 * minuteMs);
-  return answer(seen, now, { phase: isGone ? "Applying" : "Failed", message: why.message, outcome });
+  return { phase: isGone ? "Applying" : "Failed", outcome };
 }
 
 /** The server refused an object for good: later stages do not begin, earlier ones stay as they are. */
-function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+function objectRefused(seen: Seen, now: Date): Decision | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const refused = seen.members.find(
     ({ member, failure }) =>
@@ -73,13 +73,13 @@ function objectRefused(seen: Seen, now: Date): PlanVerdict | undefined {
 }
 
 /** A job of the stage was refused, or the end of what is to go. */
-function stepRefused(seen: Seen, now: Date): PlanVerdict | undefined {
+function stepRefused(seen: Seen, now: Date): Decision | undefined {
   const [failure] = seen.writeFailures;
   return failure === undefined ? undefined : afterRefusal(seen, now, failure);
 }
 
 /** An object of another owner has taken one of our names since the preflight. When it is deleted, the plan continues. */
-function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
+function objectTaken(seen: Seen, now: Date): Decision | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const [collision] = seen.members
     .filter(({ member, blockedBy }) => member.stageIndex <= stageIndex && blockedBy === undefined)
@@ -88,48 +88,42 @@ function objectTaken(seen: Seen, now: Date): PlanVerdict | undefined {
   return tryAgainLater(seen, now, because(collision.reason, collision.message));
 }
 
-function writesDue(seen: Seen, now: Date): PlanVerdict | undefined {
-  const { plan, ownerLabels } = seen;
+function writesDue(seen: Seen): Decision | undefined {
+  const { plan } = seen;
   const stageIndex = stageIndexOf(plan);
   const { due } = dueWrites(seen, stageIndex);
   if (due.length === 0) return undefined;
   const { phase, why } = applyingWords(seen);
-  return answer(seen, now, {
+  return {
     phase,
-    message: why.message,
-    actions: due.map((view) => ({ kind: "apply", plan, ownerLabels, view, isRepair: false })),
+    actions: due.map((view) => ({ kind: "apply", view, isRepair: false })),
     inFlight: plan.spec.stages[stageIndex]?.concurrency ?? 1,
     beginWithinMs: writingMs,
     isInterim: true,
     outcome: waiting(why, atOnceMs),
-  });
+  };
 }
 
 /** A kind that its CRD will bring, a namespace that is being created: it comes shortly, or another client has to act. */
-function writesBlocked(seen: Seen, now: Date): PlanVerdict | undefined {
+function writesBlocked(seen: Seen): Decision | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
   const [first] = blocked;
   if (first === undefined) return undefined;
   const words = blocked.map(({ message }) => message);
   if (blocked.some(({ reason }) => reason === reasons.namespaceReplaced))
-    return namespaceReplaced(seen, now, words.join("; "));
-  if (isLate(seen)) return stageTimedOut(seen, now, words.join("; "));
+    return namespaceReplaced(seen, words.join("; "));
+  if (isLate(seen)) return stageTimedOut(seen, words.join("; "));
   const why = because(first.reason, `Waiting: ${words.slice(0, 5).join("; ")}.`);
-  return answer(seen, now, {
-    phase: "Applying",
-    message: why.message,
-    outcome: waiting(why, Math.max(retryInMs, pollMs)),
-  });
+  return { phase: "Applying", outcome: waiting(why, Math.max(retryInMs, pollMs)) };
 }
 
 /** No attempt can help: a person has to decide whether the plan is meant for the new namespace. */
-function namespaceReplaced(seen: Seen, now: Date, words: string): PlanVerdict {
+function namespaceReplaced(seen: Seen, words: string): Decision {
   const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${words}.`);
-  const failed = { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) } as const;
-  return rollBack(seen, now, why) ?? answer(seen, now, failed);
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
-function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
+function gateClosed(seen: Seen): Decision | undefined {
   const stageIndex = stageIndexOf(seen.plan);
   const stage = seen.plan.spec.stages[stageIndex];
   if (stage === undefined || stage.wait === "Applied") return undefined;
@@ -138,28 +132,22 @@ function gateClosed(seen: Seen, now: Date): PlanVerdict | undefined {
   );
   if (closed.length === 0) return undefined;
   const failed = closed.find(({ state }) => state === "Failed");
-  if (failed !== undefined) return resourceFailed(seen, now, failed);
+  if (failed !== undefined) return resourceFailed(seen, failed);
   const words = closed.slice(0, 3).map((view) => whyOf(view).message);
-  if (isLate(seen)) return stageTimedOut(seen, now, words.join(" "));
+  if (isLate(seen)) return stageTimedOut(seen, words.join(" "));
   const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${words.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
   const rechecks = closed.flatMap(({ health, revertConflict }) => [
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - seen.nowMs]),
   ]);
-  return answer(seen, now, {
-    phase: "Applying",
-    message: why.message,
-    outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))),
-  });
+  return { phase: "Applying", outcome: waiting(why, Math.max(1, Math.min(leftMs, ...rechecks))) };
 }
 
 /** It says itself that it has failed: no use in waiting for the stage's end. Its events bring us back. */
-function resourceFailed(seen: Seen, now: Date, view: MemberView): PlanVerdict {
+function resourceFailed(seen: Seen, view: MemberView): Decision {
   const why = because(reasons.resourceFailed, whyOf(view).message);
-  const retreat = rollBack(seen, now, why);
-  if (retreat !== undefined) return retreat;
-  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, 10 * minuteMs) });
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, 10 * minuteMs) };
 }
 
 function isLate({ plan, stageElapsedMs }: Seen): boolean {
@@ -168,19 +156,17 @@ function isLate({ plan, stageElapsedMs }: Seen): boolean {
 }
 
 /** The plan is stalled but watches on: what becomes ready late still opens the gate. */
-function stageTimedOut(seen: Seen, now: Date, words: string): PlanVerdict {
+function stageTimedOut(seen: Seen, words: string): Decision {
   const stage = seen.plan.spec.stages[stageIndexOf(seen.plan)];
   const why = because(
     reasons.stageTimeout,
     `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
   );
-  const retreat = rollBack(seen, now, why);
-  if (retreat !== undefined) return retreat;
-  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, minuteMs) });
+  return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
 /** Each change of a large plan's status costs the server more than many small objects do. A crash before it only leads here again. */
-function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
+function stagePassed(seen: Seen, now: Date): Decision | undefined {
   const { plan } = seen;
   const nextIndex = stageIndexOf(plan) + 1;
   if (nextIndex > plan.spec.stages.length) return undefined;
@@ -188,36 +174,34 @@ function stagePassed(seen: Seen, now: Date): PlanVerdict | undefined {
   const tell: PlanAction = { kind: "reportStage", tookMs: seen.stageElapsedMs };
   if (next !== undefined) {
     const why = appliesStage(next.name);
-    return answer(seen, now, {
+    return {
       phase: "Applying",
-      message: why.message,
       actions: [tell],
       isInterim: true,
       progress: turnTo(next, now),
       outcome: waiting(why, atOnceMs),
-    });
+    };
   }
   const { predecessors } = seen.replacement;
   if (predecessors.length === 0 && (plan.spec.transformations ?? []).length === 0)
     return finished(seen, now, [tell]);
   const why = because(reasons.finishing, "Every stage is passed.");
-  return answer(seen, now, {
+  return {
     phase: "Finishing",
-    message: why.message,
     actions: [tell],
     isInterim: true,
     progress: { stage: finishing },
     outcome: waiting(why, atOnceMs),
-  });
+  };
 }
 
-function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): PlanVerdict {
+function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): Decision {
   const { plan, replacement } = seen;
   // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
   const isReady = degradationOf(seen) === undefined;
   const message = isReady ? installedMessage(replacement) : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;
-  return answer(seen, now, {
+  return {
     phase: isReady ? "Installed" : "Degraded",
     message,
     actions: [...actions, ...keptByTransformations(seen), ...lateMatches(seen)],
@@ -226,7 +210,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
       namespaces: undefined,
       pinned: undefined,
       attempt: attemptOf(plan),
-      ...(last === undefined ? {} : { stage: last }),
+      stage: last,
       ...(replacement.predecessors.length === 0
         ? {}
         : {
@@ -238,7 +222,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): P
           }),
     },
     outcome: isReady ? settled(fullCheckMs) : waiting(because(reasons.degraded, message), atOnceMs),
-  });
+  };
 }
 
 function applyingWords(seen: Seen): {

@@ -10,7 +10,7 @@ export interface DueWrites {
   /** What the writes that are not due wait for, each once. */
   readonly blocked: readonly Why[];
   /** Until the first write that failed in passing may be tried again. */
-  readonly retryInMs?: number;
+  readonly retryInMs?: number | undefined;
 }
 
 /** Namespaces and CRDs go before what needs them, whatever the author's order; otherwise the order is the author's. */

@@ -9,9 +9,9 @@ import {
 } from "@quartermaster/runtime";
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
-import { describeIdentity, type Identity, identityOf } from "../identity.ts";
-import type { Issue } from "../issue.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
+import { describeIdentity, type Identity, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
 import type { MemberView } from "../seen.ts";
 import { definedKind, servedVersions } from "./established-kinds.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
@@ -39,7 +39,7 @@ export async function crdIssues(view: MemberView, readers: Readers): Promise<rea
     stage: member.stage,
     index: member.index,
     object: member.identity,
-    ...(field === undefined ? {} : { field }),
+    field,
     message,
   });
   const broken = changes.length > 0 ? [] : await brokenObjects(live, member.manifest, readers);

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { Verdict, Why } from "@quartermaster/runtime";
 
-import type { PlanStatus } from "../plan-status.ts";
+import type { PlanStatus } from "../model/plan-status.ts";
 
 type DeletionStatus = NonNullable<PlanStatus["deletion"]>;
 
@@ -10,12 +10,12 @@ export type Blocker = NonNullable<DeletionStatus["blockedBy"]>[number];
 
 /** What a report says besides why. */
 export interface DeletionReport {
-  readonly isBlocked?: boolean;
+  readonly isBlocked?: boolean | undefined;
   /** How many objects are left; left out, the status keeps what it says of them. */
-  readonly remaining?: number;
-  readonly blockedBy?: readonly Blocker[];
+  readonly remaining?: number | undefined;
+  readonly blockedBy?: readonly Blocker[] | undefined;
   /** In place of what follows from the others. */
-  readonly deletion?: DeletionStatus;
+  readonly deletion?: DeletionStatus | undefined;
 }
 
 /** What the status of a plan says while it is being deleted. Everything from before stays: without it the plan would look unstarted. */
@@ -30,18 +30,20 @@ export function reportDeletion(
       ? status?.deletion
       : progress(status?.deletion, { remaining, blockedBy, isBlocked }));
   return {
-    status: { ...status, phase: "Deleting", message, ...(said === undefined ? {} : { deletion: said }) },
+    status: { ...status, phase: "Deleting", message, deletion: said },
     conditions: [{ type: "DeletionBlocked", status: isBlocked ? "True" : "False", reason, message }],
   };
 }
 
+interface Progress {
+  readonly remaining: number;
+  readonly blockedBy: readonly Blocker[];
+  readonly isBlocked: boolean;
+}
+
 function progress(
   before: DeletionStatus | undefined,
-  {
-    remaining,
-    blockedBy,
-    isBlocked,
-  }: Required<Pick<DeletionReport, "remaining" | "blockedBy" | "isBlocked">>,
+  { remaining, blockedBy, isBlocked }: Progress,
 ): DeletionStatus {
   return {
     remaining: isBlocked ? remaining : worthTelling(remaining, before?.remaining),

@@ -1,18 +1,19 @@
-import { type Rule, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
+import { type Rule, settled, stalled, type Verdict, waiting, type Why } from "@quartermaster/runtime";
 
-import { describeIdentity, identityOf } from "../identity.ts";
 import { staysBecause } from "../inventory/protection.ts";
-import type { PlanAction } from "../plan-action.ts";
-import { hasStarted } from "../plan-status.ts";
-import type { PlanVerdict } from "../plan-verdict.ts";
+import { recheckMs } from "../model/decision.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import { hasStarted } from "../model/plan-status.ts";
+import { type RemovalAction, warn } from "../plan-action.ts";
 import { reasons } from "../reasons.ts";
-import { recheckMs } from "../wake-index.ts";
 import { type Blocker, reportDeletion } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";
 import { actionFor, blockerOf, type Candidate, deletionTurn, isDue, turnOf } from "./deletion-turn.ts";
 
+type DeletionVerdict = Verdict<RemovalAction>;
+
 /** The table of contents of a deletion: the first rule that answers decides. */
-export const deletionRules: readonly Rule<DeletionSeen, PlanAction>[] = [
+export const deletionRules: readonly Rule<DeletionSeen, RemovalAction>[] = [
   { name: "nothingOwned", answer: nothingOwned },
   { name: "cannotSee", answer: cannotSee },
   { name: "stillReading", answer: stillReading },
@@ -30,13 +31,13 @@ const unauthorizedMs = 30_000;
 const firstPictureMs = 100;
 
 /** Nothing was ever written, or all that was belongs to the plan's successor. */
-function nothingOwned({ plan }: DeletionSeen): PlanVerdict | undefined {
+function nothingOwned({ plan }: DeletionSeen): DeletionVerdict | undefined {
   const ownsNothing = !hasStarted(plan) || plan.status?.phase === "Superseded";
   return ownsNothing ? { actions: [], outcome: settled() } : undefined;
 }
 
 /** It is the operator itself that may not see what is left. */
-function cannotSee(seen: DeletionSeen): PlanVerdict | undefined {
+function cannotSee(seen: DeletionSeen): DeletionVerdict | undefined {
   const { plan, unseen } = seen;
   if (unseen === undefined) return undefined;
   if (isLettingGo(seen)) return letGo(seen, unseen);
@@ -45,18 +46,18 @@ function cannotSee(seen: DeletionSeen): PlanVerdict | undefined {
   return { actions: [], outcome, ...reportDeletion(plan, why, { isBlocked: true }) };
 }
 
-function stillReading({ plan, isPending }: DeletionSeen): PlanVerdict | undefined {
+function stillReading({ plan, isPending }: DeletionSeen): DeletionVerdict | undefined {
   if (!isPending) return undefined;
   return { actions: [], outcome: waiting(deleting, firstPictureMs), ...reportDeletion(plan, deleting) };
 }
 
-function nothingRemains(seen: DeletionSeen): PlanVerdict | undefined {
+function nothingRemains(seen: DeletionSeen): DeletionVerdict | undefined {
   const count = seen.remaining.length + awaitedOf(seen).length;
   return count === 0 ? { actions: [], outcome: settled() } : undefined;
 }
 
 /** Written down before anything is done: the request for it disappears while we work. */
-function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): PlanVerdict | undefined {
+function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): DeletionVerdict | undefined {
   if (!isOrphanRequested || plan.status?.deletion?.orphan === true) return undefined;
   const why = { reason: reasons.deleting, message: "Orphaning the objects of the plan." };
   const deletion = { remaining: remaining.length, orphan: true };
@@ -64,7 +65,7 @@ function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): 
 }
 
 /** Nobody can say whether they are there, and what was made before them has to wait for them. */
-function unansweredFirst(seen: DeletionSeen): PlanVerdict | undefined {
+function unansweredFirst(seen: DeletionSeen): DeletionVerdict | undefined {
   const awaited = awaitedOf(seen);
   const [first, ...others] = awaited;
   if (first === undefined || turnOf(seen.remaining) >= turnOf(awaited)) return undefined;
@@ -74,7 +75,7 @@ function unansweredFirst(seen: DeletionSeen): PlanVerdict | undefined {
   return blocked(seen, { reason: reasons.deletionBlocked, message });
 }
 
-function accountUnusable(seen: DeletionSeen): PlanVerdict | undefined {
+function accountUnusable(seen: DeletionSeen): DeletionVerdict | undefined {
   const { account, plan } = seen;
   if (account === "present") return undefined;
   const name = plan.spec.serviceAccountName;
@@ -89,7 +90,7 @@ function accountUnusable(seen: DeletionSeen): PlanVerdict | undefined {
  * Objects go in the reverse of the order in which they were made, a stage at a time: what a later stage needs stays until that stage
  * is gone. Jobs that run go before what they work with does, or they would make anew what was just deleted.
  */
-function nextStep(seen: DeletionSeen): PlanVerdict | undefined {
+function nextStep(seen: DeletionSeen): DeletionVerdict | undefined {
   const { plan } = seen;
   const { targets, inFlight } = deletionTurn(seen);
   const due = targets.filter((target) => isDue(target, seen));
@@ -104,7 +105,7 @@ function nextStep(seen: DeletionSeen): PlanVerdict | undefined {
 }
 
 /** Somebody has to give the account its permissions back, or allow the plan to let go. */
-function refused(seen: DeletionSeen): PlanVerdict | undefined {
+function refused(seen: DeletionSeen): DeletionVerdict | undefined {
   const failure = deletionTurn(seen)
     .targets.map(({ live }) => seen.refusals.get(live.metadata.uid ?? ""))
     .find((found) => found !== undefined);
@@ -112,7 +113,7 @@ function refused(seen: DeletionSeen): PlanVerdict | undefined {
 }
 
 /** Events bring us back as objects go; a look every few seconds is for those that no event reports. */
-function underWay(seen: DeletionSeen): PlanVerdict {
+function underWay(seen: DeletionSeen): DeletionVerdict {
   const { plan, remaining } = seen;
   const [blocker] = deletionTurn(seen).targets.flatMap(blockerOf);
   if (blocker === undefined || remaining.some(({ live }) => seen.asked.has(live.metadata.uid ?? "")))
@@ -128,17 +129,17 @@ function underWay(seen: DeletionSeen): PlanVerdict {
 
 const deleting = { reason: reasons.deleting, message: "Deleting the objects of the plan." };
 
-function blocked(seen: DeletionSeen, why: Why): PlanVerdict {
+function blocked(seen: DeletionSeen, why: Why): DeletionVerdict {
   const report = reportDeletion(seen.plan, why, { ...progressOf(seen), isBlocked: true });
   return { actions: [], outcome: waiting(why, lookAgainMs), ...report };
 }
 
-function stuck(seen: DeletionSeen, why: Why): PlanVerdict {
+function stuck(seen: DeletionSeen, why: Why): DeletionVerdict {
   const report = reportDeletion(seen.plan, why, { ...progressOf(seen), isBlocked: true });
   return { actions: [], outcome: stalled(why, retryMs(unauthorizedMs, seen)), ...report };
 }
 
-function unauthorized(seen: DeletionSeen, said: string): PlanVerdict {
+function unauthorized(seen: DeletionSeen, said: string): DeletionVerdict {
   const { serviceAccountName } = seen.plan.spec;
   const message = `Service account ${serviceAccountName} cannot delete the remaining objects: ${said}; set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
   return stuck(seen, { reason: reasons.deletionBlocked, message });
@@ -154,10 +155,10 @@ function retryMs(usualMs: number, { recentlyChanged }: DeletionSeen): number {
   return recentlyChanged.includes("permissions") ? recheckMs : usualMs;
 }
 
-function letGo({ plan, remaining }: DeletionSeen, why: string): PlanVerdict {
+function letGo({ remaining }: DeletionSeen, why: string): DeletionVerdict {
   const names = remaining.slice(0, 10).map(({ identity }) => describeIdentity(identity));
   const warning = `${[...names, "all other remaining objects"].join(", ")} are left in the cluster because ${why}`;
-  return { actions: [{ kind: "warn", plan, reason: "Orphaned", warnings: [warning] }], outcome: settled() };
+  return { actions: warn({ reason: "Orphaned", warnings: [warning] }), outcome: settled() };
 }
 
 /** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
@@ -166,17 +167,15 @@ function awaitedOf({ unanswered, isOverdue, isNamespaceTerminating }: DeletionSe
 }
 
 /** What the plan leaves behind, because others have data in it or because the account may not delete it. */
-function warningsFor(due: readonly Candidate[], { plan, refusals }: DeletionSeen): readonly PlanAction[] {
+function warningsFor(due: readonly Candidate[], { refusals }: DeletionSeen): readonly RemovalAction[] {
   const spared = due.flatMap(({ live, protectedBy }) =>
     protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],
   );
   const denied = due.flatMap(({ live }) => refusals.get(live.metadata.uid ?? "")?.message ?? []);
   const orphaned = denied.map((said) => `left in the cluster: ${said}`);
   return [
-    ...(spared.length === 0 ? [] : [{ kind: "warn", plan, reason: "Protected", warnings: spared } as const]),
-    ...(orphaned.length === 0
-      ? []
-      : [{ kind: "warn", plan, reason: "Orphaned", warnings: orphaned } as const]),
+    ...warn({ reason: "Protected", warnings: spared }),
+    ...warn({ reason: "Orphaned", warnings: orphaned }),
   ];
 }
 

@@ -3,8 +3,8 @@ import type { Kind, KubeObject } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
 import type { Entry } from "../inventory/inventory.ts";
-import type { WakeTrigger } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
+import type { WakeTrigger } from "../seen.ts";
 
 /** An object of the plan, whether or not it is there. */
 export interface Unread extends Entry {
@@ -17,7 +17,7 @@ export interface Remaining extends Unread {
   readonly kind: Kind;
   readonly live: KubeObject;
   /** Holds what others put there; undefined when nothing speaks against deleting it. */
-  readonly protectedBy?: string;
+  readonly protectedBy?: string | undefined;
 }
 
 /** What is left of a plan that is being deleted, and what decides about it. */
@@ -30,7 +30,7 @@ export interface DeletionSeen {
   /** Some watch has not shown its first picture yet. */
   readonly isPending: boolean;
   /** Why the operator may not look at what is left; then nothing else is known. */
-  readonly unseen?: string;
+  readonly unseen?: string | undefined;
   /** Jobs of the plan's stages that still run. */
   readonly runningJobs: readonly Job[];
   /** Only the account that was vouched for counts, by uid: another one of its name may have other permissions. */

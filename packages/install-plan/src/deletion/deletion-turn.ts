@@ -1,8 +1,8 @@
 import { fieldOf, type KubeObject, listOf } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
-import { identityOf } from "../identity.ts";
-import type { PlanAction, Target } from "../plan-action.ts";
+import { identityOf } from "../model/identity.ts";
+import type { RemovalAction, Target } from "../plan-action.ts";
 import type { Blocker } from "./deletion-report.ts";
 import { type DeletionSeen, isLettingGo, type Unread } from "./deletion-seen.ts";
 
@@ -14,7 +14,7 @@ function isReleasingAll({ plan, isOverdue }: DeletionSeen): boolean {
 /** An object whose turn it is. */
 export interface Candidate extends Target {
   readonly isKept: boolean;
-  readonly protectedBy?: string;
+  readonly protectedBy?: string | undefined;
 }
 
 /** The objects whose turn it is, and how many are dealt with at a time. */
@@ -34,7 +34,7 @@ export function deletionTurn(seen: DeletionSeen): {
       kind,
       live,
       isKept: isReleasing || lifecycle.cleanup === "Orphan" || protectedBy !== undefined,
-      ...(protectedBy === undefined ? {} : { protectedBy }),
+      protectedBy,
     }));
   return { targets, inFlight: plan.spec.stages[rank]?.concurrency ?? 1 };
 }
@@ -48,11 +48,11 @@ export function isDue({ live, isKept }: Candidate, seen: DeletionSeen): boolean 
 }
 
 /** What may not be deleted loses its owner labels where that is allowed. */
-export function actionFor({ kind, live, isKept }: Candidate, { plan, refusals }: DeletionSeen): PlanAction {
+export function actionFor({ kind, live, isKept }: Candidate, { refusals }: DeletionSeen): RemovalAction {
   const target = { kind, live };
   const isRefused = refusals.has(live.metadata.uid ?? "");
-  if (isKept || isRefused) return { kind: "release", plan, target };
-  return { kind: "delete", plan, target, propagation: "Background" };
+  if (isKept || isRefused) return { kind: "release", target };
+  return { kind: "delete", target, propagation: "Background" };
 }
 
 /** The rank of those whose turn it is; -1 when nothing is left. */

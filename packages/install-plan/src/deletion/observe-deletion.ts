@@ -1,21 +1,20 @@
-import { type InstallPlan, resourceManifest } from "@quartermaster/api";
+import { type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
 import { trueCondition } from "@quartermaster/health";
 import { ApiError, type Context, type KubeObject } from "@quartermaster/runtime";
 import { type Job, jobs, namespaces, serviceAccounts } from "@quartermaster/runtime/kinds";
 
 import { trustOf } from "../confirmation/confirmation.ts";
-import { identityKey, identityOf } from "../identity.ts";
 import { trackKinds } from "../inventory/member-stores.ts";
 import { isOwnJob } from "../jobs/job-view.ts";
 import { manifestNames } from "../manifest/content-reader.ts";
+import { identityKey, identityOf } from "../model/identity.ts";
+import { deletionLastedMs, isOrphaning } from "../model/plan-status.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { ObserverParts } from "../observe.ts";
-import { type PlanMemory, planMemory } from "../plan-memory.ts";
-import { deletionLastedMs } from "../plan-status.ts";
-import type { WakeIndex } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
+import { planMemory, type PlanMemory } from "../plan-memory.ts";
+import type { WakeIndex } from "../wake/wake-index.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
 import { readRemaining, type RemainingParts } from "./read-remaining.ts";
-import { isOrphaning, wasOrphaned } from "./was-orphaned.ts";
 
 /** What observing a deletion needs besides the reconcile. */
 export interface DeletionParts extends ObserverParts {
@@ -141,4 +140,33 @@ function accountOf(plan: InstallPlan, ctx: Context): DeletionSeen["account"] {
   const pinned = status?.serviceAccountUid;
   if (pinned === undefined || pinned === found.metadata.uid) return "present";
   return trustOf(plan, found.metadata.uid, ctx) === "given" ? "present" : "replaced";
+}
+
+/**
+ * The trace that the garbage collector leaves when it did its part while no operator ran: it took the plan's owner reference off all
+ * that had one, and the operator had put one on every manifest before it started the plan. Manifests made since, or with other
+ * content than the plan names, count for nothing, and a plan whose objects are all inline has no such trace: its deletion looks like any other (docs/decisions/0015).
+ */
+export function wasOrphaned(plan: InstallPlan, manifests: readonly ResourceManifest[]): boolean {
+  const { startedAt } = plan.status ?? {};
+  if (startedAt === undefined || plan.metadata.deletionTimestamp === undefined) return false;
+  const named = digestsOf(plan);
+  const claimed = manifests.filter(
+    ({ metadata, spec }) =>
+      isBefore(metadata.creationTimestamp, startedAt) && named.get(metadata.name) === spec.sha256,
+  );
+  const isOwned = ({ metadata }: ResourceManifest): boolean =>
+    (metadata.ownerReferences ?? []).some(({ uid }) => uid === plan.metadata.uid);
+  return claimed.length > 0 && !claimed.some(isOwned);
+}
+
+function digestsOf({ spec }: InstallPlan): ReadonlyMap<string, string> {
+  const refs = spec.stages.flatMap(({ resources = [] }) =>
+    resources.flatMap(({ manifestRef }) => manifestRef ?? []),
+  );
+  return new Map(refs.map(({ name, sha256 }) => [name, sha256]));
+}
+
+function isBefore(time: string | undefined, other: string): boolean {
+  return time !== undefined && Date.parse(time) <= Date.parse(other);
 }

@@ -1,9 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, type Discovery, nameOfKind } from "@quartermaster/runtime";
+import { classify, type Context, type Discovery, inParallel, nameOfKind } from "@quartermaster/runtime";
 
-import { asAccount } from "../account/as-account.ts";
+import { asAccount } from "../account/account.ts";
 import { authorizedReplacement, siblingsOf } from "../handover/takeover.ts";
-import { inBatches } from "../in-batches.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects, watchFor } from "../inventory/member-stores.ts";
 import { protectionOf } from "../inventory/protection.ts";
@@ -81,7 +80,7 @@ async function withProtection(
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
   const account = asAccount(ctx.client, plan);
-  return await inBatches(remaining, 8, async (entry) => {
+  return await inParallel(remaining, 8, async (entry) => {
     const isGoing = entry.live.metadata.deletionTimestamp !== undefined || isAsked(entry.live);
     const isNext = deletionRank(entry) === turn && !isGoing;
     const protectedBy = isNext

@@ -7,7 +7,7 @@ import {
   unownedPaths,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { appliedManifest, outside, pathsBeyond, touches } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 
@@ -18,7 +18,7 @@ export interface Drift {
   /** Fields that a disallowed manager added; only with `revert: Strict`. */
   readonly additions: readonly string[];
   /** Who changed it, as far as the server reports it. */
-  readonly manager?: string;
+  readonly manager?: string | undefined;
 }
 
 /** Everything is as it was applied. */
@@ -46,7 +46,7 @@ export function driftOf(
   return {
     paths,
     additions,
-    ...(manager === undefined ? {} : { manager }),
+    manager,
   };
 }
 

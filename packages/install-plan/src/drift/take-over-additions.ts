@@ -10,7 +10,7 @@ import {
   readManagerEntry,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { beyond, outside } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
 import { isDisallowed } from "./drift.ts";
@@ -58,11 +58,8 @@ function union(one: FieldSet, other: FieldSet): FieldSet {
   return Object.fromEntries(
     keys.map((key) => {
       const left = Object.hasOwn(one, key) ? one[key] : undefined;
-      const permission = Object.hasOwn(other, key) ? other[key] : undefined;
-      return [
-        key,
-        left === undefined || permission === undefined ? (left ?? permission ?? {}) : union(left, permission),
-      ];
+      const right = Object.hasOwn(other, key) ? other[key] : undefined;
+      return [key, left === undefined || right === undefined ? (left ?? right ?? {}) : union(left, right)];
     }),
   );
 }

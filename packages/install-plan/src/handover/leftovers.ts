@@ -1,18 +1,17 @@
 import { opensGate } from "@quartermaster/health";
-import { type Context, type Discovery, waiting } from "@quartermaster/runtime";
+import { type Context, type Discovery, inParallel, waiting } from "@quartermaster/runtime";
 
-import { asAccount } from "../account/as-account.ts";
-import { inBatches } from "../in-batches.ts";
+import { asAccount } from "../account/account.ts";
 import { type Entry, inventoryOf } from "../inventory/inventory.ts";
 import { labelledObjects } from "../inventory/member-stores.ts";
 import { protectionOf, removals } from "../inventory/protection.ts";
 import type { ContentReader } from "../manifest/content-reader.ts";
 import type { KindTable } from "../manifest/kind-table.ts";
+import { whyOf } from "../members/member-states.ts";
+import { because, type Decision } from "../model/decision.ts";
+import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../model/plan-status.ts";
 import type { PlanRef } from "../ownership/owner-labels.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { whyOf } from "../plan-report.ts";
-import { hasStarted, isInstalled, isRolledBack, stageIndexOf } from "../plan-status.ts";
-import { answer, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { rollBack } from "../retry/roll-back.ts";
 import type { Leftover, Seen } from "../seen.ts";
@@ -74,11 +73,11 @@ async function liveOf(
   const owner = { namespace, name, uid };
   const account = asAccount(parts.ctx.client, parts.plan);
   const marked = await labelledObjects(entries, owner, parts);
-  return await inBatches(marked, 8, async ({ kind, live, ...entry }) => {
+  return await inParallel(marked, 8, async ({ kind, live, ...entry }) => {
     const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;
-    return { kind, live, cleanup, ...(protectedBy === undefined ? {} : { protectedBy }) };
+    return { kind, live, cleanup, protectedBy };
   });
 }
 
@@ -97,14 +96,14 @@ export function leftoverPermissions(leftovers: readonly Leftover[]): readonly Pe
       verb: deleted.has(leftover) ? "delete" : "patch",
       group: kind.group,
       resource: kind.plural,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name,
     };
   });
 }
 
 /** Stages that do not wait pass before their objects are ready; the previous objects stay until they are. */
-export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined {
+export function successorUnready(seen: Seen): Decision | undefined {
   const { plan, replacement, members } = seen;
   const isHandover = replacement.predecessors.some(({ state }) => state !== "Gone");
   if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;
@@ -115,29 +114,24 @@ export function successorUnready(seen: Seen, now: Date): PlanVerdict | undefined
   const retreat =
     failure === undefined
       ? undefined
-      : rollBack(seen, now, because(reasons.resourceFailed, whyOf(failure).message));
+      : rollBack(seen, because(reasons.resourceFailed, whyOf(failure).message));
   if (retreat !== undefined) return retreat;
   const why = because(
     reasons.finishing,
     `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
-  return answer(seen, now, {
-    phase: "Finishing",
-    message: why.message,
-    outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))),
-  });
+  return { phase: "Finishing", outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))) };
 }
 
 /** What the plans before this one left behind is deleted only now that the new objects are ready. */
-export function leftoversRemain(seen: Seen, now: Date): PlanVerdict | undefined {
+export function leftoversRemain(seen: Seen): Decision | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;
   const why = because(reasons.finishing, "Deleting leftover objects of the replaced plans.");
-  return answer(seen, now, {
+  return {
     phase: "Finishing",
-    message: why.message,
-    actions: removals(open, seen),
+    actions: removals(open),
     outcome: waiting(why, 1_000),
-  });
+  };
 }

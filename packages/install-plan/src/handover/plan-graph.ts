@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import type { LabelRequirement } from "@quartermaster/runtime";
 
 import { matchesLabels, parseLabelSelector } from "../manifest/transformation-faults.ts";
-import { hasStarted } from "../plan-status.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import { SlotSet } from "./slot-set.ts";
 
 type Entries = NonNullable<NonNullable<InstallPlan["status"]>["replaces"]>;

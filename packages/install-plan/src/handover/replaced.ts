@@ -1,9 +1,9 @@
 import { held, waiting } from "@quartermaster/runtime";
 
-import { answer, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
+import { because, type Decision, type PlanRule } from "../model/decision.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { describeSuperseded, supersededBy } from "./superseded-by.ts";
 
 /** A plan that is being replaced writes nothing: its lifecycle policy is off. */
 export const replaced: readonly PlanRule[] = [
@@ -12,36 +12,65 @@ export const replaced: readonly PlanRule[] = [
   { name: "paused", answer: paused },
 ];
 
-function superseded(seen: Seen, now: Date): PlanVerdict | undefined {
+function superseded(seen: Seen): Decision | undefined {
   const found = supersededBy(seen);
   if (found === undefined) return undefined;
   const { name, uid } = found;
   const why = because(reasons.superseded, describeSuperseded(found));
-  return answer(seen, now, {
+  return {
     phase: "Superseded",
-    message: why.message,
     progress: { replacedBy: { name, uid, state: "Done" } },
     outcome: held(why),
-  });
+  };
 }
 
 /** Who acts next is the successor; this status is what it waits for. */
-function beingReplaced(seen: Seen, now: Date): PlanVerdict | undefined {
+function beingReplaced(seen: Seen): Decision | undefined {
   const { successor } = seen.replacement;
   if (successor === undefined) return undefined;
   const { name, uid } = successor;
   const why = because(reasons.replacing, `Plan ${name} is taking over; this plan no longer writes anything.`);
-  return answer(seen, now, {
+  return {
     phase: "Replacing",
-    message: why.message,
     progress: { replacedBy: { name, uid, state: "InProgress" } },
     outcome: waiting(why, 10 * 60_000),
-  });
+  };
 }
 
-function paused(seen: Seen, now: Date): PlanVerdict | undefined {
+function paused(seen: Seen): Decision | undefined {
   if (!seen.plan.spec.paused) return undefined;
   // Where it goes on is in other fields; the preview and the states stay live.
   const why = because(reasons.paused, "The plan is paused; nothing is written.");
-  return answer(seen, now, { phase: "Paused", message: why.message, outcome: held(why) });
+  return { phase: "Paused", outcome: held(why) };
+}
+
+/** The plan that has replaced a plan for good. */
+export interface SupersededBy {
+  readonly name: string;
+  readonly uid: string;
+  /** It no longer exists; the plan that it replaced does not come back. */
+  readonly isGone: boolean;
+}
+
+/**
+ * Who has replaced the plan; undefined while it is in force or only being replaced. What never wrote anything is replaced as soon as
+ * somebody takes over; and who was replaced once stays so.
+ */
+export function supersededBy({
+  plan,
+  replacement,
+}: Pick<Seen, "plan" | "replacement">): SupersededBy | undefined {
+  const { successor } = replacement;
+  const { phase, replacedBy } = plan.status ?? {};
+  const isDone = successor !== undefined && (successor.isDone || !hasStarted(plan));
+  if (!isDone && phase !== "Superseded") return undefined;
+  const { name, uid } = successor ?? replacedBy ?? { name: "", uid: "" };
+  return { name, uid, isGone: successor === undefined };
+}
+
+/** The same as a sentence. */
+export function describeSuperseded({ name, isGone }: SupersededBy): string {
+  return isGone
+    ? `Plan ${name} replaced this plan and has been deleted since.`
+    : `Plan ${name} replaced this plan.`;
 }

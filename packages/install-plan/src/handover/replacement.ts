@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import type { Issue } from "../issue.ts";
 import { parseLabelSelector } from "../manifest/transformation-faults.ts";
+import type { Issue } from "../model/issue.ts";
+import { hasStarted, isRolledBack } from "../model/plan-status.ts";
 import { planId, type PlanRef } from "../ownership/owner-labels.ts";
-import { hasStarted, isRolledBack } from "../plan-status.ts";
 import { fixedSet, PlanGraph } from "./plan-graph.ts";
 import {
   leadingTo,
@@ -20,7 +20,7 @@ export interface Predecessor {
   readonly name: string;
   readonly uid: string;
   /** Undefined once it is gone. */
-  readonly plan?: InstallPlan;
+  readonly plan?: InstallPlan | undefined;
   /** What our own status says of it; `Releasing` asks it to hand over. */
   readonly state: "Pending" | "Releasing" | "Superseded" | "Gone";
   /** It has confirmed that it touches nothing any more, or there is nothing of it left that could. */
@@ -37,7 +37,7 @@ export interface Successor {
 /** How a plan relates to those before and after it. */
 export interface Replacement {
   readonly predecessors: readonly Predecessor[];
-  readonly successor?: Successor;
+  readonly successor?: Successor | undefined;
   readonly issues: readonly Issue[];
   /** Plans that match the selector but came after the set was fixed: they are not swallowed. */
   readonly late: readonly string[];
@@ -62,7 +62,7 @@ export function replacementOf(plan: InstallPlan, siblings: PlanGraph | readonly 
   const successor = successorOf(plan, graph);
   return {
     predecessors,
-    ...(successor === undefined ? {} : { successor }),
+    successor,
     issues: hasStarted(plan) ? [] : replacementIssues(plan, graph),
     late: lateFor(plan, graph),
     takesOverFrom: takesOverFrom(plan, predecessors, graph),

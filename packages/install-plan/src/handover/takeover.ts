@@ -1,17 +1,17 @@
-import { type InstallPlan, installPlan } from "@quartermaster/api";
+import { installPlan, type InstallPlan } from "@quartermaster/api";
 import {
   byNamespace,
   type Context,
+  inParallel,
   type ReadStore,
   reviewAccess,
   serviceAccountSubject,
   type Why,
 } from "@quartermaster/runtime";
 
-import { type Author, authorOf } from "../account/author.ts";
-import { inBatches } from "../in-batches.ts";
+import { type Author, authorOf } from "../account/account.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { describePermission, type Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { type Muted, PlanGraph } from "./plan-graph.ts";
@@ -159,7 +159,7 @@ class DeletePermissions {
   async denied(plan: InstallPlan, names: readonly string[]): Promise<ReadonlySet<string>> {
     if (names.length === 0 || (await this.mayDeleteAny(plan))) return new Set();
     const subject = subjectOf(plan);
-    const answers = await inBatches(names, 16, async (name) => await this.#ask(subject, name));
+    const answers = await inParallel(names, 16, async (name) => await this.#ask(subject, name));
     return new Set(names.filter((_name, index) => answers[index] !== true));
   }
 
@@ -178,7 +178,7 @@ class DeletePermissions {
     const permission = {
       ...deletePlans,
       namespace: this.#namespace,
-      ...(name === undefined ? {} : { name }),
+      name,
     };
     const answer = reviewAccess(client, permission, { signal, subject });
     this.#answers.set(question, answer);

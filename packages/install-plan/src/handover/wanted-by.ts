@@ -1,6 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { isInstalled } from "../plan-status.ts";
+import { isInstalled } from "../model/plan-status.ts";
 import { fixedSet, type PlanGraph, type PlanSelector } from "./plan-graph.ts";
 import { SlotSet } from "./slot-set.ts";
 

@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { type Identity, type IdentityKey, identityKey } from "../identity.ts";
 import type { Content } from "../manifest/content.ts";
 import { type KindTable, reachableKind } from "../manifest/kind-table.ts";
-import type { Lifecycle } from "../member.ts";
+import { type Identity, type IdentityKey, identityKey } from "../model/identity.ts";
+import type { Lifecycle } from "../model/member.ts";
 
 /** One object that a plan names, whether or not its manifest can still be read. */
 export interface Entry {
@@ -45,7 +45,7 @@ function placed<E extends Entry>(entry: E, { metadata }: InstallPlan, kinds: Kin
   const isComplete = scope === undefined || (scope === "Namespaced") === (namespace !== undefined);
   if (isComplete) return entry;
   const home = scope === "Namespaced" ? metadata.namespace : undefined;
-  const identity: Identity = { ...named, ...(home === undefined ? {} : { namespace: home }) };
+  const identity: Identity = { ...named, namespace: home };
   return { ...entry, identity, key: identityKey(identity) };
 }
 

@@ -96,7 +96,7 @@ function bareVersions({ versions }: JsonObject): readonly JsonObject[] {
     name,
     served,
     storage,
-    ...(subresources === undefined ? {} : { subresources }),
+    subresources,
   }));
 }
 

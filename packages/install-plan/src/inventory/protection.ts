@@ -10,11 +10,11 @@ import {
 } from "@quartermaster/runtime";
 
 import { definedKind, servedVersions } from "../crds/established-kinds.ts";
-import { describeIdentity, identityOf } from "../identity.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
-import type { PlanAction } from "../plan-action.ts";
-import type { Leftover, Seen } from "../seen.ts";
+import { type PlanAction, warn } from "../plan-action.ts";
+import type { Leftover } from "../seen.ts";
 import type { Entry } from "./inventory.ts";
 
 /** An object that may hold what others put there. */
@@ -159,21 +159,16 @@ function hidden({ plural, group }: Kind): string {
 }
 
 /** What becomes of leftovers: deleted, or only let go where their plan says so or others have something in them. */
-export function removals(open: readonly Leftover[], { plan }: Seen): readonly PlanAction[] {
+export function removals(open: readonly Leftover[]): readonly PlanAction[] {
   const kept = open.flatMap(({ live, protectedBy }) =>
     protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],
   );
-  return [...protectedWarning(plan, kept), ...open.map((leftover) => removal(leftover, plan))];
+  return [...warn({ reason: "Protected", warnings: kept }), ...open.map(removal)];
 }
 
-/** What is not taken away because others have something in it is reported once. */
-export function protectedWarning(plan: Seen["plan"], warnings: readonly string[]): readonly PlanAction[] {
-  return warnings.length === 0 ? [] : [{ kind: "warn", plan, reason: "Protected", warnings }];
-}
-
-function removal({ kind, live, cleanup, protectedBy }: Leftover, plan: Seen["plan"]): PlanAction {
+function removal({ kind, live, cleanup, protectedBy }: Leftover): PlanAction {
   const target = { kind, live };
   return cleanup === "Orphan" || protectedBy !== undefined
-    ? { kind: "release", plan, target }
-    : { kind: "delete", plan, target, propagation: "Background" };
+    ? { kind: "release", target }
+    : { kind: "delete", target, propagation: "Background" };
 }

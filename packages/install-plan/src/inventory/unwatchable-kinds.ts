@@ -4,9 +4,9 @@ import { type Client, defineKind, groupOf, type Kind } from "@quartermaster/runt
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
 import type { ProvidedKind } from "../manifest/provided-kinds.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { lackingOf, missingPermissions, reviewRules, wholeCluster } from "../permissions/rules-review.ts";
-import { hasStarted } from "../plan-status.ts";
 
 /** What deciding that needs. The client speaks as the operator. */
 export interface UnwatchableQuestion {

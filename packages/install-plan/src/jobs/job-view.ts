@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 
 import type { InstallPlan } from "@quartermaster/api";
 import { trueCondition } from "@quartermaster/health";
-import { timestampOf, unreachable } from "@quartermaster/runtime";
+import { unreachable } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
+import { isLookDue, lookAtPods, lookDueInMs, mayNotLook, type PodLookParts } from "../members/pod-looks.ts";
+import { hasStarted } from "../model/plan-status.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
-import type { PlanAction } from "../plan-action.ts";
-import { hasStarted } from "../plan-status.ts";
-import type { Seen } from "../seen.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];
 /** A job of a stage, as the plan writes it. */
@@ -29,10 +28,10 @@ export interface JobView {
   readonly tries: number;
   readonly jobName: string;
   readonly state: JobRecord["state"];
-  readonly live?: Job;
-  readonly message?: string;
+  readonly live?: Job | undefined;
+  readonly message?: string | undefined;
   /** When its pods are read again, while it runs. */
-  readonly lookDueInMs?: number;
+  readonly lookDueInMs?: number | undefined;
   /** Tries that are left in this attempt of the plan. */
   readonly triesLeft: number;
 }
@@ -43,7 +42,7 @@ export interface JobFacts {
   /** Of the plan, from 1. */
   readonly planAttempt: number;
   /** A person says that the plan was restored from a backup (default: false). */
-  readonly isRestored?: boolean;
+  readonly isRestored?: boolean | undefined;
   readonly find: (name: string) => Job | undefined;
   /** How long the Job of this name has been seen unfinished. */
   readonly elapsedMs: (name: string) => number;
@@ -90,7 +89,7 @@ function jobView(place: Place, facts: JobFacts): JobView {
     tries,
     jobName,
     triesLeft: spec.attempts - tries,
-    ...(live === undefined ? {} : { live }),
+    live,
   };
   const isContradicted = end?.state === "Succeeded" && live !== undefined && !hasCompleted(live);
   if (end !== undefined && !isContradicted) return { ...shown, ...end };
@@ -166,8 +165,8 @@ function timedOut({ timeoutSeconds }: JobSpec): Pick<JobView, "state" | "message
   return { state: "TimedOut", message: `The job did not finish within ${timeoutSeconds} s.` };
 }
 
-function messageOf(message: string | undefined): { readonly message?: string } {
-  return message === undefined ? {} : { message: message.slice(0, 256) };
+function messageOf(message: string | undefined): Pick<JobView, "message"> {
+  return { message: message?.slice(0, 256) };
 }
 
 /** Whether a Job was made for a stage of the plan: it has the plan as an owner by uid, and labels that a write of ours set. */
@@ -176,86 +175,37 @@ export function isOwnJob(job: Job, plan: InstallPlan): boolean {
   return isOwner && isLabelledBy(job, plan.metadata);
 }
 
-/** State of a job, for the status. The name of a Job that is no longer there, or not for long, would only mislead. */
-export function jobRecord(job: JobView, before: readonly JobRecord[], now: Date): JobRecord {
-  const isThere = !hasEnded(job) || (job.live !== undefined && isKept(job));
-  return {
-    stage: job.stage,
-    name: job.spec.name,
-    ...(isThere ? { jobName: job.jobName } : {}),
-    attempt: job.attempt,
-    planAttempt: job.planAttempt,
-    tries: job.tries,
-    state: job.state,
-    ...timesOf(job, before, now),
-    ...(job.message === undefined ? {} : { message: job.message }),
-  };
-}
-
-/** Noted when they are first seen; they stay for as long as the try is the same. */
-function timesOf(
-  job: JobView,
-  before: readonly JobRecord[],
-  now: Date,
-): Pick<JobRecord, "startedAt" | "finishedAt"> {
-  const known = before.find(
-    ({ stage, name, attempt }) => stage === job.stage && name === job.spec.name && attempt === job.attempt,
-  );
-  const startedAt = known?.startedAt ?? (job.state === "Waiting" ? undefined : timestampOf(now));
-  const finishedAt = hasEnded(job) ? (known?.finishedAt ?? timestampOf(now)) : undefined;
-  return {
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-  };
-}
-
-function hasEnded({ state }: JobView): boolean {
-  return state === "Succeeded" || state === "Failed" || state === "TimedOut";
-}
-
-/** Jobs that have ended and are not to be kept: those that can go now, and whether some can only go after this reconcile. */
-export interface EndedJobs {
-  readonly actions: readonly PlanAction[];
-  readonly isMoreToCome: boolean;
-}
-
-/** A Job goes only after its end is in the status: otherwise a crash in between would run it again. */
-export function endedJobs({ plan, account, jobs, surplusJobs }: Seen): EndedJobs {
-  // They are deleted as the account, too.
-  if (account.kind !== "present") return { actions: [], isMoreToCome: false };
-  const leaving = jobs.filter((job) => isPresent(job) && !isKept(job));
-  const records = plan.status?.jobs ?? [];
-  const isRemembered = (job: JobView): boolean =>
-    records.some(
-      ({ stage, name, attempt, state }) =>
-        stage === job.stage && name === job.spec.name && attempt === job.attempt && state === job.state,
-    );
-  return {
-    actions: [
-      ...leaving.filter(isRemembered),
-      ...surplusJobs.map((live) => ({ jobName: live.metadata.name, live })),
-    ].map((job) => ({ kind: "deleteJob", plan, job })),
-    isMoreToCome: !leaving.every(isRemembered),
-  };
-}
-
-function isPresent({ live }: JobView): boolean {
-  return live !== undefined && live.metadata.deletionTimestamp === undefined;
-}
-
-/** One that Kubernetes has not ended is never kept: it would run on. */
-function isKept({ state, live, spec: { keep } }: JobView): boolean {
-  switch (state) {
-    case "Succeeded":
-      return keep === "Always";
-    case "Failed":
-      return keep !== "Never";
-    case "TimedOut":
-      return keep !== "Never" && live !== undefined && trueCondition(live, "Failed") !== undefined;
-    case "Waiting":
-    case "Running":
-      return true;
-    default:
-      return unreachable(state);
+/**
+ * Says of the Job that runs why its pods fail or do not start: until its deadline it would be running and nothing else. The pods are
+ * read as the plan's account, as those of workloads are. What is found changes words only.
+ */
+export async function explainRunning(
+  jobs: readonly JobView[],
+  parts: Pick<PodLookParts, "memory" | "nowMs" | "account">,
+): Promise<readonly JobView[]> {
+  const { memory, nowMs } = parts;
+  const running = jobs.find(({ state, live }) => state === "Running" && live !== undefined);
+  if (running === undefined) {
+    memory.jobLook = undefined;
+    return jobs;
   }
+  const { jobName, live } = running;
+  const last = memory.jobLook?.jobName === jobName ? memory.jobLook.look : undefined;
+  const look =
+    last === undefined || isLookDue(last, live, nowMs) ? await lookAtPods(last, live, parts) : last;
+  memory.jobLook = { jobName, look };
+  const message = look.trouble?.message ?? ofJobAlone(running, look.isForbidden === true);
+  const dueInMs = lookDueInMs(look, live, nowMs);
+  const explained = {
+    ...running,
+    message: message?.slice(0, 256) ?? running.message,
+    lookDueInMs: dueInMs,
+  };
+  return jobs.map((job) => (job === running ? explained : job));
+}
+
+/** What the Job itself says, where its pods say nothing or may not be read. */
+function ofJobAlone({ live }: JobView, isForbidden: boolean): string | undefined {
+  if ((live?.status?.failed ?? 0) === 0) return undefined;
+  return `Pods of it have failed.${isForbidden ? ` ${mayNotLook}` : ""}`;
 }

@@ -1,15 +1,15 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { atOnceMs, because, type Decision } from "../model/decision.ts";
+import { stageIndexOf } from "../model/plan-status.ts";
 import type { PlanAction } from "../plan-action.ts";
-import { stageIndexOf } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import { afterFailedJob } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { JobView } from "./job-view.ts";
 
 /** Runs the jobs of the stage, one after the other. */
-export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
+export function stageJobs(seen: Seen, now: Date): Decision | undefined {
   const ours = seen.jobs.filter(({ stageIndex }) => stageIndex === stageIndexOf(seen.plan));
   const next = ours.find((job) => !isFinished(job));
   if (next === undefined) return undefined;
@@ -17,18 +17,14 @@ export function stageJobs(seen: Seen, now: Date): PlanVerdict | undefined {
   if (state === "Failed" || state === "TimedOut") return afterFailure(next, seen, now);
   const failing = next.message === undefined ? "" : ` ${next.message}`;
   const why = because(reasons.runningJobs, `Job ${spec.name} of stage ${next.stage} is running.${failing}`);
-  const actions: readonly PlanAction[] =
-    state === "Waiting"
-      ? [{ kind: "createJob", plan: seen.plan, ownerLabels: seen.ownerLabels, job: next }]
-      : [];
-  return answer(seen, now, {
+  const actions: readonly PlanAction[] = state === "Waiting" ? [{ kind: "createJob", job: next }] : [];
+  return {
     phase: "RunningJobs",
-    message: why.message,
     actions,
     // Whether it runs is reported when it does: the server may refuse it.
     isInterim: actions.length > 0,
     outcome: waiting(why, actions.length > 0 ? 1_000 : recheckMs(next)),
-  });
+  };
 }
 
 /** Its Job reports its end by itself; why its pods fail has to be read. */
@@ -43,9 +39,9 @@ function isFinished({ state, spec, triesLeft }: JobView): boolean {
 }
 
 /** First the status remembers the failure, then the next try is made: its name follows from that number. */
-function afterFailure(job: JobView, seen: Seen, now: Date): PlanVerdict {
+function afterFailure(job: JobView, seen: Seen, now: Date): Decision {
   const reason = job.state === "TimedOut" ? reasons.jobTimeout : reasons.jobFailed;
   const why = because(reason, `Job ${job.jobName} of stage ${job.stage}: ${job.message ?? "the job failed"}`);
   if (job.triesLeft <= 0) return afterFailedJob(seen, now, why);
-  return answer(seen, now, { phase: "RunningJobs", message: why.message, outcome: waiting(why, atOnceMs) });
+  return { phase: "RunningJobs", outcome: waiting(why, atOnceMs) };
 }

@@ -54,7 +54,7 @@ const serverMetadata: ReadonlySet<string> = new Set([
 ]);
 
 function appliedMetadata(metadata: JsonObject, namespace: string | undefined): JsonObject {
-  return { ...withoutFields(metadata, serverMetadata), ...(namespace === undefined ? {} : { namespace }) };
+  return { ...withoutFields(metadata, serverMetadata), namespace };
 }
 
 function droppedFields(manifest: JsonObject, namespace: string | undefined): readonly string[] {

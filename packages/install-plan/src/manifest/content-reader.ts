@@ -1,12 +1,12 @@
 import { type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
 import { checkExpression } from "@quartermaster/health";
 import { ApiError, apiVersionOf, classify, type Context } from "@quartermaster/runtime";
-import { namespaces, secrets, type Secret } from "@quartermaster/runtime/kinds";
+import { namespaces, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { mayActAs, optInRemedy } from "../account/account-view.ts";
-import { asAccount } from "../account/as-account.ts";
-import { type KindTable, tableKey } from "../manifest/kind-table.ts";
+import { asAccount, mayActAs, optInRemedy } from "../account/account.ts";
+import type { Seen } from "../seen.ts";
 import type { Content } from "./content.ts";
+import { type KindTable, tableKey } from "./kind-table.ts";
 import { readContent } from "./read-content.ts";
 import { InflatedSize, type Resolved, resolveManifest } from "./resolve-manifest.ts";
 
@@ -221,4 +221,15 @@ async function findManifestSecret(
     const message = `The operator may not impersonate service account ${plan.spec.serviceAccountName}; ${await optInRemedy(plan, ctx)}`;
     throw new ApiError(message, { class: "forbidden", mayHaveActed: false, cause: error });
   }
+}
+
+const shortestMs = 1_000;
+const longestMs = 60_000;
+
+/**
+ * How soon to look again for a Secret that holds a manifest. Secrets are not watched, because the operator may not be allowed to
+ * read them: a tenth of the time waited so far finds a new one within seconds, and costs a plan that is left alone next to nothing.
+ */
+export function secretRetryMs({ unresolvedMs }: Pick<Seen, "unresolvedMs">): number {
+  return Math.min(longestMs, Math.max(shortestMs, unresolvedMs / 10));
 }

@@ -1,8 +1,8 @@
 import type { ResourceManifest } from "@quartermaster/api";
 import type { KindName } from "@quartermaster/runtime";
 
-import type { Issue } from "../issue.ts";
-import type { Member } from "../member.ts";
+import type { Issue } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
 import type { ProvidedKinds, ServedKind } from "./provided-kinds.ts";
 import type { Resolved } from "./resolve-manifest.ts";
 

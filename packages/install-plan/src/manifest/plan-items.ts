@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { canonicalJson, fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 
-import type { Issue } from "../issue.ts";
+import type { Issue } from "../model/issue.ts";
 import { reasons as planReasons } from "../reasons.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
 import { objectFaults } from "./object-faults.ts";
@@ -152,7 +152,7 @@ function issueAt(
   { stage, index }: Place,
   { field, message }: { readonly field?: string; readonly message: string },
 ): Issue {
-  return { reason: "InvalidManifest", stage, index, ...(field === undefined ? {} : { field }), message };
+  return { reason: "InvalidManifest", stage, index, field, message };
 }
 
 /** Lists within Lists that are followed; `kubectl` writes one level. */

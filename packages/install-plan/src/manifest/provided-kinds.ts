@@ -1,7 +1,7 @@
 import { fieldOf, groupOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import type { IdentityKey } from "../identity.ts";
-import type { Member } from "../member.ts";
+import type { IdentityKey } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
 
 /** Where a kind is served. */
 export interface ServedKind {

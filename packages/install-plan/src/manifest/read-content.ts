@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { digestOf } from "@quartermaster/runtime";
 
-import { describeIdentity } from "../identity.ts";
-import type { Issue } from "../issue.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
 import type { Content, ContentSources } from "./content.ts";
 import { nearestKind } from "./nearest-kind.ts";
 import { jobFaults } from "./object-faults.ts";

@@ -1,4 +1,4 @@
-import { parseJson } from "@quartermaster/runtime";
+import { tryParseJson } from "@quartermaster/runtime";
 
 /** Levels of objects and lists that a manifest may have; a large CRD has about 60. */
 export const depthLimit = 100;
@@ -14,21 +14,12 @@ export type JsonReading =
  * so is what nests deeper than any manifest. Numbers that a double cannot hold keep their digits. Never throws.
  */
 export function readJson(text: string): JsonReading {
-  const parsed = parse(text);
+  const parsed = tryParseJson(text);
   if (parsed === undefined) return { kind: "broken" };
   const fault = findFault(text);
   if (fault !== undefined)
     return { kind: "refused", line: lineAt(text, fault.offset), message: fault.message };
   return { kind: "read", value: parsed.value };
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: parseJson(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 interface Fault {

@@ -1,9 +1,9 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { digestOf, fieldOf, type JsonObject, textOf } from "@quartermaster/runtime";
 
-import { describeIdentity, type Identity, identityKey, identityOf } from "../identity.ts";
-import type { Issue } from "../issue.ts";
-import type { Lifecycle, Member } from "../member.ts";
+import { describeIdentity, type Identity, identityKey, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import type { Lifecycle, Member } from "../model/member.ts";
 import { appliedForm, type AppliedForm } from "./applied-form.ts";
 import type { PlanItem } from "./plan-items.ts";
 import type { ServedKind } from "./provided-kinds.ts";

@@ -7,7 +7,7 @@ import {
   textOf,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { isPathSegment, type ObjectFault } from "./object-faults.ts";
 
 /** A transformation as the plan writes it. */

@@ -3,10 +3,10 @@ import type { Context, Kind, Why } from "@quartermaster/runtime";
 import { namespaces } from "@quartermaster/runtime/kinds";
 
 import type { MemberStores } from "../inventory/member-stores.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
 import { reasons } from "../reasons.ts";
 
 /** What decides whether a member can be written now. */
@@ -46,7 +46,7 @@ function namespaceBlock(
     ...(home === undefined
       ? {}
       : { home: { uid: home.uid, isTerminating: home.deletionTimestamp !== undefined } }),
-    ...(pinnedUid === undefined ? {} : { pinnedUid }),
+    pinnedUid,
     ...(own?.metadata.uid !== undefined && isLabelledBy(own, plan.metadata)
       ? { ownUid: own.metadata.uid }
       : {}),
@@ -65,16 +65,16 @@ export interface NamespaceFacts {
   readonly name: string;
   readonly progress: "notStarted" | "started" | "installed";
   /** The namespace of this name that exists now. */
-  readonly home?: { readonly uid: string; readonly isTerminating: boolean };
+  readonly home?: { readonly uid: string; readonly isTerminating: boolean } | undefined;
   /** The one that the plan means. */
-  readonly pinnedUid?: string;
+  readonly pinnedUid?: string | undefined;
   /** The one that the plan itself applied. */
-  readonly ownUid?: string;
+  readonly ownUid?: string | undefined;
 }
 
 /** Whether the plan may write into the namespace, and which one it means from now on. */
 export interface NamespaceVerdict {
-  readonly block?: Why;
+  readonly block?: Why | undefined;
   readonly pin: string | undefined;
 }
 

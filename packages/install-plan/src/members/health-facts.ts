@@ -14,8 +14,8 @@ import {
 import { type StorageClass, storageClasses } from "@quartermaster/runtime/kinds";
 
 import type { Content } from "../manifest/content.ts";
-import type { Member } from "../member.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 
 /** What health needs to know besides the objects themselves. */
 export type OutsideFacts = Omit<HealthFacts, "readiness" | "stateAgeMs">;
@@ -57,7 +57,7 @@ export function storageFacts(ctx: Context): OutsideFacts {
 const defaultClass = "storageclass.kubernetes.io/is-default-class";
 
 interface ServiceRef {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 

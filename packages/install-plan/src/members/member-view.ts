@@ -9,13 +9,13 @@ import {
 import { fieldOf, groupOf, type Kind, type KubeObject, unreachable, type Why } from "@quartermaster/runtime";
 
 import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
-import type { IdentityKey } from "../identity.ts";
-import type { Member } from "../member.ts";
+import type { IdentityKey } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
-import type { WriteFailure } from "../write-failure.ts";
 import { isWorthAsking, lookDueInMs, mayNotLook } from "./pod-looks.ts";
 
 /** What a member's view is made from. */
@@ -32,7 +32,7 @@ export interface ViewFacts {
   readonly find: (member: Member) => KubeObject | undefined;
   readonly blockedBy: (member: Member) => Why | undefined;
   /** Uids of what the plan may adopt; undefined where no approval limits it. */
-  readonly adoptable?: ReadonlySet<string>;
+  readonly adoptable?: ReadonlySet<string> | undefined;
   /** Whether a controller that is not part of Kubernetes writes its status. */
   readonly hasOwnStatus: (member: Member) => boolean;
   readonly health: Omit<HealthFacts, "readiness" | "stateAgeMs">;
@@ -53,14 +53,14 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     member,
     ownership,
     ...own,
-    ...(isExpired ? { isExpired } : {}),
-    ...(isUnapproved(ownership, live, facts) ? { isUnapproved: true } : {}),
+    isExpired: isExpired ? true : undefined,
+    isUnapproved: isUnapproved(ownership, live, facts) ? true : undefined,
     state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isExpired }),
-    ...present("kind", facts.kindOf(member)),
-    ...present("live", live),
-    ...present("failure", failure),
-    ...present("revertConflict", memory.revertConflictOver(member.key, nowMs)),
-    ...present("blockedBy", facts.blockedBy(member)),
+    kind: facts.kindOf(member),
+    live,
+    failure,
+    revertConflict: memory.reverts.conflictOver(member.key, nowMs),
+    blockedBy: facts.blockedBy(member),
   };
 }
 
@@ -79,12 +79,6 @@ type Own = Pick<MemberView, "drift" | "health">;
 
 function judgeOwn(member: Member, live: KubeObject, facts: ViewFacts): Own {
   return { drift: rememberedDrift(member, live, facts), health: healthOfMember(member, live, facts) };
-}
-
-/** A field that is there only when it has a value. */
-function present<K extends string, V>(key: K, value: V | undefined): { readonly [name in K]?: V } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of the one key
-  return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: V };
 }
 
 /** Live objects are never edited, so a verdict on one holds as long as it is the live one. */
@@ -112,7 +106,7 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
   const look = memory.podLooks.get(member.key);
   const verdict = healthOf(live, {
     ...health,
-    ...present("podTrouble", look?.trouble),
+    podTrouble: look?.trouble,
     readiness: member.readiness,
     stateAgeMs: memory.ageMs(live, nowMs),
     // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.

@@ -1,23 +1,21 @@
 import { installPlan, type InstallPlan } from "@quartermaster/api";
-import type { Context, Kind } from "@quartermaster/runtime";
+import { type Context, inParallel, type Kind } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
 import { restoreOf } from "../confirmation/confirmation.ts";
-import type { Replacement } from "../handover/replacement.ts";
-import { inBatches } from "../in-batches.ts";
 import { type MemberStores, trackPlanKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, tableKey, type TableKind } from "../manifest/kind-table.ts";
-import { startedMembers } from "../member-states.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
+import { isBoundByApproval, isInstalled } from "../model/plan-status.ts";
 import { byPlanId, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { OwnershipContext } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { isBoundByApproval, isInstalled } from "../plan-status.ts";
-import type { MemberView } from "../seen.ts";
+import type { MemberView, Seen } from "../seen.ts";
 import { blockOf } from "./block.ts";
 import { type OutsideFacts, readHealthFacts, storageFacts } from "./health-facts.ts";
+import { startedMembers } from "./member-states.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { isOfCurrentStages } from "./served-content.ts";
 
@@ -26,7 +24,7 @@ export interface MembersQuestion {
   readonly plan: InstallPlan;
   readonly content: Content;
   readonly kinds: KindTable;
-  readonly replacement: Replacement;
+  readonly replacement: Seen["replacement"];
   readonly memory: PlanMemory;
   readonly nowMs: number;
 }
@@ -109,7 +107,7 @@ function viewer(parts: ViewerParts): (member: Member) => MemberView {
 
 function ownershipContextOf(
   plan: InstallPlan,
-  { takesOverFrom }: Replacement,
+  { takesOverFrom }: Seen["replacement"],
   ctx: Context,
 ): OwnershipContext {
   const store = ctx.store(installPlan.kind);
@@ -144,7 +142,7 @@ async function lookUpAbsent(
     const isWorthALook = isPresent || hasCollided(member, memory) || (!isKnown && isInstalled(plan));
     return isWorthALook ? [{ member, kind }] : [];
   });
-  await inBatches(unseen, 16, async ({ member, kind }) => {
+  await inParallel(unseen, 16, async ({ member, kind }) => {
     const found = await findAsAccount(account, kind, member.identity);
     if (found === "unknown") return;
     memory.unlabelledObjects.set(member.key, found);

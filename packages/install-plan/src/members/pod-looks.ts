@@ -4,14 +4,14 @@ import {
   type Client,
   fieldOf,
   groupOf,
+  inParallel,
   type KubeObject,
   listOf,
   textOf,
 } from "@quartermaster/runtime";
 import { pods } from "@quartermaster/runtime/kinds";
 
-import { inBatches } from "../in-batches.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 
@@ -24,9 +24,9 @@ export interface PodLook {
   /** Of the workload when its pods were read. */
   readonly resourceVersion: string | undefined;
   /** Undefined when the pods say nothing, or could not be read. */
-  readonly trouble?: PodTrouble;
+  readonly trouble?: PodTrouble | undefined;
   /** The account may not list pods: why they are not ready stays unknown until it may. */
-  readonly isForbidden?: true;
+  readonly isForbidden?: true | undefined;
 }
 
 /** What looking needs. */
@@ -58,7 +58,7 @@ export async function explainUnready(
     .filter(({ member, live }) => isLookDue(memory.podLooks.get(member.key), live, nowMs))
     .slice(0, workloadLimit);
   if (due.length === 0) return members;
-  await inBatches(due, workloadLimit, async (each) => await look(each, parts));
+  await inParallel(due, workloadLimit, async (each) => await look(each, parts));
   const looked = new Set(due.map(({ member }) => member.key));
   return members.map((each) => (looked.has(each.member.key) ? view(each.member) : each));
 }
@@ -131,7 +131,7 @@ export async function lookAtPods(
     atMs: nowMs,
     sinceMs: last?.sinceMs ?? nowMs,
     resourceVersion: live?.metadata.resourceVersion,
-    ...(trouble === undefined ? {} : { trouble }),
+    trouble,
     ...(found === "forbidden" ? { isForbidden: true } : {}),
   };
 }

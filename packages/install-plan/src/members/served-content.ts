@@ -6,9 +6,9 @@ import { establishedKinds } from "../crds/established-kinds.ts";
 import { trackKinds } from "../inventory/member-stores.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, kindTableFor, readKindTable, tableKey } from "../manifest/kind-table.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 import type { ObserverParts } from "../observe.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
 
 /** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
 export async function readServedContent(

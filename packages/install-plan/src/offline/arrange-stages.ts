@@ -1,6 +1,6 @@
 import { groupOf } from "@quartermaster/runtime";
 
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../model/identity.ts";
 import type { PackObject } from "./pack-objects.ts";
 import type { WantedStage } from "./pack.ts";
 

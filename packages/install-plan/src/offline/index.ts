@@ -1,6 +1,6 @@
-export { identityOf } from "../identity.ts";
-export type { Identity } from "../identity.ts";
-export type { Issue } from "../issue.ts";
+export { identityOf } from "../model/identity.ts";
+export type { Identity } from "../model/identity.ts";
+export type { Issue } from "../model/issue.ts";
 export { fieldManager, objectAnnotation, planIdLabel } from "../ownership/owner-labels.ts";
 export { appliedForm } from "../manifest/applied-form.ts";
 export type { AppliedForm } from "../manifest/applied-form.ts";
@@ -12,7 +12,7 @@ export type { Flattened } from "../manifest/plan-items.ts";
 export { objectFaults } from "../manifest/object-faults.ts";
 export type { ObjectFault } from "../manifest/object-faults.ts";
 export { isDnsLabel, isDnsSubdomain } from "../manifest/object-faults.ts";
-export { refusalText } from "../write-failure.ts";
+export { refusalText } from "../model/write-failure.ts";
 export { impersonationOf } from "../permissions/rules-review.ts";
 export { readContent } from "../manifest/read-content.ts";
 export { resolveManifest } from "../manifest/resolve-manifest.ts";

@@ -7,10 +7,10 @@ import {
   withoutFields,
 } from "@quartermaster/runtime";
 
-import { describeIdentity, type Identity, identityKey } from "../identity.ts";
-import type { Issue } from "../issue.ts";
 import { objectFaults } from "../manifest/object-faults.ts";
 import { flattenList } from "../manifest/plan-items.ts";
+import { describeIdentity, type Identity, identityKey } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
 import type { PackDocument } from "./pack.ts";
 
 /** One object to be packed. */
@@ -119,6 +119,6 @@ function differing(group: readonly PackObject[]): Issue {
   const title = first === undefined ? "" : describeIdentity(first.identity);
   return {
     ...invalid(`${places}: ${title}: occurs more than once with different content; keep one`),
-    ...(first === undefined ? {} : { object: first.identity }),
+    object: first?.identity,
   };
 }

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type KubeObject } from "@quartermaster/runtime";
 
-import type { Identity } from "../identity.ts";
-import type { Issue } from "../issue.ts";
+import type { Identity } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
 import { arrangeStages, emptyStages } from "./arrange-stages.ts";
 import { type PackObject, readObjects } from "./pack-objects.ts";
 import { planScope } from "./plan-scope.ts";

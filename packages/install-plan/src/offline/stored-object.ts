@@ -2,8 +2,8 @@ import { gzipSync } from "node:zlib";
 
 import { canonicalJson, type KubeObject } from "@quartermaster/runtime";
 
-import { describeIdentity } from "../identity.ts";
-import type { Issue } from "../issue.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
 import type { PackObject } from "./pack-objects.ts";
 import type { PackedManifest, PackedResource } from "./pack.ts";
 

@@ -6,7 +6,7 @@ import {
   pointerKeys,
 } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { fieldManager, type OwnerLabels, ownerLabelsFor } from "./owner-labels.ts";
 
 /** What of a member is needed to write it. */

@@ -1,4 +1,4 @@
-import type { IssueReason } from "../issue.ts";
+import type { IssueReason } from "../model/issue.ts";
 import type { Ownership } from "./ownership.ts";
 
 /** What is said of an object that is in the way. */

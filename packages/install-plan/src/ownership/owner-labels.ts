@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { InstallPlan } from "@quartermaster/api";
 import { defineIndex, fieldOf, isApplyOf, type KubeObject, readManagerEntry } from "@quartermaster/runtime";
 
-import { type Identity, identityKey, identityOf } from "../identity.ts";
+import { type Identity, identityKey, identityOf } from "../model/identity.ts";
 
 /** Label by which the objects of a plan are found. Watches select on its existence. */
 export const planIdLabel = "install.quartermaster.dev/plan-id";

@@ -2,7 +2,7 @@ import type { InstallPlan } from "@quartermaster/api";
 import { fieldsAppliedBy, type KubeObject } from "@quartermaster/runtime";
 
 import type { Confirmation } from "../confirmation/confirmation.ts";
-import { hasStarted, isInstalled } from "../plan-status.ts";
+import { hasStarted, isInstalled } from "../model/plan-status.ts";
 import { claimedPlanId, claimedPlanName, fieldManager, isProven, planId, planIdOn } from "./owner-labels.ts";
 
 /** Whose the object under a member's name is, as seen by a plan. */

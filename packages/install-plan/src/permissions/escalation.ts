@@ -1,6 +1,6 @@
 import { fieldOf, groupOf, textOf } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import type { Permission } from "./permission.ts";
 import { parsePolicyRules, type PolicyRule, uncoveredPermissions } from "./policy-rule.ts";
 import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";
@@ -8,7 +8,7 @@ import { holdsPermission, rulesIn, type RulesReviews } from "./rules-review.ts";
 /** A role that a binding points to. Without a namespace it is a ClusterRole. */
 export interface RoleRef {
   readonly kind: "Role" | "ClusterRole";
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 
@@ -68,7 +68,15 @@ function isBinding({ identity: { kind } }: Member): boolean {
   return kind === "RoleBinding" || kind === "ClusterRoleBinding";
 }
 
-function roleKey({ kind, namespace = "", name }: { kind: string; namespace?: string; name: string }): string {
+function roleKey({
+  kind,
+  namespace = "",
+  name,
+}: {
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+}): string {
   return `${kind}/${namespace}/${name}`;
 }
 
@@ -86,22 +94,21 @@ const everything: readonly PolicyRule[] = [
 
 function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
   const { kind, namespace, name } = member.identity;
-  const place = namespace === undefined ? {} : { namespace };
   const isAggregated = (fieldOf(member.manifest, "aggregationRule") ?? null) !== null;
   // Malformed rules are the server's to refuse in the dry run; they give nothing.
   const rules = isAggregated ? everything : (parsePolicyRules(fieldOf(member.manifest, "rules")) ?? []);
   const resource = kind === "Role" ? "roles" : "clusterroles";
   return {
     member,
-    lacking: uncoveredPermissions(rules, rulesIn(reviews, place), namespace),
-    waivedBy: { verb: "escalate", group: rbacGroup, resource, ...place, name },
+    lacking: uncoveredPermissions(rules, rulesIn(reviews, { namespace }), namespace),
+    waivedBy: { verb: "escalate", group: rbacGroup, resource, namespace, name },
   };
 }
 
 /** A ClusterRole that is bound by a RoleBinding gives its rules in that namespace only, and is judged there. */
 function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): Escalation {
   const { namespace } = member.identity;
-  const place = namespace === undefined ? {} : { namespace };
+  const place = { namespace };
   const role = roleRefOf(member);
   const waivedBy = bindingRight(member);
   if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
@@ -121,7 +128,7 @@ export function bindingRight(member: Member): Permission {
     verb: "bind",
     group: rbacGroup,
     resource,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     name: role.name,
   };
 }

@@ -1,7 +1,7 @@
 import { type AccessRequest, groupOf, timestampOf } from "@quartermaster/runtime";
 
-import type { Member } from "../member.ts";
-import { hasStarted, type PlanStatus } from "../plan-status.ts";
+import type { Member } from "../model/member.ts";
+import { hasStarted, type PlanStatus } from "../model/plan-status.ts";
 import type { Seen } from "../seen.ts";
 
 /** One thing an account may do. Without `namespace` it means the whole cluster, without `name` any object of the kind. */
@@ -14,9 +14,9 @@ export interface PermissionsOptions {
   /** Whether clean-up, recreation or a handover may delete the member. */
   readonly needsDelete: (member: Member) => boolean;
   /** The plan's namespace when it has jobs. */
-  readonly jobsNamespace?: string;
+  readonly jobsNamespace?: string | undefined;
   /** Permissions beyond the members', e.g. to delete what a transformation selects. */
-  readonly further?: readonly Permission[];
+  readonly further?: readonly Permission[] | undefined;
 }
 
 /** Every permission that the plan needs of its account, once each and in a fixed order. */
@@ -59,7 +59,7 @@ function memberPermissions(
   const resource = pluralOf(member);
   if (resource === undefined) return [];
   const { apiVersion, namespace, name } = member.identity;
-  const place = { group: groupOf(apiVersion), resource, ...(namespace === undefined ? {} : { namespace }) };
+  const place = { group: groupOf(apiVersion), resource, namespace };
   const verbs = ["create", "get", "patch", ...(needsDelete(member) ? ["delete"] : [])];
   return verbs.map((verb) => ({ verb, ...place, name }));
 }

@@ -78,7 +78,6 @@ export function uncoveredPermissions(
   held: readonly PolicyRule[],
   namespace?: string,
 ): readonly Permission[] {
-  const place = namespace === undefined ? {} : { namespace };
   const resources = wanted
     .flatMap((rule) => singlePermissions(rule))
     .filter(
@@ -89,7 +88,7 @@ export function uncoveredPermissions(
     .flatMap((rule) => singlePaths(rule))
     .filter(({ verb, path }) => !held.some((rule) => namesPath(rule, verb, path)))
     .map(({ verb, path }) => ({ verb, group: "", resource: path === "*" ? "/*" : path }));
-  return sortPermissions([...resources, ...paths].map((permission) => ({ ...permission, ...place })));
+  return sortPermissions([...resources, ...paths].map((permission) => ({ ...permission, namespace })));
 }
 
 function singlePermissions({

@@ -1,7 +1,6 @@
-import { type Client, type ObjectRef, reviewAccess } from "@quartermaster/runtime";
+import { type Client, inParallel, type ObjectRef, reviewAccess } from "@quartermaster/runtime";
 import { z } from "zod";
 
-import { inBatches } from "../in-batches.ts";
 import { type Permission, sortPermissions } from "./permission.ts";
 import { namesObject, namesResource, parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
 
@@ -125,7 +124,7 @@ export async function lackingOf(
   permissions: readonly Permission[],
   signal: AbortSignal,
 ): Promise<readonly Permission[]> {
-  const answers = await inBatches(
+  const answers = await inParallel(
     permissions,
     concurrency,
     async (permission) => await reviewAccess(client, permission, { signal }),

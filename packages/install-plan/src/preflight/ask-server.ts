@@ -1,14 +1,13 @@
-import { classify, type Client } from "@quartermaster/runtime";
+import { classify, type Client, inParallel, type Kind } from "@quartermaster/runtime";
 
 import { crdIssues } from "../crds/crd-issues.ts";
-import { describeIdentity } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Member } from "../model/member.ts";
+import { isLasting } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import type { DryRun, PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
-import { isLasting } from "../write-failure.ts";
 import { dryRun, type DryRunRequest } from "./dry-run.ts";
 import type { MemberFinding } from "./preflight.ts";
 import { previewAction } from "./preview.ts";
@@ -33,7 +32,7 @@ export interface ServerQuestion {
 
 /** Asks the server about every object that would be written, once per manifest and version of the live object. */
 export async function askServer(question: ServerQuestion): Promise<readonly MemberFinding[]> {
-  return await inBatches(question.views, concurrency, async (view) => await ask(view, question));
+  return await inParallel(question.views, concurrency, async (view) => await ask(view, question));
 }
 
 async function ask(view: MemberView, question: ServerQuestion): Promise<MemberFinding> {
@@ -115,7 +114,7 @@ export function mayRecreate({ lifecycle, identity }: Member): boolean {
 
 /** Whether the server would take the object if it were new. A refusal of any sort means that the old one stays. */
 export async function canBeMade(
-  { member, kind }: Required<Pick<MemberView, "member" | "kind">>,
+  { member, kind }: { readonly member: Member; readonly kind: Kind },
   ownerLabels: OwnerLabels,
   account: Client,
 ): Promise<boolean> {

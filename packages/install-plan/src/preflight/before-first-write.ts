@@ -1,21 +1,27 @@
 import { stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import { whyUnusable } from "../account/account-view.ts";
+import { whyUnusable } from "../account/account.ts";
 import { describeNeverThere } from "../handover/replacement.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
-import type { Issue, IssueReason } from "../issue.ts";
-import { secretRetryMs } from "../manifest/secret-retry.ts";
+import { secretRetryMs } from "../manifest/content-reader.ts";
+import {
+  appliesStage,
+  atOnceMs,
+  because,
+  type Decision,
+  type PlanRule,
+  recheckMs,
+} from "../model/decision.ts";
+import type { Issue, IssueReason } from "../model/issue.ts";
+import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../model/plan-status.ts";
 import { describePermission } from "../permissions/permission.ts";
-import type { PlanAction } from "../plan-action.ts";
-import { describeIssues, issuesOf } from "../plan-conditions.ts";
-import { hasStarted, isInstalled, type PlanStatus, turnTo } from "../plan-status.ts";
-import { answer, appliesStage, atOnceMs, because, type PlanRule, type PlanVerdict } from "../plan-verdict.ts";
+import { type PlanAction, warn } from "../plan-action.ts";
 import { reasons } from "../reasons.ts";
-import type { Seen } from "../seen.ts";
-import { recheckMs, type WakeTrigger } from "../wake-index.ts";
-import { approvalOf } from "./approval.ts";
+import type { Seen, WakeTrigger } from "../seen.ts";
 import { collisionRecheckMs } from "./colliding.ts";
+import { describeIssues, issuesOf } from "./preflight.ts";
+import { approvalOf } from "./preview.ts";
 
 const minuteMs = 60_000;
 /** Discovery, CRDs, namespaces, webhooks and policies bring an invalid plan back; quotas do not. */
@@ -41,31 +47,27 @@ export const beforeFirstWrite: readonly PlanRule[] = [
 ];
 
 /** Somebody has to create the manifest, or restore it; its events bring us back. */
-function manifestsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+function manifestsMissing(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (hasStarted(seen.plan) || first === undefined) return undefined;
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
   const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   if (first.reason === "PermissionsMissing")
-    return answer(seen, now, {
-      phase: "Forbidden",
-      message: why.message,
-      outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-    });
+    return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
   const phase = isGone ? "Resolving" : "Invalid";
   // A Secret is not watched: that it is there, or was mended, is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
   const retryMs = holdsSecret ? secretRetryMs(seen) : invalidRetryMs;
   const outcome = isGone ? waiting(why, Math.min(minuteMs, retryMs)) : stalled(why, retryMs);
-  return answer(seen, now, { phase, message: why.message, outcome });
+  return { phase, outcome };
 }
 
-function contentInvalid(seen: Seen, now: Date): PlanVerdict | undefined {
+function contentInvalid(seen: Seen): Decision | undefined {
   const issues = issuesOf(seen);
   if (hasStarted(seen.plan) || issues.length === 0) return undefined;
   const why = because(issues[0]?.reason ?? "", describeIssues(issues));
   const outcome = stalled(why, invalidForMs(issues, seen));
-  return answer(seen, now, { phase: "Invalid", message: why.message, outcome });
+  return { phase: "Invalid", outcome };
 }
 
 function invalidForMs(issues: readonly Issue[], seen: Seen): number {
@@ -75,44 +77,38 @@ function invalidForMs(issues: readonly Issue[], seen: Seen): number {
   return collisionRecheckMs(seen.colliding, invalidRetryMs);
 }
 
-function accountMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+function accountMissing(seen: Seen): Decision | undefined {
   const { account, plan } = seen;
   // Once installed, objects are judged as ever; only repairs have to wait.
   if (account.kind === "present" || isInstalled(plan)) return undefined;
   const why = whyUnusable(account, plan.spec.serviceAccountName);
-  return answer(seen, now, {
-    phase: "Forbidden",
-    message: why.message,
-    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-  });
+  return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
 }
 
 /** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
-function takeoverForbidden(seen: Seen, now: Date): PlanVerdict | undefined {
+function takeoverForbidden(seen: Seen): Decision | undefined {
   const why = whyNoTakeover(seen);
   if (why === undefined) return undefined;
-  return answer(seen, now, {
+  return {
     phase: "Forbidden",
-    message: why.message,
     progress: { replaces: undefined },
     outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-  });
+  };
 }
 
 /** What cannot be seen can be neither written nor judged, whatever the phase: nothing is done until it can. */
-function kindsUnwatchable(seen: Seen, now: Date): PlanVerdict | undefined {
+function kindsUnwatchable(seen: Seen): Decision | undefined {
   const { plan, unwatchable } = seen;
   if (unwatchable.length === 0) return undefined;
   const why = because(reasons.kindNotReadable, `${describeUnwatchable(unwatchable)}.`);
   const begun = isInstalled(plan) ? "Degraded" : "Failed";
-  return answer(seen, now, {
+  return {
     phase: hasStarted(plan) ? begun : "Forbidden",
-    message: why.message,
     outcome: stalled(why, soonIf("permissions", seen, unwatchableRetryMs)),
-  });
+  };
 }
 
-function permissionsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
+function permissionsMissing(seen: Seen): Decision | undefined {
   const missing = seen.preflight?.missingPermissions ?? [];
   if (missing.length === 0) return undefined;
   const { serviceAccountName } = seen.plan.spec;
@@ -120,11 +116,7 @@ function permissionsMissing(seen: Seen, now: Date): PlanVerdict | undefined {
     reasons.permissionsMissing,
     `Service account ${serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`,
   );
-  return answer(seen, now, {
-    phase: "Forbidden",
-    message: why.message,
-    outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)),
-  });
+  return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
 }
 
 function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseMs: number): number {
@@ -132,7 +124,7 @@ function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseM
 }
 
 /** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */
-function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
+function serverUndecided(seen: Seen): Decision | undefined {
   const { preflight, plan } = seen;
   if (preflight === undefined || preflight.undecided.length === 0) return undefined;
   const retryMs = Math.max(preflight.retryAfterMs, Math.min(minuteMs, 1000 + preflight.elapsedMs));
@@ -140,14 +132,14 @@ function serverUndecided(seen: Seen, now: Date): PlanVerdict | undefined {
   const limitMs = 1000 * (plan.spec.stages[0]?.timeoutSeconds ?? 600);
   if (preflight.elapsedMs > limitMs) {
     const why = because(reasons.timeout, `The API server did not check the plan in time: ${message}`);
-    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, retryMs) });
+    return { phase: "Failed", outcome: stalled(why, retryMs) };
   }
   const why = because(reasons.retrying, `The API server cannot check the plan yet: ${message}`);
-  return answer(seen, now, { phase: "Validating", message: why.message, outcome: waiting(why, retryMs) });
+  return { phase: "Validating", outcome: waiting(why, retryMs) };
 }
 
 /** An approval covers exactly what its preview showed; see `coveredPreview`. */
-function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
+function awaitingApproval(seen: Seen): Decision | undefined {
   const approval = approvalOf(seen);
   if (approval === "automatic" || approval === "given") return undefined;
   const message =
@@ -155,11 +147,11 @@ function awaitingApproval(seen: Seen, now: Date): PlanVerdict | undefined {
       ? "The cluster has changed since the preview was approved; review the new preview and set spec.approvedPreview to its digest."
       : "The preview is waiting for approval: set spec.approved to true and spec.approvedPreview to its digest.";
   const why = because(reasons.awaitingApproval, message);
-  return answer(seen, now, { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) });
+  return { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) };
 }
 
 /** Our status asks the predecessors to hand over; the first write comes when theirs say that they do. */
-function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
+function predecessorsHold(seen: Seen): Decision | undefined {
   const { plan, replacement } = seen;
   if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;
   const isAnnounced = plan.status?.replaces !== undefined;
@@ -167,12 +159,11 @@ function predecessorsHold(seen: Seen, now: Date): PlanVerdict | undefined {
   if (isAnnounced && holding.length === 0) return undefined;
   const names = replacement.predecessors.map(({ name }) => name).join(", ");
   const why = because(reasons.waitingForPredecessor, `Waiting for ${names} to hand over.`);
-  return answer(seen, now, {
+  return {
     phase: "Validating",
-    message: why.message,
     progress: { replaces: releasing(seen), revision: replacement.revision },
     outcome: waiting(why, isAnnounced ? minuteMs : atOnceMs),
-  });
+  };
 }
 
 function releasing({ replacement }: Seen): NonNullable<PlanStatus["replaces"]> {
@@ -184,14 +175,13 @@ function releasing({ replacement }: Seen): NonNullable<PlanStatus["replaces"]> {
 }
 
 /** Everything is checked and approved. That is written down before the first object is: a crash must not ask for approval again. */
-function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
+function cleared(seen: Seen, now: Date): Decision | undefined {
   const { plan, content, replacement, account } = seen;
   if (hasStarted(plan) || account.kind !== "present") return undefined;
   const [first] = plan.spec.stages;
   const why = appliesStage(first?.name ?? "");
-  return answer(seen, now, {
+  return {
     phase: "Applying",
-    message: why.message,
     actions: [...claims(seen), ...warnings(seen)],
     inFlight: 16,
     progress: {
@@ -204,7 +194,7 @@ function cleared(seen: Seen, now: Date): PlanVerdict | undefined {
       ...pinnedFrom(seen),
     },
     outcome: waiting(why, atOnceMs),
-  });
+  };
 }
 
 /** Written down before anything is done: what the preview did not show is neither deleted nor, once approved by hand, adopted. */
@@ -223,17 +213,13 @@ function pinnedFrom({ plan, transformed, preflight }: Seen): Pick<PlanStatus, "p
 function claims({ plan, manifests }: Seen): readonly PlanAction[] {
   return manifests
     .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === plan.metadata.uid))
-    .map((manifest) => ({ kind: "claimManifest", plan, manifest }));
+    .map((manifest) => ({ kind: "claimManifest", manifest }));
 }
 
-function warnings({ plan, content, replacement }: Seen): readonly PlanAction[] {
+function warnings({ content, replacement }: Seen): readonly PlanAction[] {
   const neverThere = describeNeverThere(replacement);
   return [
-    ...(content.warnings.length === 0
-      ? []
-      : [{ kind: "warn", plan, reason: "ContentAdjusted", warnings: content.warnings } as const]),
-    ...(neverThere === undefined
-      ? []
-      : [{ kind: "warn", plan, reason: "NotReplaced", warnings: [neverThere] } as const]),
+    ...warn({ reason: "ContentAdjusted", warnings: content.warnings }),
+    ...warn({ reason: "NotReplaced", warnings: neverThere === undefined ? [] : [neverThere] }),
   ];
 }

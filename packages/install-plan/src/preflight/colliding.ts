@@ -1,10 +1,10 @@
 import { classify, type Context } from "@quartermaster/runtime";
 
-import type { Identity } from "../identity.ts";
-import { collisionReasons } from "../issue.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
+import type { Identity } from "../model/identity.ts";
+import { collisionReasons } from "../model/issue.ts";
+import { hasStarted, isRolledBack } from "../model/plan-status.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { hasStarted, isRolledBack } from "../plan-status.ts";
 import type { Seen } from "../seen.ts";
 import { collisionOf } from "./preflight.ts";
 

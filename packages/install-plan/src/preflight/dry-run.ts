@@ -2,21 +2,22 @@ import {
   ApiError,
   classify,
   type Client,
+  definedFields,
   groupOf,
   type Kind,
   type KubeObject,
   unreachable,
 } from "@quartermaster/runtime";
 
-import { inOrder, isImmutableCause } from "../describe-causes.ts";
-import { describeIdentity } from "../identity.ts";
-import type { Issue, IssueReason } from "../issue.ts";
 import { isCreatedAsApplied } from "../manifest/provided-kinds.ts";
-import type { Member } from "../member.ts";
+import { inOrder, isImmutableCause } from "../model/describe-causes.ts";
+import { describeIdentity } from "../model/identity.ts";
+import type { Issue, IssueReason } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
+import { refusalText } from "../model/write-failure.ts";
 import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { DryRun } from "../plan-memory.ts";
-import { refusalText } from "../write-failure.ts";
 
 /** What is needed to ask the server. */
 export interface DryRunRequest {
@@ -78,11 +79,7 @@ export function withVersion(manifest: KubeObject, live: KubeObject | undefined):
   const { uid, resourceVersion } = live.metadata;
   return {
     ...manifest,
-    metadata: {
-      ...manifest.metadata,
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
+    metadata: { ...manifest.metadata, ...definedFields({ uid, resourceVersion }) },
   };
 }
 

@@ -1,11 +1,10 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Client, fieldOf } from "@quartermaster/runtime";
+import { type Client, fieldOf, inParallel } from "@quartermaster/runtime";
 import { clusterRoles, roles } from "@quartermaster/runtime/kinds";
 
-import { findAsAccount } from "../account/as-account.ts";
+import { findAsAccount } from "../account/account.ts";
 import type { Replacement } from "../handover/replacement.ts";
-import { inBatches } from "../in-batches.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../model/member.ts";
 import { boundRoles, escalations, type RoleRef, unreadable } from "../permissions/escalation.ts";
 import {
   describePermission,
@@ -47,7 +46,7 @@ export async function lackingPermissions(question: PermissionsQuestion): Promise
     ...(hasJobs ? { jobsNamespace: home } : {}),
   });
   const places = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];
-  const answers = await inBatches(places, 16, async (place) => await reviewRules(client, place, signal));
+  const answers = await inParallel(places, 16, async (place) => await reviewRules(client, place, signal));
   const reviews = new Map<string, RulesReview>(
     places.flatMap((place, index) => {
       const review = answers[index];
@@ -65,7 +64,7 @@ async function escalationPermissions(
   reviews: RulesReviews,
 ): Promise<readonly Permission[]> {
   const bound = boundRoles(members);
-  const rules = await inBatches(bound, 16, async (role) => await rulesOf(role, client));
+  const rules = await inParallel(bound, 16, async (role) => await rulesOf(role, client));
   const known = new Map(bound.map((role, index) => [describeRole(role), rules[index]]));
   const found = escalations(members, { reviews, roleRules: (role) => known.get(describeRole(role)) });
   // A list that is incomplete may hide the permission that lifts the check.

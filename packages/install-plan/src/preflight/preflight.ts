@@ -1,9 +1,9 @@
 import { digestOf, fieldOf, type KubeObject } from "@quartermaster/runtime";
 
 import { deletedOf } from "../handover/leftovers.ts";
-import { describeIdentity, identityKey, identityOf } from "../identity.ts";
-import type { Issue } from "../issue.ts";
-import type { Member } from "../member.ts";
+import { describeIdentity, identityKey, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import type { Member } from "../model/member.ts";
 import { collisionWords, nobodys } from "../ownership/collision-words.ts";
 import { bindingRight } from "../permissions/escalation.ts";
 import type { Permission } from "../permissions/permission.ts";
@@ -15,10 +15,10 @@ import { previewAction } from "./preview.ts";
 export interface MemberFinding {
   readonly view: MemberView;
   /** Undefined where nothing had to be asked. */
-  readonly dryRun?: DryRun;
+  readonly dryRun?: DryRun | undefined;
   /** The object has to be made anew, and a dry run showed that it can be. */
-  readonly isRecreated?: boolean;
-  readonly unsafe?: readonly Issue[];
+  readonly isRecreated?: boolean | undefined;
+  readonly unsafe?: readonly Issue[] | undefined;
 }
 
 /** What is known besides the answers about members. */
@@ -50,7 +50,7 @@ export function preflightFrom(findings: readonly MemberFinding[], facts: Preflig
   );
   return {
     issues: [
-      ...findings.flatMap(issuesOf),
+      ...findings.flatMap(findingIssues),
       ...jobIssues,
       ...transformationIssues,
       ...(isManual ? adoptionIssues(adopts.length) : []),
@@ -86,7 +86,7 @@ function actionOf({ view, dryRun, isRecreated = false }: MemberFinding): Preview
   return isRecreated ? "recreate" : (previewAction(view, dryRun) ?? "noop");
 }
 
-function issuesOf({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
+function findingIssues({ view, dryRun, isRecreated = false, unsafe = [] }: MemberFinding): readonly Issue[] {
   const refused = dryRun?.kind === "issue" && !isRecreated ? [dryRun.issue] : [];
   // What is unsafe says more than the server's refusal of the same change.
   return [...collisionOf(view), ...unsafe, ...refused];
@@ -128,7 +128,7 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
     verb,
     group: "rbac.authorization.k8s.io",
     resource,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     name,
   };
 }
@@ -156,4 +156,28 @@ export function liveTrace(live: KubeObject): string {
 export function metadataTrace({ metadata }: KubeObject): string {
   const { uid, generation, resourceVersion, labels } = metadata;
   return digestOf([uid, generation ?? resourceVersion, labels]);
+}
+
+/**
+ * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * every permission that the plan needs in them.
+ */
+export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
+  const isAllowed = preflight?.missingPermissions.length === 0;
+  const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
+  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
+}
+
+/** All issues in one text: where, which field, what. */
+export function describeIssues(issues: readonly Issue[]): string {
+  return issues.map(describeIssue).join(" ");
+}
+
+function describeIssue({ stage, index, field, message }: Issue): string {
+  const place = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    ...(index === undefined ? [] : [`resource ${index}`]),
+    ...(field === undefined ? [] : [field]),
+  ].join(", ");
+  return place === "" ? message : `${place}: ${message}`;
 }

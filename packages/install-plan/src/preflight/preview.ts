@@ -1,8 +1,8 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import { hasDrifted } from "../drift/drift.ts";
+import { finishing, hasStarted, isInstalled, type PlanStatus } from "../model/plan-status.ts";
 import type { DryRun } from "../plan-memory.ts";
-import { finishing, isInstalled, type PlanStatus } from "../plan-status.ts";
 import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
 
 const detailLimit = 100;
@@ -87,4 +87,33 @@ function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView)
   if (ownership.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
   const isLeft = member.lifecycle.revert === "Off" || live?.metadata.deletionTimestamp !== undefined;
   return !isLeft && hasDrifted(drift) ? "update" : "noop";
+}
+
+/** What an approval is judged by. */
+export type ApprovalFacts = Pick<Seen, "plan" | "preflight" | "members">;
+
+/**
+ * State of the approval of a plan: `missing` waits for one, `outdated` has one for another preview than the present one.
+ * Without a fresh preview it is compared with the last one.
+ */
+export function approvalOf(facts: ApprovalFacts): "automatic" | "given" | "missing" | "outdated" {
+  const { plan } = facts;
+  const { approval, approved } = plan.spec;
+  if (approval === "Automatic") return "automatic";
+  if (hasStarted(plan)) return "given";
+  if (!approved) return "missing";
+  const present = previewOf(facts)?.digest ?? plan.status?.preview?.digest;
+  return coveredPreview(facts) === present ? "given" : "outdated";
+}
+
+/**
+ * The digest of the preview that the approval covers. An approval that names none covers the preview that the status showed
+ * when it was first seen, and no later one; at creation that is the first preview. Undefined while there is no preview.
+ */
+export function coveredPreview(facts: ApprovalFacts): string | undefined {
+  const { spec, status } = facts.plan;
+  if (spec.approval === "Automatic" || !spec.approved) return undefined;
+  return (
+    spec.approvedPreview ?? status?.approvedPreview ?? status?.preview?.digest ?? previewOf(facts)?.digest
+  );
 }

@@ -1,18 +1,23 @@
-import type { InstallPlan } from "@quartermaster/api";
+import { type InstallPlan, planAnnotations } from "@quartermaster/api";
 import { stalled, type System, waiting, type Why } from "@quartermaster/runtime";
 
+import { atOnceMs, because, type Decision, recheckMs } from "../model/decision.ts";
+import {
+  attemptOf,
+  hasStarted,
+  isInstalled,
+  stageIndexOf,
+  stageLastedMs,
+  turnTo,
+} from "../model/plan-status.ts";
+import type { WriteFailure } from "../model/write-failure.ts";
 import type { PlanMemory } from "../plan-memory.ts";
-import { attemptOf, hasStarted, isInstalled, stageIndexOf, stageLastedMs, turnTo } from "../plan-status.ts";
-import { answer, atOnceMs, because, type PlanVerdict } from "../plan-verdict.ts";
 import { reasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { recheckMs } from "../wake-index.ts";
-import type { WriteFailure } from "../write-failure.ts";
-import { isRetryRequested } from "./retry-request.ts";
 import { rollBack } from "./roll-back.ts";
 
 /** The attempt has failed. After the back-off the next one begins with the first stage; what is already installed is left alone. */
-export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
+export function tryAgainLater(seen: Seen, now: Date, why: Why): Decision {
   return afterFailure(seen, now, { why, isRepeatable: true });
 }
 
@@ -20,7 +25,7 @@ export function tryAgainLater(seen: Seen, now: Date, why: Why): PlanVerdict {
  * The same after a job: it may have changed data half way, so that it runs again only when a person says so, or where the author
  * limited the attempts and thereby allowed them.
  */
-export function afterFailedJob(seen: Seen, now: Date, why: Why): PlanVerdict {
+export function afterFailedJob(seen: Seen, now: Date, why: Why): Decision {
   return afterFailure(seen, now, { why, isRepeatable: seen.plan.spec.retry.maxAttempts > 0 });
 }
 
@@ -30,8 +35,8 @@ interface Failure {
   readonly isRepeatable: boolean;
 }
 
-function afterFailure(seen: Seen, now: Date, { why, isRepeatable }: Failure): PlanVerdict {
-  const retreat = rollBack(seen, now, why);
+function afterFailure(seen: Seen, now: Date, { why, isRepeatable }: Failure): Decision {
+  const retreat = rollBack(seen, why);
   if (retreat !== undefined) return retreat;
   const { plan } = seen;
   const { initialSeconds } = plan.spec.retry;
@@ -39,10 +44,10 @@ function afterFailure(seen: Seen, now: Date, { why, isRepeatable }: Failure): Pl
   const isNews = plan.status?.phase !== "Failed";
   // A request that was there when the plan failed was meant for something else.
   if (!isNews && isRetryRequested(plan)) return nextAttempt(seen, now);
-  if (isLast) return untilAsked(seen, now, why);
+  if (isLast) return untilAsked(why);
   if (isNews || seen.retryInMs > 0) {
     const delayMs = isNews ? initialSeconds * 1000 : seen.retryInMs;
-    return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why, delayMs) });
+    return { phase: "Failed", outcome: stalled(why, delayMs) };
   }
   return nextAttempt(seen, now);
 }
@@ -53,40 +58,38 @@ function isLastAttempt(plan: InstallPlan): boolean {
 }
 
 /** Nothing brings the plan back but a person: see `planAnnotations.retry`. */
-function untilAsked(seen: Seen, now: Date, { reason, message }: Why): PlanVerdict {
+function untilAsked({ reason, message }: Why): Decision {
   const why = because(reason, `${message.replace(/[.:;]?$/, ".")} To try again, run qm plan retry.`);
-  return answer(seen, now, { phase: "Failed", message: why.message, outcome: stalled(why) });
+  return { phase: "Failed", outcome: stalled(why) };
 }
 
 /** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried at once. */
-export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): PlanVerdict {
+export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): Decision {
   const why = because(failure.reason, failure.message);
   if (isWorthAnotherTry(failure, seen))
-    return answer(seen, now, {
+    return {
       phase: "Failed",
-      message: why.message,
-      actions: [{ kind: "forgetWriteFailures", plan: seen.plan }],
+      actions: [{ kind: "forgetWriteFailures" }],
       isInterim: true,
       outcome: stalled(why, recheckMs),
-    });
+    };
   const verdict = tryAgainLater(seen, now, why);
   const { outcome } = verdict;
   if (outcome.kind !== "stalled" || !permissionsJustChanged(failure, seen)) return verdict;
   return { ...verdict, outcome: { ...outcome, retryAfterMs: recheckMs } };
 }
 
-function nextAttempt(seen: Seen, now: Date): PlanVerdict {
+function nextAttempt(seen: Seen, now: Date): Decision {
   const { plan } = seen;
   const attempt = attemptOf(plan) + 1;
   const [first] = plan.spec.stages;
   const why = because(reasons.applying, "Starting a new attempt.");
-  return answer(seen, now, {
+  return {
     phase: "Applying",
-    message: why.message,
-    actions: [{ kind: "forgetWriteFailures", plan }],
+    actions: [{ kind: "forgetWriteFailures" }],
     progress: { attempt, ...turnTo(first, now) },
     outcome: waiting(why, atOnceMs),
-  });
+  };
 }
 
 /** Permissions have just changed, and their lack was the failure. */
@@ -119,4 +122,20 @@ export function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number):
   const attempt = attemptOf(plan);
   const backOffMs = 1000 * Math.min(maxSeconds, initialSeconds * 2 ** Math.min(attempt - 1, 20));
   return Math.max(0, backOffMs - memory.elapsedMs(`failed/${attempt}`, nowMs));
+}
+
+/**
+ * What a person asks for by annotation, as the status records it: acted on, or come when there was nothing to retry. Undefined
+ * without one. Statuses hold only what can be printed.
+ */
+export function retryRequestOf({ metadata: { annotations = {} } }: InstallPlan): string | undefined {
+  return annotations[planAnnotations.retry]?.replaceAll(/[^!-~]/g, "_").slice(0, recordedLength);
+}
+
+const recordedLength = 64;
+
+/** Somebody asked for another attempt, and that was not heard yet. */
+export function isRetryRequested(plan: InstallPlan): boolean {
+  const request = retryRequestOf(plan);
+  return request !== undefined && request !== plan.status?.lastHandledRetry;
 }

@@ -1,8 +1,13 @@
-import type { Client, Kind, KubeObject, ListOptions } from "@quartermaster/runtime";
+import {
+  type Client,
+  inParallel,
+  type Kind,
+  type KubeObject,
+  type ListOptions,
+} from "@quartermaster/runtime";
 
-import { identityKey, identityOf } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
+import { identityKey, identityOf } from "../model/identity.ts";
 import { objectAnnotation, ownershipProof, planIdLabel } from "../ownership/owner-labels.ts";
 import { metadataTrace } from "../preflight/preflight.ts";
 
@@ -14,7 +19,7 @@ export interface Selection {
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
   /** Uids of what may be deleted, once the plan has started; undefined before. */
-  readonly pinned?: ReadonlySet<string>;
+  readonly pinned?: ReadonlySet<string> | undefined;
 }
 
 /** A selected object, with a trace that changes when it does. */
@@ -34,7 +39,7 @@ export async function selected(
   const { kind, client, place } = selection;
   const { names } = from;
   if (names === undefined || !isByNameOnly(from)) return await listed(from, selection);
-  const found = await inBatches(
+  const found = await inParallel(
     names,
     16,
     async (name) => await client.find(kind, { name, ...place }, { isMetadataOnly: true }),
@@ -75,8 +80,8 @@ function selectorsOf({
   fieldSelector,
 }: Transformation["from"]): Pick<ListOptions, "labelSelector" | "fieldSelector"> {
   return {
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    labelSelector,
+    fieldSelector,
   };
 }
 

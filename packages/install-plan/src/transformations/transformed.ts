@@ -1,20 +1,26 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { classify, type Context, type Discovery, type Kind, type KubeObject } from "@quartermaster/runtime";
+import {
+  classify,
+  type Context,
+  type Discovery,
+  inParallel,
+  type Kind,
+  type KubeObject,
+} from "@quartermaster/runtime";
 import { customResourceDefinitions } from "@quartermaster/runtime/kinds";
 
-import { asAccount, findAsAccount } from "../account/as-account.ts";
-import { describeIdentity, identityOf } from "../identity.ts";
-import { inBatches } from "../in-batches.ts";
+import { asAccount, findAsAccount } from "../account/account.ts";
 import { protectionOf } from "../inventory/protection.ts";
-import type { Issue } from "../issue.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
 import type { Transformation } from "../manifest/transformation-faults.ts";
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import type { Issue } from "../model/issue.ts";
+import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 import { type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { Permission } from "../permissions/permission.ts";
-import { hasStarted, isInstalled, stageIndexOf } from "../plan-status.ts";
-import { isByNameOnly, type Selected, selected } from "./selected.ts";
+import { isByNameOnly, selected, type Selected } from "./selected.ts";
 
 /** What a transformation would take away now. */
 export interface Transformed {
@@ -132,7 +138,7 @@ async function withoutProtected(
   if (!hasStarted(plan) && objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
   const account = asAccount(parts.ctx.client, plan);
-  const reasons = await inBatches(objects, 8, async (match) => {
+  const reasons = await inParallel(objects, 8, async (match) => {
     const identity = identityOf(match);
     // The spec of a definition says which objects it defines.
     const live = isCrd(identity) ? await definitionOf(match, plan, parts) : match;
@@ -214,7 +220,7 @@ export function transformationPermissions(
       verb: "delete",
       group: kind.group,
       resource: kind.plural,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name,
     })),
   ]);

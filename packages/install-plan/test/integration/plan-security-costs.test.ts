@@ -1,8 +1,7 @@
-import type { KubeObject } from "@quartermaster/runtime";
+import { inParallel, type KubeObject } from "@quartermaster/runtime";
 import { aConfigMap, startOperator } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { inBatches } from "../../src/in-batches.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { coreRule } from "../support/grants.ts";
 import { bystanderInstalls, letMalloryIn } from "../support/mallory.ts";
@@ -18,7 +17,7 @@ describe("what a hostile plan costs", () => {
     const before = process.threadCpuUsage();
     const spec = { paused: true, replaces: { selector: "app=x" } };
     const plans = Array.from({ length: 100 }, (_, at) => mallory.plan(`p${at}`, stages, spec));
-    await inBatches(
+    await inParallel(
       plans,
       10,
       async (plan) => await mallory.create({ ...plan, metadata: { ...plan.metadata, labels: { app: "x" } } }),

@@ -4,7 +4,7 @@ import { jobs } from "@quartermaster/runtime/kinds";
 import { aConfigMap, aJob, eventually, type PolicyRule } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { identityOf } from "../../src/identity.ts";
+import { identityOf } from "../../src/model/identity.ts";
 import { ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 import { conditionOf } from "../support/conditions.ts";
 import { coreRule } from "../support/grants.ts";

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 
 import { noDrift } from "../../src/drift/drift.ts";
 import type { JobView } from "../../src/jobs/job-view.ts";
-import { attemptOf, hasStarted, isInstalled } from "../../src/plan-status.ts";
+import { attemptOf, hasStarted, isInstalled } from "../../src/model/plan-status.ts";
 import type { MemberView, Preflight, Seen } from "../../src/seen.ts";
 import { aPlan } from "./plans.ts";
 import { aSeen, aView, clear } from "./seen.ts";

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { KubeObject } from "@quartermaster/runtime";
 
-import type { Identity } from "../../src/identity.ts";
+import type { Identity } from "../../src/model/identity.ts";
 import { fieldManager, ownerLabelsFor } from "../../src/ownership/owner-labels.ts";
 
 /** An object with the owner labels of a plan, as an apply of ours leaves it. */

@@ -1,9 +1,11 @@
+import type { InstallPlan } from "@quartermaster/api";
 import { type Context, type KubeObject, silentLog, type System } from "@quartermaster/runtime";
 import { RecordedApi } from "@quartermaster/testkit";
 
 import { perform } from "../../src/perform.ts";
 import type { PlanAction } from "../../src/plan-action.ts";
 import { PlanMemory } from "../../src/plan-memory.ts";
+import { aPlan } from "./plans.ts";
 
 /** What one action is carried out with: a server that remembers every write, and the memory of one plan. */
 export interface PerformBench {
@@ -11,8 +13,8 @@ export interface PerformBench {
   readonly memory: PlanMemory;
   readonly events: readonly string[];
   readonly wrote: readonly string[];
-  /** Carries it out; gives what it threw. */
-  carryOut(action: PlanAction): Promise<unknown>;
+  /** Carries it out for a plan (default: `p`); gives what it threw. */
+  carryOut(action: PlanAction, plan?: InstallPlan): Promise<unknown>;
 }
 
 /** The clock of all benches, monotonic. */
@@ -37,9 +39,10 @@ export function aPerformBench(objects: readonly KubeObject[] = []): PerformBench
     memory,
     events,
     wrote,
-    carryOut: async (action) => {
+    carryOut: async (action, plan = aPlan("p")) => {
       try {
-        await perform(action, ctx, { system, observer });
+        const seen = { plan, ownerLabels: { plan, revision: 1 } };
+        await perform(action, ctx, { seen, parts: { system, observer } });
         return undefined;
       } catch (error) {
         return error;

@@ -14,8 +14,9 @@ import {
 } from "@quartermaster/runtime/kinds";
 import { wokenBy } from "@quartermaster/runtime/testing";
 
-import { planWatches } from "../../src/install-plan-controller.ts";
-import { WakeIndex, type WakeTrigger } from "../../src/wake-index.ts";
+import type { WakeTrigger } from "../../src/seen.ts";
+import { planWatches } from "../../src/wake/plan-watches.ts";
+import { WakeIndex } from "../../src/wake/wake-index.ts";
 
 /** The kinds whose changes lead to each trigger. */
 export const watched: Readonly<Record<Exclude<WakeTrigger, "plans">, readonly Kind[]>> = {

@@ -1,8 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import type { Issue } from "../../src/issue.ts";
 import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-faults.ts";
-import { hasStarted, isInstalled, isRolledBack } from "../../src/plan-status.ts";
+import type { Issue } from "../../src/model/issue.ts";
+import { hasStarted, isInstalled, isRolledBack } from "../../src/model/plan-status.ts";
 
 /**
  * Who replaces whom, found by walking along every path: exponential, but plain enough to be sure of. The replacement graph is

@@ -1,8 +1,8 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import { noDrift } from "../../src/drift/drift.ts";
-import { identityKey } from "../../src/identity.ts";
-import type { Member } from "../../src/member.ts";
+import { identityKey } from "../../src/model/identity.ts";
+import type { Member } from "../../src/model/member.ts";
 import type { MemberView, Preflight, Seen } from "../../src/seen.ts";
 import { aPlan } from "./plans.ts";
 

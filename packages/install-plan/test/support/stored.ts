@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { installPlan, type InstallPlan, resourceManifest, type ResourceManifest } from "@quartermaster/api";
 import { digestOf } from "@quartermaster/runtime";
 
-import { identityOf } from "../../src/identity.ts";
+import { identityOf } from "../../src/model/identity.ts";
 import type { Packed } from "../../src/offline/index.ts";
 import type { Workbench } from "./workbench.ts";
 

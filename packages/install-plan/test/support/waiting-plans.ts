@@ -2,10 +2,9 @@ import { defineKind } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
 import type { DeletionSeen } from "../../src/deletion/deletion-seen.ts";
-import { identityKey } from "../../src/identity.ts";
 import type { JobView } from "../../src/jobs/job-view.ts";
-import type { MemberView, Seen } from "../../src/seen.ts";
-import type { WakeTrigger } from "../../src/wake-index.ts";
+import { identityKey } from "../../src/model/identity.ts";
+import type { MemberView, Seen, WakeTrigger } from "../../src/seen.ts";
 import { aPlan } from "./plans.ts";
 import { aSeen, aView, clear } from "./seen.ts";
 

@@ -25,7 +25,7 @@ import {
 } from "@quartermaster/testkit";
 
 import { installPlanControllers } from "../../src/index.ts";
-import { contradictionsIn } from "../../src/phase-table.ts";
+import { contradictionsIn } from "../../src/report/phase-table.ts";
 import { configMaps, events, type PlanEvent } from "./kinds.ts";
 import { goAnnotation } from "./manifests.ts";
 import { operatorRules } from "./operator-rules.ts";

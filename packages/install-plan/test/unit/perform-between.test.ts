@@ -9,7 +9,6 @@ import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";
 
 const plan = aPlan("p");
-const ownerLabels = { plan, revision: 1 };
 const { member: plain } = aView("one");
 
 type WritingKind = Exclude<
@@ -20,6 +19,8 @@ type WritingKind = Exclude<
 interface Written {
   readonly object: KubeObject;
   readonly action: (live: KubeObject) => PlanAction;
+  /** The plan that acts (default: `p`). */
+  readonly planOf?: (live: KubeObject) => typeof plan;
   /** What becomes of an object that somebody edited: it is left alone, or only what the action is about goes. */
   readonly edited?: "leftAlone" | "written";
   readonly beforehand?: (bench: PerformBench) => void;
@@ -46,7 +47,7 @@ function applyOver(live: KubeObject, more: object = {}, lifecycle: object = {}):
     lifecycle: { ...plain.lifecycle, ...lifecycle },
   };
   const view = { ...aView("one"), member, kind: configMaps, live, ...more };
-  return { kind: "apply", plan, ownerLabels, view, isRepair: true };
+  return { kind: "apply", view, isRepair: true };
 }
 
 const addition = { drift: { paths: [], additions: ["/data/x"] } };
@@ -64,31 +65,30 @@ const written: Readonly<Record<WritingKind | "apply" | "applyStrict", Written>> 
     object: configMap,
     action: (live) => ({
       kind: "delete",
-      plan,
       target: { kind: configMaps, live },
       propagation: "Background",
     }),
   },
   release: {
     object: configMap,
-    action: (live) => ({ kind: "release", plan, target: { kind: configMaps, live } }),
+    action: (live) => ({ kind: "release", target: { kind: configMaps, live } }),
   },
   deleteJob: {
     object: job,
     action: (live) => ({
       kind: "deleteJob",
-      plan,
       job: { jobName: "j", live },
     }),
   },
   claimManifest: {
     object: manifest,
-    action: (live) => ({ kind: "claimManifest", plan, manifest: live as ResourceManifest }),
+    action: (live) => ({ kind: "claimManifest", manifest: live as ResourceManifest }),
   },
   forgetPlan: { object: oldPlan, action: (live) => ({ kind: "forgetPlan", past: live as typeof plan }) },
   dropProgress: {
     object: oldPlan,
-    action: (live) => ({ kind: "dropProgress", plan: live as typeof plan }),
+    action: () => ({ kind: "dropProgress" }),
+    planOf: (live) => live as typeof plan,
     edited: "written",
   },
   apply: { object: configMap, action: (live) => applyOver(live) },
@@ -97,10 +97,16 @@ const written: Readonly<Record<WritingKind | "apply" | "applyStrict", Written>> 
 
 const rows = Object.entries(written).map(([name, row]) => ({ name, ...row }));
 
+/** The action upon the object as it is now, to be carried out later. */
+function decided({ object, action, planOf }: Written, bench: PerformBench): () => Promise<unknown> {
+  const live = liveOf(bench, object);
+  return async () => await bench.carryOut(action(live), planOf?.(live));
+}
+
 /** The writes of the action when nobody interferes. */
-async function undisturbed({ object, action }: Written): Promise<readonly string[]> {
-  const bench = aPerformBench([object]);
-  expect(await bench.carryOut(action(liveOf(bench, object)))).toBeUndefined();
+async function undisturbed(row: Written): Promise<readonly string[]> {
+  const bench = aPerformBench([row.object]);
+  expect(await decided(row, bench)()).toBeUndefined();
   return bench.api.writes.map(({ verb, object: name }) => `${verb} ${name}`);
 }
 
@@ -128,12 +134,12 @@ describe("every write of a plan, when another client acts just before it", () =>
   test.each(rows)("$name leaves an object of another client under the same name alone", async (row) => {
     for (const at of numberOf((await undisturbed(row)).length)) {
       const bench = aPerformBench([row.object]);
-      const action = row.action(liveOf(bench, row.object));
+      const carryOut = decided(row, bench);
       const other = { ...row.object, metadata: { ...row.object.metadata, uid: "another" } };
       bench.api.beforeWrite = (_write, number) => {
         if (number === at) bench.api.put(other);
       };
-      const error = await bench.carryOut(action);
+      const error = await carryOut();
       expect([undefined, "conflict"]).toContain(classOf(error));
       expect(liveOf(bench, row.object), `before write ${at}`).toMatchObject(other);
       expect(Object.keys(liveOf(bench, row.object).metadata.labels ?? {})).toEqual(
@@ -145,11 +151,11 @@ describe("every write of a plan, when another client acts just before it", () =>
   test.each(rows)("$name makes nothing out of an object that is gone", async (row) => {
     for (const at of numberOf((await undisturbed(row)).length)) {
       const bench = aPerformBench([row.object]);
-      const action = row.action(liveOf(bench, row.object));
+      const carryOut = decided(row, bench);
       bench.api.beforeWrite = (_write, number) => {
         if (number === at) bench.api.remove(row.object);
       };
-      const error = await bench.carryOut(action);
+      const error = await carryOut();
       expect([undefined, "conflict", "notFound"]).toContain(classOf(error));
       expect(bench.api.objects, `before write ${at}`).toEqual([]);
     }
@@ -158,12 +164,12 @@ describe("every write of a plan, when another client acts just before it", () =>
   test.each(rows)("$name never undoes an edit that it has not seen", async (row) => {
     for (const at of numberOf((await undisturbed(row)).length)) {
       const bench = aPerformBench([row.object]);
-      const action = row.action(liveOf(bench, row.object));
+      const carryOut = decided(row, bench);
       let theirs: KubeObject | undefined;
       bench.api.beforeWrite = (_write, number) => {
         if (number === at) theirs = bench.api.put(edited(liveOf(bench, row.object)));
       };
-      await bench.carryOut(action);
+      await carryOut();
       const found = liveOf(bench, row.object);
       expect(found.metadata.annotations?.["edited"], `before write ${at}`).toBe("by another client");
       expect(found).toEqual(row.edited === "written" ? found : theirs);
@@ -224,15 +230,14 @@ describe("every write of a plan, when another client acts just before it", () =>
 
   test("two plans that claim a manifest at the same time both own it in the end", async () => {
     const bench = aPerformBench([manifest]);
-    const claimOf = (live: KubeObject, name: string): PlanAction => ({
-      kind: "claimManifest",
-      plan: aPlan(name),
-      manifest: live as ResourceManifest,
-    });
+    const claim = async (live: KubeObject, name: string): Promise<unknown> => {
+      const action = { kind: "claimManifest", manifest: live as ResourceManifest } as const;
+      return await bench.carryOut(action, aPlan(name));
+    };
     const seen = liveOf(bench, manifest);
-    expect(await bench.carryOut(claimOf(seen, "one"))).toBeUndefined();
-    expect(classify(await bench.carryOut(claimOf(seen, "two")))).toBe("conflict");
-    await bench.carryOut(claimOf(liveOf(bench, manifest), "two"));
+    expect(await claim(seen, "one")).toBeUndefined();
+    expect(classify(await claim(seen, "two"))).toBe("conflict");
+    await claim(liveOf(bench, manifest), "two");
     const owners = liveOf(bench, manifest).metadata.ownerReferences ?? [];
     expect(owners.map(({ name, uid }) => `${name} ${uid}`)).toEqual(["one uid-one", "two uid-two"]);
   });
@@ -247,7 +252,7 @@ describe("every write of a plan names the object that it means", () => {
   test.each(rows)("$name", async (row) => {
     const bench = aPerformBench([row.object]);
     const live = liveOf(bench, row.object);
-    await bench.carryOut(row.action(live));
+    await decided(row, bench)();
     const [first] = bench.api.writes;
     const { metadata } = { metadata: {}, ...(first?.body as object | undefined) };
     const { uid, resourceVersion }: KubeObject["metadata"] = {
@@ -276,7 +281,7 @@ describe("who writes", () => {
   };
   test.each(rows)("$name", async (row) => {
     const bench = aPerformBench([row.object]);
-    await bench.carryOut(row.action(liveOf(bench, row.object)));
+    await decided(row, bench)();
     const found = new Set(bench.api.writes.map(({ user }) => user));
     expect([...found]).toEqual([users[row.name as keyof typeof users]]);
   });

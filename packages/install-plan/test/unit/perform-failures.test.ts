@@ -3,9 +3,9 @@ import { configMaps } from "@quartermaster/runtime/kinds";
 import { apiError } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { identityKey, identityOf } from "../../src/identity.ts";
 import { jobObject } from "../../src/jobs/job-object.ts";
 import type { JobView } from "../../src/jobs/job-view.ts";
+import { identityKey, identityOf } from "../../src/model/identity.ts";
 import { jobFieldManager } from "../../src/ownership/owner-labels.ts";
 import type { PlanAction } from "../../src/plan-action.ts";
 import { aPerformBench, benchMs, type PerformBench } from "../support/perform-bench.ts";
@@ -13,7 +13,6 @@ import { aPlan } from "../support/plans.ts";
 import { aView } from "../support/seen.ts";
 
 const plan = aPlan("p");
-const ownerLabels = { plan, revision: 1 };
 const object: KubeObject = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -22,8 +21,6 @@ const object: KubeObject = {
 const job = { stage: "s", jobName: "j", spec: { name: "migrate", timeoutSeconds: 60, template: {} } };
 const createJob = {
   kind: "createJob",
-  plan,
-  ownerLabels,
   job: job as unknown as JobView,
 } as const;
 const jobKey = identityKey({ apiVersion: "batch/v1", kind: "Job", namespace: "ns", name: "j" });
@@ -31,21 +28,17 @@ const jobKey = identityKey({ apiVersion: "batch/v1", kind: "Job", namespace: "ns
 const actions: Readonly<Record<string, (live: KubeObject) => PlanAction>> = {
   delete: (live) => ({
     kind: "delete",
-    plan,
     target: { kind: configMaps, live },
     propagation: "Background",
   }),
-  release: (live) => ({ kind: "release", plan, target: { kind: configMaps, live } }),
+  release: (live) => ({ kind: "release", target: { kind: configMaps, live } }),
   deleteJob: (live) => ({
     kind: "deleteJob",
-    plan,
     job: { jobName: "j", live },
   }),
   createJob: () => createJob,
   apply: (live) => ({
     kind: "apply",
-    plan,
-    ownerLabels,
     view: { ...aView("one"), kind: configMaps, live },
     isRepair: true,
   }),
@@ -166,7 +159,7 @@ describe("a write of a plan that fails", () => {
 });
 
 describe("the Job of a stage, when there is one under its name", () => {
-  const made = jobObject(createJob);
+  const made = jobObject(createJob.job, { plan, ownerLabels: { plan, revision: 1 } });
   const labels = [
     {
       manager: jobFieldManager,
@@ -237,7 +230,7 @@ describe("an object that cannot be read after a conflict", () => {
       if (errorClass !== undefined) throw apiError(errorClass);
     };
     const view = { ...aView("one"), kind: configMaps, live: undefined, ownership: { kind: "absent" } };
-    const action = { kind: "apply", plan, ownerLabels, view, isRepair: false } as unknown as PlanAction;
+    const action = { kind: "apply", view, isRepair: false } as unknown as PlanAction;
     expect(await bench.carryOut(action)).toBeUndefined();
     expect(bench.memory.unlabelledObjects.has(identityKey(identityOf(object)))).toBe(want);
   });

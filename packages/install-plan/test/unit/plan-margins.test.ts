@@ -2,10 +2,10 @@ import { ApiError, type ErrorClass } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { isOverdue } from "../../src/deletion/observe-deletion.ts";
+import { writeFailureFrom } from "../../src/model/write-failure.ts";
 import { PlanMemory } from "../../src/plan-memory.ts";
 import { retryInMs, stageElapsedMs } from "../../src/retry/retry.ts";
-import { allWakeTriggers, WakeIndex } from "../../src/wake-index.ts";
-import { writeFailureFrom } from "../../src/write-failure.ts";
+import { allWakeTriggers, WakeIndex } from "../../src/wake/wake-index.ts";
 import { aPlan } from "../support/plans.ts";
 
 const identity = { apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: "c" };

@@ -1,9 +1,9 @@
 import { elasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
-  type LicenseAssociation,
+  type ClusterLicense,
   licenseAssociation,
+  type LicenseAssociation,
   licenseNames,
   sleepUntil,
 } from "@quartermaster/api/licensing";
@@ -25,15 +25,19 @@ import {
 } from "@quartermaster/runtime";
 import { namespaces } from "@quartermaster/runtime/kinds";
 
-import { observeBinding } from "../binding/binding-controller.ts";
 import { decideBinding } from "../binding/decide-binding.ts";
+import { observeBinding } from "../binding/observe-binding.ts";
 import { timeText } from "../expiry/license-state.ts";
 import { KnownClusters } from "../known-clusters.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
 import { licensingStores, type LicensingStores, poolLicenses, poolSecrets } from "../licensing-stores.ts";
 import { LicensePool } from "../pool/license-pool.ts";
-import { associationEvents } from "./association-events.ts";
-import { type AssociationSeen, type AssociationState, associationState } from "./association-state.ts";
+import {
+  associationEvents,
+  type AssociationSeen,
+  associationState,
+  type AssociationState,
+} from "./association-state.ts";
 import { explanation } from "./explanation.ts";
 
 /** What the controller of associations needs. */
@@ -42,7 +46,7 @@ export interface AssociationOptions {
   readonly system: System;
   readonly concurrency: number;
   /** Only associations of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each association stands and how its licence was chosen. It writes nothing but status. */
@@ -57,7 +61,7 @@ export function associationController({
   return defineController<LicenseAssociation, never, never>(licenseAssociation.kind, {
     name: "license-associations",
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     watches: [
       mappedFrom(
         licenseAssociation.kind,
@@ -140,8 +144,8 @@ function appliedFields(
 function lastApplied(status: LicenseAssociation["status"]): StatusOf<LicenseAssociation> {
   const { appliedUid, appliedTime } = status ?? {};
   return {
-    ...(appliedUid === undefined ? {} : { appliedUid }),
-    ...(appliedTime === undefined ? {} : { appliedTime }),
+    appliedUid,
+    appliedTime,
   };
 }
 

@@ -10,7 +10,7 @@ import {
   rankCandidates,
   selectLicense,
 } from "@quartermaster/api/licensing";
-import type { Live } from "@quartermaster/runtime";
+import type { Live, ReconcileEvent } from "@quartermaster/runtime";
 
 import { clusterNeed } from "../pool/capacity.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
@@ -160,5 +160,37 @@ function supersededState(
     message: isGuarded
       ? `The cluster keeps licence ${winner}: a lower type than its own needs the annotation license.k8s.elastic.co/allow-downgrade.`
       : `The cluster runs under licence ${winner} (${verdict}).`,
+  };
+}
+
+/** What happened since the status was written: the status remembers it, so that a restart repeats nothing. */
+export function associationEvents(
+  before: LicenseAssociation["status"],
+  now: AssociationState,
+  uid: string | undefined,
+): readonly ReconcileEvent[] {
+  const { state, reason, message: note } = now;
+  const isSame = before?.state === state && before.reason === reason;
+  if (state === "Applied" && !(before?.state === "Applied" && before.appliedUid === uid))
+    return [appliedEvent(before, uid), ...warningsOf(now)];
+  if (isSame) return [];
+  if (state === "Superseded")
+    return [{ type: "Warning", reason: reasons.licenseConflict, action: "ChooseLicense", note }];
+  return warningsOf(now);
+}
+
+/** What somebody should look at. */
+function warningsOf({ state, reason, message: note }: AssociationState): readonly ReconcileEvent[] {
+  if (state === "Rejected") return [{ type: "Warning", reason, action: "ApplyLicense", note }];
+  return reason === reasons.maxNodesExceeded ? [{ type: "Warning", reason, action: "CountNodes", note }] : [];
+}
+
+function appliedEvent(before: LicenseAssociation["status"], uid = ""): ReconcileEvent {
+  const isSwitch = before?.appliedUid !== undefined && before.appliedUid !== uid;
+  return {
+    type: "Normal",
+    reason: isSwitch ? reasons.licenseSwitched : reasons.licenseApplied,
+    action: "ApplyLicense",
+    note: `The engine runs under licence ${uid}.`,
   };
 }

@@ -7,7 +7,7 @@ import {
   LICENSED_CLUSTER_LABEL,
   licenseNames,
 } from "@quartermaster/api/licensing";
-import { classify, type Context, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
+import type { Context, Kind, KubeObject, Live } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { clusterNeed } from "../pool/capacity.ts";
@@ -118,14 +118,9 @@ async function removeCopy(parts: BindParts): Promise<void> {
  * there already too: the response to its creation was lost, and without a uid it could not be deleted safely later.
  */
 async function createSecret(secret: Secret, ctx: Context): Promise<string | undefined> {
-  try {
-    const { signal } = ctx;
-    const { metadata } = await ctx.client.create(secrets, secret, { signal, isMetadataEnough: true });
-    return metadata.uid;
-  } catch (error) {
-    if (classify(error) !== "alreadyExists") throw error;
-    return await uidOfSecret(secret, ctx);
-  }
+  const { client, signal } = ctx;
+  const created = await client.createIfAbsent(secrets, secret, { signal, isMetadataEnough: true });
+  return created === undefined ? await uidOfSecret(secret, ctx) : created.metadata.uid;
 }
 
 /** The response to a dry run of a deletion names the uid and no content. */
@@ -144,15 +139,11 @@ async function removeSecrets(
   made: readonly MadeSecret[],
   { cluster: { metadata }, ctx: { client, signal } }: Pick<BindParts, "cluster" | "ctx">,
 ): Promise<void> {
-  const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
-  for (const { name, uid } of made)
-    try {
-      if (uid === undefined) continue;
-      await client.delete(secrets, { ...place, name }, { signal, preconditions: { uid } });
-    } catch (error) {
-      const errorClass = classify(error);
-      if (errorClass !== "notFound" && errorClass !== "conflict") throw error;
-    }
+  for (const { name, uid } of made) {
+    if (uid === undefined) continue;
+    const options = { signal, preconditions: { uid }, skipIfChanged: true };
+    await client.deleteIfPresent(secrets, { namespace: metadata.namespace, name }, options);
+  }
 }
 
 /** As it was seen: one that has lost its owner since is another client's. */
@@ -162,11 +153,8 @@ async function removeExactly<O extends KubeObject>(
   ctx: Context,
 ): Promise<void> {
   const { uid, resourceVersion } = metadata;
-  try {
-    await ctx.client.delete(kind, metadata, { signal: ctx.signal, preconditions: { uid, resourceVersion } });
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-  }
+  const options = { signal: ctx.signal, preconditions: { uid, resourceVersion } };
+  await ctx.client.deleteIfPresent(kind, metadata, options);
 }
 
 function appliedUid({ status }: ElasticsearchCluster): string | undefined {

@@ -1,48 +1,45 @@
-import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
-  type LicenseAssociation,
+  type ClusterLicense,
   licenseAssociation,
+  type LicenseAssociation,
   licenseNames,
   sleepUntil,
 } from "@quartermaster/api/licensing";
 import {
-  byNamespace,
   type Context,
   type Controller,
   defineController,
   defineMemory,
   isControlledBy,
   type Live,
+  mappedFrom,
+  type MappedSource,
+  type ObjectRef,
   type Outcome,
   reasons,
   type ReconcileEvent,
   settled,
   type System,
 } from "@quartermaster/runtime";
+import { namespaces } from "@quartermaster/runtime/kinds";
 
-import { KnownClusters } from "../known-clusters.ts";
+import { generationOnly, KnownClusters } from "../known-clusters.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
-import {
-  allocationsOf,
-  licensesFor,
-  licensingStores,
-  type LicensingStores,
-  needOfOthers,
-} from "../licensing-stores.ts";
+import { licensingStores, poolLicenses, poolSecrets } from "../licensing-stores.ts";
 import { silentSinceMs } from "../pool/capacity.ts";
-import { LicensePool, type PoolLicense } from "../pool/license-pool.ts";
+import { LicensePool, signatureSecrets } from "../pool/license-pool.ts";
 import { bind, type BoundNow } from "./bind.ts";
-import { bindingWatches, groupsOf } from "./binding-watches.ts";
-import { type Binding, type BindingSeen, decideBinding } from "./decide-binding.ts";
+import { type Binding, decideBinding } from "./decide-binding.ts";
+import { boundNow, enforcingSource, observeBinding } from "./observe-binding.ts";
 
 /** What the controller of bindings needs. */
 export interface BindingOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
   /** Only clusters of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** What was last reported about a cluster, so that nothing is reported twice. */
@@ -59,7 +56,7 @@ export function bindingController({ settings, system, namespace }: BindingOption
     name: "license-bindings",
     concurrency: 1,
     writesStatus: false,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     predicate: { changed: facts },
     owns: [clusterLicense.kind, licenseAssociation.kind],
     watches: bindingWatches(settings, known),
@@ -91,73 +88,6 @@ function facts(cluster: ElasticsearchCluster): unknown {
     status?.capacity,
     silentSinceMs(cluster),
   ];
-}
-
-/** Reads what the choice for a cluster depends on. */
-export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): BindingSeen {
-  const { namespace, name } = cluster.metadata;
-  const place = stores.namespaces.get({ name: namespace });
-  return {
-    cluster,
-    pool: stores.pool,
-    needOfOthers: (license) => needOfOthers(allocationsOf(stores, license), cluster),
-    isSourceGone: isSourceGone(cluster, stores),
-    hasPlace: ownSource(cluster, stores) !== undefined,
-    namespaceLabels: place === undefined ? undefined : (place.metadata.labels ?? {}),
-    licenses: licensesFor(stores, cluster),
-    wishes: stores.associations
-      .listBy(byNamespace, namespace)
-      .filter(({ spec }) => spec.origin === "User" && spec.clusterRef.name === name),
-  };
-}
-
-/** Whether the licence that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
-function isSourceGone(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
-  const own = ownSource(cluster, stores);
-  if (own === undefined) return false;
-  const { source, licenseUid } = own;
-  // The pool may have moved to another namespace by a setting: of the former one nothing is known.
-  if (source.namespace !== stores.licenseNamespace) return false;
-  const from = stores.pool.licenses.find(({ license }) => license.metadata.name === source.name);
-  return from === undefined || !from.nested.some(({ spec }) => spec.uid === licenseUid);
-}
-
-/** Where the license of a cluster was copied from, by our own association. */
-function ownSource(
-  cluster: Live<ElasticsearchCluster>,
-  stores: LicensingStores,
-):
-  | {
-      readonly source: NonNullable<LicenseAssociation["spec"]["source"]>;
-      readonly licenseUid: string | undefined;
-    }
-  | undefined {
-  const { association } = boundNow(cluster, stores);
-  const { source, licenseRef } = association?.spec ?? {};
-  if (association === undefined || source === undefined || !isControlledBy(association, cluster))
-    return undefined;
-  return { source, licenseUid: licenseRef?.uid };
-}
-
-/** The EnterpriseLicense behind a binding, if it enforces its limits. */
-function enforcingSource({ association }: BoundNow, stores: LicensingStores): PoolLicense | undefined {
-  const { source } = association?.spec ?? {};
-  if (source?.namespace !== stores.licenseNamespace) return undefined;
-  return stores.pool.licenses.find(
-    ({ license: { metadata, spec } }) =>
-      metadata.name === source.name && spec.capacityPolicy?.mode === "Enforce",
-  );
-}
-
-function boundNow(
-  { metadata: { namespace, name } }: Live<ElasticsearchCluster>,
-  stores: LicensingStores,
-): BoundNow {
-  const names = licenseNames(name);
-  return {
-    copy: stores.licenses.get({ namespace, name: names.pool }),
-    association: stores.associations.get({ namespace, name: names.association }),
-  };
 }
 
 /** Whether somebody else has an object of a name that we need. It is left alone. */
@@ -224,4 +154,44 @@ function outcomeOf(
   { parameters }: LicensingSettings,
 ): Outcome {
   return settled(sleepUntil(wakeAtMs, nowMs, parameters));
+}
+
+/** Changes that bring clusters back to the choice of their license, besides those of the clusters themselves. */
+export function bindingWatches(settings: LicensingSettings, known: KnownClusters): readonly MappedSource[] {
+  const everyone = (): readonly ObjectRef[] => known.refs("all");
+  // A Secret that no license names yet changes nothing: its license brings every cluster back.
+  const named = new Set<string>();
+  return [
+    mappedFrom(elasticsearchCluster.kind, (cluster) => {
+      for (const group of groupsOf(cluster)) known.note(group, cluster);
+      return [];
+    }),
+    mappedFrom(
+      poolLicenses(settings),
+      (license) => {
+        for (const name of signatureSecrets(license.spec)) named.add(name);
+        return everyone();
+      },
+      generationOnly,
+    ),
+    mappedFrom(poolSecrets(settings), ({ metadata }) => (named.has(metadata.name) ? everyone() : [])),
+    mappedFrom(clusterLicense.kind, (each) => known.refs(each.metadata.namespace ?? ""), generationOnly),
+    mappedFrom(licenseAssociation.kind, (each) => waiting(each, known), generationOnly),
+    mappedFrom({ kind: namespaces, isMetadataOnly: true }, (each) => known.refs(each.metadata.name), {
+      changed: ({ metadata: { labels } }) => labels,
+    }),
+  ];
+}
+
+/** Groups in which a cluster is brought back. */
+export function groupsOf({ metadata: { namespace } }: Live<ElasticsearchCluster>): readonly string[] {
+  return ["all", namespace];
+}
+
+/** The cluster of an association; where room of the pool came free or was taken, all clusters. */
+function waiting({ spec, metadata }: Live<LicenseAssociation>, known: KnownClusters): readonly ObjectRef[] {
+  if (spec.source !== undefined) return known.refs("all");
+  return metadata.namespace === undefined
+    ? []
+    : [{ namespace: metadata.namespace, name: spec.clusterRef.name }];
 }

@@ -5,8 +5,8 @@ import {
   type EnterpriseLicense,
   type LicenseAssociation,
   type LicenseCandidate,
-  type LicensedCluster,
   licensedCluster,
+  type LicensedCluster,
   type LicenseParameters,
   type LicenseSelection,
   rankCandidates,
@@ -16,8 +16,7 @@ import {
 import type { Live } from "@quartermaster/runtime";
 
 import { type OtherNeeds, runState, silentSinceMs } from "../pool/capacity.ts";
-import type { NestedLicense, PoolLicense } from "../pool/license-pool.ts";
-import type { RankedPool } from "../pool/ranked-pool.ts";
+import type { NestedLicense, PoolLicense, RankedPool } from "../pool/license-pool.ts";
 import { type LicenseOffer, poolOffer } from "./pool-offer.ts";
 
 /** Everything that the choice for one cluster depends on. */

@@ -42,7 +42,7 @@ export function signatureSecret(
     kind: "Secret",
     metadata: {
       name: `${licenseNames(name).pool}-${digestOf({ uid: spec.uid, text: signature.text }).slice(0, 10)}`,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       labels: { [LICENSED_CLUSTER_LABEL]: name },
       ownerReferences: [controllerReference(cluster)],
     },

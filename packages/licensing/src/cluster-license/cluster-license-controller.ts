@@ -1,10 +1,10 @@
-import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
+  type ClusterLicense,
   enterpriseLicense,
-  type LicenseAssociation,
   licenseAssociation,
+  type LicenseAssociation,
   LICENSED_CLUSTER_LABEL,
   licenseNames,
   sleepUntil,
@@ -16,19 +16,19 @@ import {
   type Controller,
   defineController,
   type Live,
+  mappedFrom,
+  type MappedSource,
   type Reconciled,
   settled,
   stalled,
   type System,
 } from "@quartermaster/runtime";
 
-import { expiryReport } from "../expiry/expiry-report.ts";
-import { licenseState, timeText } from "../expiry/license-state.ts";
-import { validCondition } from "../expiry/valid-condition.ts";
-import { KnownClusters } from "../known-clusters.ts";
+import { expiryReport, licenseState, timeText, validCondition } from "../expiry/license-state.ts";
+import { generationOnly, KnownClusters } from "../known-clusters.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
+import { poolLicenses } from "../licensing-stores.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
-import { clusterLicenseWatches, groupsOf } from "./cluster-license-watches.ts";
 import { signatureReport } from "./signature-report.ts";
 
 /** What the controller of ClusterLicenses needs. */
@@ -37,7 +37,7 @@ export interface ClusterLicenseOptions {
   readonly system: System;
   readonly concurrency: number;
   /** Only licences of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each ClusterLicense stands: by the clock, and by what the engines of its namespace said. It writes nothing but status. */
@@ -51,7 +51,7 @@ export function clusterLicenseController({
   return defineController<ClusterLicense, never, never>(clusterLicense.kind, {
     name: "cluster-licenses",
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     watches: clusterLicenseWatches(settings, known),
     reconcile: async (license, ctx) => {
       known.prune(ctx.store(clusterLicense.kind), groupsOf);
@@ -96,7 +96,7 @@ function reconcile(
       startTime: timeText(startDate),
       expiryTime: timeText(expiryDate),
       effectiveExpiryTime: timeText(expiryMs),
-      ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+      nextTransitionTime: times.nextMs === undefined ? undefined : timeText(times.nextMs),
       boundClusters: engines.bound,
     },
     conditions: [
@@ -171,4 +171,37 @@ function engineReport(
         : "No cluster refused the licence.",
     },
   };
+}
+
+/**
+ * Changes that bring ClusterLicenses back: what engines report, which of them a cluster uses, and the EnterpriseLicense that a copy
+ * ends with. The association of a copy is written after the copy.
+ */
+export function clusterLicenseWatches(
+  settings: LicensingSettings,
+  known: KnownClusters,
+): readonly MappedSource[] {
+  return [
+    mappedFrom(clusterLicense.kind, (license) => {
+      for (const group of groupsOf(license)) known.note(group, license);
+      return [];
+    }),
+    mappedFrom(elasticsearchCluster.kind, ({ metadata }) => known.refs(metadata.namespace ?? ""), {
+      changed: ({ status }) => status?.license,
+    }),
+    mappedFrom(
+      licenseAssociation.kind,
+      ({ metadata }) => known.refs(metadata.namespace ?? ""),
+      generationOnly,
+    ),
+    mappedFrom(poolLicenses(settings), () => known.refs(all), generationOnly),
+  ];
+}
+
+/** No namespace has this name. */
+const all = "*";
+
+/** Groups in which a license is brought back. */
+function groupsOf({ metadata: { namespace } }: Live<ClusterLicense>): readonly string[] {
+  return [all, namespace];
 }

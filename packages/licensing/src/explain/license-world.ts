@@ -1,11 +1,11 @@
-import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
-  type EnterpriseLicense,
+  type ClusterLicense,
   enterpriseLicense,
-  type LicenseAssociation,
+  type EnterpriseLicense,
   licenseAssociation,
+  type LicenseAssociation,
   SIGNATURE_SECRET_TYPE,
 } from "@quartermaster/api/licensing";
 import {
@@ -18,8 +18,8 @@ import {
 } from "@quartermaster/runtime";
 import { type Namespace, namespaces, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { observeBinding } from "../binding/binding-controller.ts";
 import { type Binding, decideBinding } from "../binding/decide-binding.ts";
+import { observeBinding } from "../binding/observe-binding.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
 import { allocationsBySource, type LicensingStores, type Lookup } from "../licensing-stores.ts";
 import { LicensePool } from "../pool/license-pool.ts";
@@ -95,7 +95,7 @@ export function storesOf(
     namespaces: lookup(world.namespaces),
     pool: new LicensePool().read(
       world.enterprise.filter(({ metadata }) => metadata.namespace === licenseNamespace),
-      { licenseNamespace, secretOf, versionOf: () => "", ...(vendorKey === undefined ? {} : { vendorKey }) },
+      { licenseNamespace, secretOf, versionOf: () => "", vendorKey },
     ),
   };
 }

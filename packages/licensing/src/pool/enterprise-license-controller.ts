@@ -31,7 +31,7 @@ export interface EnterpriseLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
   /** Where clusters are (default: everywhere). With it only the licence namespace is looked at. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** Reports how each EnterpriseLicense stands: signature, dates, licences in it, and who uses it. It writes nothing but status. */
@@ -42,12 +42,11 @@ export function enterpriseLicenseController({
 }: EnterpriseLicenseOptions): Controller {
   const pool = new LicensePool();
   const known = new KnownClusters();
-  const place = namespace === undefined ? {} : { namespace };
   const everyone = (): readonly ObjectRef[] => known.refs("all");
   return defineController<EnterpriseLicense, never, never>(enterpriseLicense.kind, {
     name: "enterprise-licenses",
     concurrency: 1,
-    ...(namespace === undefined ? {} : { namespace: settings.licenseNamespace }),
+    namespace: namespace === undefined ? undefined : settings.licenseNamespace,
     watches: [
       mappedFrom(enterpriseLicense.kind, (license) => {
         known.note("all", license);
@@ -55,18 +54,18 @@ export function enterpriseLicenseController({
       }),
       mappedFrom(poolSecrets(settings), everyone),
       mappedFrom(
-        { kind: licenseAssociation.kind, ...place },
+        { kind: licenseAssociation.kind, namespace },
         ({ spec }) => (spec.source === undefined ? [] : [spec.source]),
         {
           changed: ({ metadata: { generation } }) => generation,
         },
       ),
-      mappedFrom({ kind: elasticsearchCluster.kind, ...place }, everyone, {
+      mappedFrom({ kind: elasticsearchCluster.kind, namespace }, everyone, {
         changed: ({ spec, status }) => [spec.nodePools.map(({ replicas }) => replicas), status?.capacity],
       }),
     ],
     reads: [
-      { kind: clusterLicense.kind, ...place },
+      { kind: clusterLicense.kind, namespace },
       { kind: namespaces, isMetadataOnly: true },
     ],
     conditionTypes: ["SignatureValid", "Valid", "ExpiringSoon", "CapacityOK", "NamespaceAccepted"],

@@ -5,9 +5,13 @@ import {
 } from "@quartermaster/api/licensing";
 import type { ConditionUpdate, ReconcileEvent, StatusOf } from "@quartermaster/runtime";
 
-import { expiryReport } from "../expiry/expiry-report.ts";
-import { licenseState, type LicenseTimes, timeText } from "../expiry/license-state.ts";
-import { validCondition } from "../expiry/valid-condition.ts";
+import {
+  expiryReport,
+  licenseState,
+  type LicenseTimes,
+  timeText,
+  validCondition,
+} from "../expiry/license-state.ts";
 import type { Allocation } from "../licensing-stores.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
 import { type Capacity, capacityOf, sumNeeds } from "./capacity.ts";
@@ -67,7 +71,7 @@ function statusOf(
     state: read.fault === undefined ? times.state : "Invalid",
     startTime: timeText(read.startMs),
     expiryTime: timeText(read.expiryMs),
-    ...(times.nextMs === undefined ? {} : { nextTransitionTime: timeText(times.nextMs) }),
+    nextTransitionTime: times.nextMs === undefined ? undefined : timeText(times.nextMs),
     used: capacity.used,
     limit: capacity.limit,
     usedFraction: capacity.fraction,
@@ -75,9 +79,9 @@ function statusOf(
     allocations: allocations.slice(0, 500).map(({ association: { spec }, cluster: { metadata }, need }) => ({
       namespace: metadata.namespace ?? "",
       cluster: metadata.name,
-      ...(spec.licenseRef.uid === undefined ? {} : { uid: spec.licenseRef.uid }),
+      uid: spec.licenseRef.uid,
       amount: isCounting ? need.nodes : need.bytes,
-      ...(spec.source === undefined ? {} : { since: spec.source.since }),
+      since: spec.source?.since,
     })),
     nested: read.nested.slice(0, 200).map(({ candidate }) => {
       const expiryMs = effectiveExpiryMs(candidate);
@@ -87,7 +91,7 @@ function statusOf(
         type: candidate.type,
         state: candidate.fault === undefined ? state : ("Invalid" as const),
         expiryTime: timeText(expiryMs),
-        ...(candidate.fault === undefined ? {} : { reason: candidate.fault }),
+        reason: candidate.fault,
       };
     }),
   };

@@ -8,16 +8,17 @@ import {
   type LicenseFault,
   type NestedLicenseSpec,
   OUTER_SIGNATURE_KEY,
+  rankCandidates,
+  type RankedCandidates,
   readSignature,
   type SignatureRead,
   type SignatureSecret,
   stackCandidate,
   type StackLicenseSpec,
 } from "@quartermaster/api/licensing";
-import type { Live } from "@quartermaster/runtime";
+import { definedFields, type Live } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";
-import { type RankedPool, rankPool } from "./ranked-pool.ts";
 
 /** An EnterpriseLicense with all that follows from it, the same for every cluster. */
 export interface PoolLicense {
@@ -25,9 +26,9 @@ export interface PoolLicense {
   readonly startMs: number;
   readonly expiryMs: number;
   /** Why nothing of it can be used. */
-  readonly fault?: PoolFault;
+  readonly fault?: PoolFault | undefined;
   /** True or false by the vendor's key; undefined where none is configured. */
-  readonly isSignatureValid?: boolean;
+  readonly isSignatureValid?: boolean | undefined;
   readonly nested: readonly NestedLicense[];
 }
 
@@ -47,7 +48,7 @@ export interface NestedLicense {
 /** Where an EnterpriseLicense is read. */
 export interface PoolReading {
   readonly licenseNamespace: string;
-  readonly vendorKey?: KeyObject;
+  readonly vendorKey?: KeyObject | undefined;
   /** A Secret of the licence namespace; other namespaces are never asked for. */
   readonly secretOf: (name: string) => SignatureSecret | undefined;
 }
@@ -64,8 +65,8 @@ export function readPoolLicense(license: Live<EnterpriseLicense>, reading: PoolR
   return {
     license,
     ...times,
-    ...(fault === undefined ? {} : { fault }),
-    ...(isSignatureValid === undefined ? {} : { isSignatureValid }),
+    fault,
+    isSignatureValid,
     nested: isHere
       ? clusterLicenses.map((nested) => readNested(nested, { license, times, fault, reading }))
       : [],
@@ -154,7 +155,7 @@ function readNested(nested: NestedLicenseSpec, { license, times, fault, reading 
   return {
     spec,
     signature,
-    candidate: { ...plain, parent: times, ...(known === undefined ? {} : { fault: known }) },
+    candidate: { ...plain, parent: times, ...definedFields({ fault: known }) },
   };
 }
 
@@ -200,4 +201,28 @@ export class LicensePool {
     this.#known.set(uid, { version, read });
     return read;
   }
+}
+
+/** The pool in the order in which its licences are preferred. Ranked when it changes, asked for every cluster. */
+export interface RankedPool {
+  readonly licenses: readonly PoolLicense[];
+  /** All nested licences, best first. */
+  readonly candidates: RankedCandidates;
+  readonly origins: ReadonlyMap<LicenseCandidate, PoolOrigin>;
+}
+
+/** Where a candidate of the pool comes from. */
+interface PoolOrigin {
+  readonly pool: PoolLicense;
+  readonly nested: NestedLicense;
+}
+
+/** Ranks the nested licences of a pool. */
+function rankPool(licenses: readonly PoolLicense[]): RankedPool {
+  const origins = new Map(
+    licenses.flatMap((pool) =>
+      pool.nested.map((nested): [LicenseCandidate, PoolOrigin] => [nested.candidate, { pool, nested }]),
+    ),
+  );
+  return { licenses, origins, candidates: rankCandidates(origins.keys()) };
 }

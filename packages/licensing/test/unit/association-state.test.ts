@@ -8,11 +8,11 @@ import {
 import type { Live } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { associationEvents } from "../../src/association/association-events.ts";
 import {
+  associationEvents,
   type AssociationSeen,
-  type AssociationState,
   associationState,
+  type AssociationState,
 } from "../../src/association/association-state.ts";
 
 const nowMs = Date.UTC(2025, 5, 1);

@@ -1,8 +1,7 @@
 import { dayMs, licenseParameters, sleepUntil } from "@quartermaster/api/licensing";
 import { expect, test } from "vitest";
 
-import { expiryReport } from "../../src/expiry/expiry-report.ts";
-import { licenseState } from "../../src/expiry/license-state.ts";
+import { expiryReport, licenseState } from "../../src/expiry/license-state.ts";
 
 const startMs = Date.UTC(2025, 0, 1);
 const times = { startMs, expiryMs: startMs + 365 * dayMs };

@@ -1,9 +1,9 @@
-import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
+import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
   clusterLicense,
   enterpriseLicense,
-  type LicenseAssociation,
   licenseAssociation,
+  type LicenseAssociation,
   licenseParameters,
 } from "@quartermaster/api/licensing";
 import type { Kind, Live, MappedSource, ObjectRef } from "@quartermaster/runtime";
@@ -11,8 +11,8 @@ import { namespaces, secrets } from "@quartermaster/runtime/kinds";
 import { wokenBy } from "@quartermaster/runtime/testing";
 import { describe, expect, test } from "vitest";
 
-import { bindingWatches, groupsOf } from "../../src/binding/binding-watches.ts";
-import { clusterLicenseWatches } from "../../src/cluster-license/cluster-license-watches.ts";
+import { bindingWatches, groupsOf } from "../../src/binding/binding-controller.ts";
+import { clusterLicenseWatches } from "../../src/cluster-license/cluster-license-controller.ts";
 import { licenseState } from "../../src/expiry/license-state.ts";
 import { KnownClusters } from "../../src/known-clusters.ts";
 import type { licensingReasons } from "../../src/reasons.ts";

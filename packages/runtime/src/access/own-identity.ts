@@ -13,7 +13,7 @@ export async function ownIdentity(
     method: "POST",
     path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return answer.parse(review).status.userInfo.username;
 }

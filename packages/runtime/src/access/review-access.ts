@@ -39,9 +39,9 @@ export function serviceAccountSubject({
 
 /** How an access review is asked. */
 export interface ReviewOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whose permission is meant (default: that of the client's own identity). */
-  readonly subject?: AccessSubject;
+  readonly subject?: AccessSubject | undefined;
 }
 
 const answer = z.object({ status: z.object({ allowed: z.boolean() }) });
@@ -63,7 +63,7 @@ export async function reviewAccess(
     method: "POST",
     path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
     body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(request) } },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return answer.parse(review).status.allowed;
 }
@@ -71,7 +71,7 @@ export async function reviewAccess(
 function attributesOf({ resource: path, ...rest }: AccessRequest): object {
   if (path.startsWith("/")) return { nonResourceAttributes: { verb: rest.verb, path } };
   const [resource = "", subresource] = path.split("/");
-  return { resourceAttributes: { ...rest, resource, ...(subresource === undefined ? {} : { subresource }) } };
+  return { resourceAttributes: { ...rest, resource, subresource } };
 }
 
 /** How long answers hold, and how many are kept. */
@@ -79,13 +79,13 @@ export interface AccessCacheOptions {
   readonly client: Client;
   readonly system: Pick<System, "monotonicMs">;
   /** (default: 10 s) */
-  readonly allowedForMs?: number;
+  readonly allowedForMs?: number | undefined;
   /** Shorter: a permission that was just granted should count soon (default: 2 s). */
-  readonly deniedForMs?: number;
+  readonly deniedForMs?: number | undefined;
   /** Answers kept; the oldest goes first (default: 10,000). */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Hook for metrics: every answer, and whether it was known already. */
-  readonly onAnswer?: (answer: AccessAnswer) => void;
+  readonly onAnswer?: ((answer: AccessAnswer) => void) | undefined;
 }
 
 /** How a question was answered. */
@@ -116,8 +116,7 @@ export class AccessCache {
       system,
       limit,
       idOf,
-      read: async ({ request, subject }) =>
-        await reviewAccess(client, request, subject === undefined ? {} : { subject }),
+      read: async ({ request, subject }) => await reviewAccess(client, request, { subject }),
       freshMs: (isAllowed) => (isAllowed ? allowedForMs : deniedForMs),
     });
   }

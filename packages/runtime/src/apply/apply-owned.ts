@@ -1,6 +1,7 @@
 import type { Applied, Client } from "../client/client.ts";
 import { ApiError } from "../errors.ts";
 import { deepEqual } from "../object/deep-equal.ts";
+import { definedFields } from "../object/defined-fields.ts";
 import { fieldOf, isJsonObject } from "../object/json-object.ts";
 import { apiVersionOf, type Kind, nameOfKind } from "../object/kind.ts";
 import {
@@ -138,7 +139,7 @@ function wantedObject<O extends KubeObject>(
 }
 
 function namespaceOf({ metadata: { namespace } }: KubeObject): Pick<ObjectMeta, "namespace"> {
-  return namespace === undefined ? {} : { namespace };
+  return definedFields({ namespace });
 }
 
 /** The reference that makes the owner the controller of an object; the garbage collector follows it. */

@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { InformerEvent } from "../informers/informer-event.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
+import { definedFields } from "../object/defined-fields.ts";
 import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type BundleConfigMap, bundleConfigMaps, bundleKey } from "./ca-bundle.ts";
@@ -78,15 +79,16 @@ const bundlesOnly = {
   project: (object: KubeObject): KubeObject => {
     const { apiVersion, kind, metadata } = object;
     const { name, uid, resourceVersion } = metadata;
-    const known = {
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    };
     const webhooks = bundlesIn(object).map((caBundle, at) => ({
       name: String(at),
       clientConfig: { caBundle },
     }));
-    return Object.freeze({ apiVersion, kind, metadata: { name, ...known }, webhooks });
+    return Object.freeze({
+      apiVersion,
+      kind,
+      metadata: definedFields({ name, uid, resourceVersion }),
+      webhooks,
+    });
   },
 };
 
@@ -150,7 +152,7 @@ const definitions = defineKind<Definition>({
  */
 function seenAs(found: KubeObject | undefined): Pick<KubeObject["metadata"], "uid"> {
   const { uid } = found?.metadata ?? {};
-  return uid === undefined ? {} : { uid };
+  return definedFields({ uid });
 }
 
 async function publishBundle(
@@ -158,8 +160,7 @@ async function publishBundle(
   { namespace, name }: Extract<BundleTarget, { kind: "configMap" }>,
   bundlePem: string,
 ): Promise<boolean> {
-  const limits = signal === undefined ? {} : { signal };
-  const found = await client.find(bundleConfigMaps, { namespace, name }, limits);
+  const found = await client.find(bundleConfigMaps, { namespace, name }, { signal });
   if (found?.data?.[bundleKey] === bundlePem) return false;
   await client.apply(
     bundleConfigMaps,
@@ -169,7 +170,7 @@ async function publishBundle(
       metadata: { namespace, name, ...seenAs(found) },
       data: { [bundleKey]: bundlePem },
     },
-    { ...limits, fieldManager, force: true },
+    { signal, fieldManager, force: true },
   );
   return true;
 }
@@ -180,7 +181,7 @@ async function injectIntoConfiguration(
   caBundle: string,
 ): Promise<boolean> {
   const served = configurations[kind];
-  const limits = signal === undefined ? {} : { signal };
+  const limits = { signal };
   const found = await client.find(served, { name }, limits);
   const webhooks = found?.webhooks ?? [];
   if (webhooks.every(({ clientConfig }) => clientConfig?.caBundle === caBundle)) return false;
@@ -203,7 +204,7 @@ async function injectIntoDefinition(
   name: string,
   caBundle: string,
 ): Promise<boolean> {
-  const limits = signal === undefined ? {} : { signal };
+  const limits = { signal };
   const found = await client.find(definitions, { name }, limits);
   const webhook = found?.spec?.conversion?.webhook;
   if (webhook === undefined || webhook.clientConfig?.caBundle === caBundle) return false;

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { defineKind, type Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, NamespacedRef } from "../object/kube-object.ts";
 import { certificatesIn, readCertificate } from "./read-certificate.ts";
 
 /** A ConfigMap, as far as bundles go. */
@@ -49,10 +49,10 @@ export function caBundleIn(configMap: BundleConfigMap | undefined, key: string =
 /** Reads the ConfigMap and gives its authorities. Throws what the client throws, except for one that is not there. */
 export async function readCaBundle(
   client: Pick<Client, "find">,
-  configMap: Required<ObjectRef>,
+  configMap: NamespacedRef,
   { key = bundleKey, signal }: { readonly key?: string; readonly signal?: AbortSignal } = {},
 ): Promise<CaBundle> {
-  const found = await client.find(bundleConfigMaps, configMap, signal === undefined ? {} : { signal });
+  const found = await client.find(bundleConfigMaps, configMap, { signal });
   return caBundleIn(found, key);
 }
 

@@ -18,9 +18,9 @@ export interface CertificateExtensions extends AlternativeNames {
   readonly isAuthority: boolean;
   readonly usages: readonly CertificateUsage[];
   /** Hex. */
-  readonly subjectKeyId?: string;
+  readonly subjectKeyId?: string | undefined;
   /** Hex; that of the issuer. */
-  readonly authorityKeyId?: string;
+  readonly authorityKeyId?: string | undefined;
 }
 
 /** The extensions in their order. `isRsa` allows the key exchange that only RSA keys know. */
@@ -52,7 +52,7 @@ export function readExtensions({ extensions = [] }: pkijs.Certificate): Certific
     usages: usageNames.filter((name) => purposes.includes(purposeIds[name])),
     ...readNames(names instanceof pkijs.GeneralNames ? names.names : altNames(names)),
     ...(subjectKey instanceof asn1js.OctetString ? { subjectKeyId: hexOf(subjectKey) } : {}),
-    ...(authorityKeyId === undefined ? {} : { authorityKeyId: hexOf(authorityKeyId) }),
+    authorityKeyId: authorityKeyId === undefined ? undefined : hexOf(authorityKeyId),
   };
 }
 

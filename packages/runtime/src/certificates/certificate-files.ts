@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";
 import { isPair } from "./read-certificate.ts";
@@ -67,11 +68,7 @@ export class CertificateFiles implements CertificateSource {
     const { system, everyMs = 10_000 } = this.#options;
     while (!signal.aborted) {
       await this.refresh();
-      try {
-        await system.sleep(everyMs, signal);
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
+      await pause(system, everyMs, signal);
     }
   }
 }

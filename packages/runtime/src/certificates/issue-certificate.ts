@@ -22,7 +22,7 @@ export interface CertificateRequest {
   readonly serial: string;
   readonly validity: Validity;
   /** Default: `ecdsa-p256`. Engines in Java that read only PKCS #1 or old stores may need RSA. */
-  readonly key?: KeyChoice;
+  readonly key?: KeyChoice | undefined;
 }
 
 /** What a certificate that an authority signs needs. */

@@ -1,9 +1,10 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { InformerPool } from "../informers/informer-pool.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { finishesWithin } from "../system/finishes-within.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 import { type BundleTarget, injectBundle, watchBundles } from "./bundle-target.ts";
 import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";
@@ -24,7 +25,7 @@ export interface IssuedCertificatesOptions {
   readonly client: Client;
   readonly system: System;
   /** The Secret that all replicas share; made when it does not exist. */
-  readonly secret: Required<ObjectRef>;
+  readonly secret: NamespacedRef;
   /** Names by which the API server calls us, e.g. `webhook.ns.svc`. */
   readonly dnsNames?: readonly string[];
   /** IPv4 addresses by which it calls us. */
@@ -185,11 +186,6 @@ export class IssuedCertificates implements CertificateSource {
   }
 
   async #rest(restMs: number, signal: AbortSignal): Promise<void> {
-    const woken = AbortSignal.any([signal, this.#wake.signal]);
-    try {
-      await this.#options.system.sleep(restMs, woken);
-    } catch (error) {
-      if (!woken.aborted) throw error;
-    }
+    await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import { defineKind, type Kind } from "../object/kind.ts";
-import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, ObjectMeta, NamespacedRef } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { issueAuthority } from "./issue-certificate.ts";
@@ -12,7 +12,7 @@ import { type Authorities, type Authority, rotationStep, type RotationTimes } fr
 export interface KeepAuthoritiesOptions {
   readonly client: Pick<Client, "find" | "create" | "replace">;
   readonly system: System;
-  readonly secret: Required<ObjectRef>;
+  readonly secret: NamespacedRef;
   readonly times: RotationTimes;
   /** Stem of the authorities' names. */
   readonly name: string;
@@ -56,13 +56,13 @@ async function tryToKeep(
   }
 }
 
-function notShipped({ namespace, name }: Required<ObjectRef>, cause: unknown): Error {
+function notShipped({ namespace, name }: NamespacedRef, cause: unknown): Error {
   const message = `Secret ${namespace}/${name} does not exist, and we may not create it: apply the manifest that brings it, empty`;
   return new Error(message, { cause });
 }
 
 /** What somebody else put there is used as it is, never renewed and never overwritten. */
-function foreign(current: Authorities | undefined, { namespace, name }: Required<ObjectRef>): Authorities {
+function foreign(current: Authorities | undefined, { namespace, name }: NamespacedRef): Authorities {
   if (current !== undefined) return current;
   throw new Error(`Secret ${namespace}/${name} is not ours and holds no authority in tls.crt and tls.key`);
 }
@@ -145,7 +145,7 @@ export function readAuthorities({ data = {} }: AuthoritySecret): Authorities | u
 
 /** A Secret that holds the authorities; `existing` is replaced under its resourceVersion. */
 export function secretOf(
-  ref: Required<ObjectRef>,
+  ref: NamespacedRef,
   authorities: Authorities,
   existing?: AuthoritySecret,
 ): AuthoritySecret {

@@ -25,7 +25,7 @@ export interface CertificateFacts extends CertificateExtensions {
   /** SHA-256 of the whole, hex. */
   readonly fingerprint: string;
   /** Undefined for keys that we would not make. */
-  readonly key?: KeyChoice;
+  readonly key?: KeyChoice | undefined;
 }
 
 /** What the first certificate of a PEM text says; undefined when there is none that can be read. */
@@ -66,7 +66,7 @@ function factsIn(pem: string): CertificateFacts | undefined {
       serial: parsed.serialNumber.toLowerCase(),
       validity: validityOf(pem),
       fingerprint: parsed.fingerprint256.replaceAll(":", "").toLowerCase(),
-      ...(key === undefined ? {} : { key }),
+      key,
     };
   } catch {
     // Which byte is wrong would help nobody: the whole is of no use.

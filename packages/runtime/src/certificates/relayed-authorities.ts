@@ -5,8 +5,9 @@ import { z } from "zod";
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
 import type { InformerHandle, InformerPool } from "../informers/informer-pool.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 import { bundleOverlap, type PublishedAuthorities } from "./bundle-overlap.ts";
 import { watchBundles } from "./bundle-target.ts";
@@ -15,7 +16,7 @@ import { type BundleConfigMap, bundleConfigMaps, bundleKey, type CaBundle, caBun
 /** Where somebody else keeps the authorities that sign for us. */
 export type AuthoritySource =
   /** A ConfigMap that the platform fills, watched by name. */
-  | { readonly kind: "configMap"; readonly ref: Required<ObjectRef>; readonly key: string }
+  | { readonly kind: "configMap"; readonly ref: NamespacedRef; readonly key: string }
   /** A file, e.g. `ca.crt` of a Secret of cert-manager, read every few seconds. */
   | { readonly kind: "file"; readonly path: string };
 
@@ -23,14 +24,14 @@ export type AuthoritySource =
 export interface RelayedAuthoritiesOptions {
   readonly source: AuthoritySource;
   /** The ConfigMap that webhook configurations follow; made when it does not exist. */
-  readonly target: Required<ObjectRef>;
+  readonly target: NamespacedRef;
   readonly client: Client;
   readonly informers: InformerPool;
   readonly system: System;
   readonly fieldManager: string;
   /** How long an authority that has left the source stays trusted (default: 1 h). */
-  readonly overlapMs?: number;
-  readonly log?: Log;
+  readonly overlapMs?: number | undefined;
+  readonly log?: Log | undefined;
 }
 
 /** When published authorities leave: JSON, fingerprint to time. Delete the ConfigMap to end trust in all old ones at once. */
@@ -69,7 +70,7 @@ export class RelayedAuthorities {
     }
   }
 
-  #watch({ namespace, name }: Required<ObjectRef>): InformerHandle<BundleConfigMap> {
+  #watch({ namespace, name }: NamespacedRef): InformerHandle<BundleConfigMap> {
     const fieldSelector = `metadata.name=${name}`;
     return this.#options.informers.acquire({ kind: bundleConfigMaps, namespace, fieldSelector });
   }
@@ -114,12 +115,7 @@ export class RelayedAuthorities {
   }
 
   async #rest(restMs: number, signal: AbortSignal): Promise<void> {
-    const woken = AbortSignal.any([signal, this.#wake.signal]);
-    try {
-      await this.#options.system.sleep(restMs, woken);
-    } catch (error) {
-      if (!woken.aborted) throw error;
-    }
+    await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
   }
 }
 

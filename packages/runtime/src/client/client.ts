@@ -5,43 +5,43 @@ import type { JsonPatchOperation } from "../object/patch-between.ts";
 
 /** Every call can be given up and has a deadline. */
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Default: 30 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How fresh a read must be. Left out, it is a quorum read: what is decided upon it may destroy things. */
 export interface ReadOptions extends CallOptions {
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
   /** Nothing but apiVersion, kind and metadata is given back. The server leaves the rest out if it can. */
-  readonly isMetadataOnly?: boolean;
+  readonly isMetadataOnly?: boolean | undefined;
 }
 
 /** How one object is read. */
 export interface GetOptions extends ReadOptions {
   /** Longer strings come back empty: they are dropped while they arrive, and never held (default: none is). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** Which objects to list. */
 export interface ListOptions extends ReadOptions {
   /** Default: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Objects per page (default: 500). */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
 }
 
 /** What every write can say. */
 export interface WriteOptions extends CallOptions {
   /** Ask the server what would happen, change nothing. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Default: `Strict`: unknown or duplicate fields are refused, not dropped. */
-  readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
-  readonly fieldManager?: string;
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
+  readonly fieldManager?: string | undefined;
   /** The answer need not hold more than metadata: the server leaves the rest out if it can. */
-  readonly isMetadataEnough?: boolean;
+  readonly isMetadataEnough?: boolean | undefined;
 }
 
 /** Server-side apply. `force` takes fields over from other managers and is never implied. */
@@ -49,16 +49,24 @@ export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   readonly force: boolean;
   /** Called before the answer is given when there was no such object and the apply made it. */
-  readonly onCreated?: () => void;
+  readonly onCreated?: (() => void) | undefined;
 }
 
 /** A delete that names exactly which object it means. */
 export interface DeleteOptions extends CallOptions {
-  readonly dryRun?: boolean;
-  readonly propagation?: "Foreground" | "Background" | "Orphan";
-  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean | undefined;
+  readonly propagation?: "Foreground" | "Background" | "Orphan" | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
   /** The object is only deleted while it still is this one. */
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
+}
+
+/** How an object is deleted that may no longer exist. */
+export interface DeleteIfPresentOptions extends DeleteOptions {
+  /** An object that the preconditions do not match is left alone. Default: false, it is a `conflict`. */
+  readonly skipIfChanged?: boolean | undefined;
 }
 
 /** A patch document with the way it is meant. */
@@ -70,7 +78,7 @@ export type Patch =
 export interface ObjectPage<O> {
   readonly items: readonly O[];
   readonly resourceVersion: string;
-  readonly continueToken?: string;
+  readonly continueToken?: string | undefined;
 }
 
 /**
@@ -91,9 +99,15 @@ export interface Client {
   /** One page; for those who need its resourceVersion. */
   listPage<O extends KubeObject>(
     kind: Kind<O>,
-    options?: ListOptions & { readonly continueToken?: string },
+    options?: ListOptions & { readonly continueToken?: string | undefined },
   ): Promise<ObjectPage<Live<O>>>;
   create<O extends KubeObject>(kind: Kind<O>, object: O, options?: WriteOptions): Promise<Live<O>>;
+  /** The created object; undefined when one of the name exists, whichever client created it. */
+  createIfAbsent<O extends KubeObject>(
+    kind: Kind<O>,
+    object: O,
+    options?: WriteOptions,
+  ): Promise<Live<O> | undefined>;
   /** Server-side apply of exactly the fields given; `subresource` e.g. `status`. */
   apply<O extends KubeObject>(
     kind: Kind<O>,
@@ -113,6 +127,12 @@ export interface Client {
   ): Promise<Live<O>>;
   /** Returns once the server has taken the request; the object may linger with finalizers. `notFound` throws. */
   delete<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
+  /** The same, and false when there is no such object or its kind is not served. */
+  deleteIfPresent<O extends KubeObject>(
+    kind: Kind<O>,
+    ref: ObjectRef,
+    options?: DeleteIfPresentOptions,
+  ): Promise<boolean>;
   /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */
   createSubresource(
     kind: Kind,
@@ -137,7 +157,7 @@ export interface RawRequest extends CallOptions {
   /** Path and query, e.g. `/openapi/v3`. */
   readonly path: string;
   readonly body?: unknown;
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
 }
 
 /** What an apply may say: apiVersion, kind and name, and any part of the rest. A field the kind does not have is a type error. */

@@ -18,6 +18,7 @@ import type {
   ReadOptions,
   WriteOptions,
 } from "./client.ts";
+import { conditionalWrites } from "./conditional-writes.ts";
 import { cutObject, cutPage, listAll, listRequest, pageOf } from "./list-all.ts";
 import { requests } from "./requests.ts";
 
@@ -44,10 +45,15 @@ export function createClient({ transport, identity }: ClientOptions): Client {
 class TransportClient implements Client {
   readonly #transport: Transport;
   readonly #headers: readonly string[];
+  readonly createIfAbsent: Client["createIfAbsent"];
+  readonly deleteIfPresent: Client["deleteIfPresent"];
 
   constructor(transport: Transport, identity?: Impersonation) {
     this.#transport = transport;
     this.#headers = identity === undefined ? [] : impersonationHeaders(identity);
+    const { createIfAbsent, deleteIfPresent } = conditionalWrites(this);
+    this.createIfAbsent = createIfAbsent;
+    this.deleteIfPresent = deleteIfPresent;
   }
 
   async get<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, options: GetOptions = {}): Promise<Live<O>> {
@@ -75,7 +81,7 @@ class TransportClient implements Client {
 
   async listPage<O extends KubeObject>(
     kind: Kind<O>,
-    options: ListOptions & { readonly continueToken?: string } = {},
+    options: ListOptions & { readonly continueToken?: string | undefined } = {},
   ): Promise<ObjectPage<Live<O>>> {
     const page = pageOf(kind, await this.#send(listRequest(kind, options)));
     return options.isMetadataOnly === true ? cutPage(kind, page) : page;

@@ -16,8 +16,7 @@ export async function* listAll<O>(fetchPage: FetchPage<O>, options: ListOptions)
   let pageSize = options.pageSize ?? defaultPageSize;
   let continueToken: string | undefined;
   do {
-    const where = continueToken === undefined ? {} : { continueToken };
-    const page = await fetchFitting(fetchPage, { ...options, ...where, pageSize });
+    const page = await fetchFitting(fetchPage, { ...options, continueToken, pageSize });
     if (page === undefined) {
       pageSize = Math.ceil(pageSize / 4);
       continue;
@@ -44,7 +43,7 @@ async function fetchFitting<O>(
 
 /** What one page asks for. */
 export interface PageOptions extends ListOptions {
-  readonly continueToken?: string;
+  readonly continueToken?: string | undefined;
 }
 
 /** Objects per page by default. */
@@ -60,13 +59,12 @@ export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
     // The token carries the version of the list; both at once are refused.
     ...(continueToken === undefined ? freshness(options) : { continue: continueToken }),
   });
-  const ref = namespace === undefined ? {} : { namespace };
   const accept = { accept: `${metadataOnly("PartialObjectMetadataList")},application/json` };
   return {
     method: "GET",
     verb: "list",
     path,
-    ...about(kind, ref),
+    ...about(kind, { namespace }),
     ...(isMetadataOnly ? accept : {}),
     ...limitsOf(options),
   };

@@ -28,9 +28,13 @@ export const requests = {
 function getRequest(kind: Kind, ref: ObjectRef, options: Sub<GetOptions>): ApiRequest {
   const { resourceVersion, subresource, isMetadataOnly = false, textLimitBytes } = options;
   const path = withQuery(objectPath(kind, ref, subresource), { resourceVersion });
-  const accept = answerTo({ isMetadataEnough: isMetadataOnly });
-  const cut = textLimitBytes === undefined ? {} : { textLimitBytes };
-  return { method: "GET", verb: "get", path, ...about(kind, ref), ...accept, ...cut, ...limitsOf(options) };
+  return {
+    method: "GET",
+    verb: "get",
+    path,
+    textLimitBytes,
+    ...common(kind, ref, { ...options, isMetadataEnough: isMetadataOnly }),
+  };
 }
 
 /** POST into the collection; the server checks that the object's namespace is the one of the path. */
@@ -41,9 +45,7 @@ function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): A
     verb: "create",
     path,
     body: object,
-    ...about(kind, object.metadata),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, object.metadata, options),
   };
 }
 
@@ -67,9 +69,7 @@ function applyRequest(kind: Kind, object: AppliedObject, options: Sub<ApplyOptio
     body: object,
     contentType: "application/apply-patch+yaml",
     ...(onCreated === undefined ? {} : { onStatus: (status) => (status === 201 ? onCreated() : undefined) }),
-    ...about(kind, ref),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, ref, options),
   };
 }
 
@@ -87,9 +87,7 @@ function patchRequest(
     path: withQuery(objectPath(kind, ref, options.subresource), writeQuery(options)),
     body: isMerge ? patch.body : patch.operations,
     contentType: isMerge ? "application/merge-patch+json" : "application/json-patch+json",
-    ...about(kind, ref),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, ref, options),
   };
 }
 
@@ -101,9 +99,7 @@ function replaceRequest(kind: Kind, object: KubeObject, options: Sub<WriteOption
     verb: "update",
     path,
     body: object,
-    ...about(kind, object.metadata),
-    ...answerTo(options),
-    ...limitsOf(options),
+    ...common(kind, object.metadata, options),
   };
 }
 
@@ -152,10 +148,19 @@ function rawRequest({ method, path, body, contentType, ...options }: RawRequest)
     verb: method.toLowerCase(),
     path,
     subject: { kind },
-    ...(body === undefined ? {} : { body }),
-    ...(contentType === undefined ? {} : { contentType }),
+    body,
+    contentType,
     ...limitsOf(options),
   };
+}
+
+/** What every request about an object says besides what it does. */
+function common(
+  kind: Kind,
+  ref: Partial<ObjectRef>,
+  options: WriteOptions,
+): Pick<ApiRequest, "subject" | "accept" | "signal" | "timeoutMs"> {
+  return { ...about(kind, ref), ...answerTo(options), ...limitsOf(options) };
 }
 
 function answerTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest, "accept"> {
@@ -182,7 +187,7 @@ export function about(kind: Kind, ref: Partial<ObjectRef>): Pick<ApiRequest, "su
 
 /** When the request must end. */
 export function limitsOf({ signal, timeoutMs }: CallOptions): Pick<ApiRequest, "signal" | "timeoutMs"> {
-  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { signal, timeoutMs };
 }
 
 /** Path of one object or of a subresource of it. Throws `invalid` for a name that would lead elsewhere. */

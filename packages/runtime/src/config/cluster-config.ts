@@ -4,10 +4,10 @@ export interface ClusterConfig {
   readonly server: string;
   readonly tls: TlsConfig;
   /** Proxy on the way to the server, as a URL. */
-  readonly proxyUrl?: string;
+  readonly proxyUrl?: string | undefined;
   readonly credentials: Source<Credential>;
   /** As whom every request is made, unless it says otherwise. */
-  readonly impersonate?: Impersonation;
+  readonly impersonate?: Impersonation | undefined;
   /** Namespace of the context (default: `default`). */
   readonly namespace: string;
   /** `in-cluster` where there is no kubeconfig. */
@@ -19,24 +19,24 @@ export interface TlsConfig {
   /** Authorities to trust as PEM; undefined means those of the machine. */
   readonly authorities: Source<string | undefined>;
   /** Name that the certificate must carry, where it is not that of the address. */
-  readonly serverName?: string;
+  readonly serverName?: string | undefined;
   /** Any certificate will do. */
   readonly insecure: boolean;
 }
 
 /** How we prove ourselves: any of these, or none. Never to be printed. */
 export interface Credential {
-  readonly token?: string;
-  readonly basic?: { readonly username: string; readonly password: string };
-  readonly certificate?: { readonly certPem: string; readonly keyPem: string };
+  readonly token?: string | undefined;
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
+  readonly certificate?: { readonly certPem: string; readonly keyPem: string } | undefined;
 }
 
 /** Speaking as somebody else; the server checks the right to. */
 export interface Impersonation {
   readonly user: string;
-  readonly groups?: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
+  readonly groups?: readonly string[] | undefined;
+  readonly uid?: string | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 /** A value that may change while we run: a file's content, a plugin's answer. */

@@ -195,7 +195,7 @@ function readExecCredential(output: string, apiVersion: string): IssuedCredentia
   if (Number.isNaN(expiresAtMs)) return undefined;
   return {
     credential: {
-      ...(token === undefined ? {} : { token }),
+      token,
       ...(hasCertificate ? { certificate: { certPem, keyPem } } : {}),
     },
     expiresAtMs,

@@ -11,13 +11,13 @@ import type { Kubeconfig } from "./read-kubeconfig.ts";
 export interface LoadConfigOptions {
   readonly system: System;
   /** This file and no other; it must exist. */
-  readonly kubeconfigPath?: string;
+  readonly kubeconfigPath?: string | undefined;
   /** This context instead of the current one. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** Any certificate of the server will do (default: false). A kubeconfig that says so itself is refused without this. */
-  readonly insecureSkipTlsVerify?: boolean;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   /** Where a pod finds its identity (default: the usual folder). */
-  readonly serviceAccountFolder?: string;
+  readonly serviceAccountFolder?: string | undefined;
 }
 
 /**

@@ -53,8 +53,8 @@ export async function resolveContext(
     credentials,
     namespace: namespaceOf(context),
     contextName,
-    ...(proxyUrl === undefined ? {} : { proxyUrl }),
-    ...(impersonate === undefined ? {} : { impersonate }),
+    proxyUrl,
+    impersonate,
   };
 }
 

@@ -25,8 +25,8 @@ export function userCredentials(
   const basic = username === "" ? {} : { basic: { username, password } };
   return combineSources(tokenOf(system, user), certificateOf(system, user), (token, certificate) => ({
     ...basic,
-    ...(token === undefined ? {} : { token }),
-    ...(certificate === undefined ? {} : { certificate }),
+    token,
+    certificate,
   }));
 }
 

@@ -28,46 +28,46 @@ export interface MappedOptions<O extends KubeObject = KubeObject> extends Predic
    * The objects are enqueued again for so long after a change, because the API server itself follows it late: a Role or a webhook
    * configuration takes effect shortly after its event (default: once).
    */
-  readonly reenqueueForMs?: number;
+  readonly reenqueueForMs?: number | undefined;
 }
 
 /** What a controller watches, and how it works. Everything has a default. */
 export interface ControllerOptions<Obj extends KubeObject> {
   /** For logs, metrics and as field manager (default: the kind's plural). */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Objects worked on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Only objects of this namespace (default: all). */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
   /** E.g. `metadata.name=…`, for a controller of one object. */
-  readonly fieldSelector?: string;
+  readonly fieldSelector?: string | undefined;
   /** Kinds whose objects we make: a change brings their controlling owner back. */
-  readonly owns?: readonly Source[];
+  readonly owns?: readonly Source[] | undefined;
   /** Kinds whose changes are mapped to our objects. */
-  readonly watches?: readonly MappedSource[];
+  readonly watches?: readonly MappedSource[] | undefined;
   /** How many objects may be followed with a watch of their own (default: 256). Beyond it reconciles fail with `FollowLimitReached`. */
-  readonly followLimit?: number;
+  readonly followLimit?: number | undefined;
   /** The same for objects of one namespace, so that no tenant takes all of them (default: `followLimit`); `NamespaceFollowLimitReached`. */
-  readonly namespaceFollowLimit?: number;
+  readonly namespaceFollowLimit?: number | undefined;
   /** Whom a change of an object behind `Context.track` brings back, found among ours; called with the old and the new state. */
-  readonly tracks?: (object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[];
+  readonly tracks?: ((object: Live, ours: ReadStore<Obj>) => readonly ObjectRef[]) | undefined;
   /** Kinds that reconciles read, from their stores or by `Context.follow`: one watch serves all objects of such a kind. */
-  readonly reads?: readonly Source[];
+  readonly reads?: readonly Source[] | undefined;
   /** Kinds that we may be forbidden to watch: the controller works without them, and their stores are not synced then. */
-  readonly worksWithout?: readonly Kind[];
+  readonly worksWithout?: readonly Kind[] | undefined;
   /** Which events of our own kind matter (default: changes of the declaration). */
-  readonly predicate?: Predicate<Obj>;
+  readonly predicate?: Predicate<Obj> | undefined;
   /** A reconcile that takes longer is aborted and repeated (default: 60 s). */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** False for kinds without status (default: true). */
-  readonly writesStatus?: boolean;
+  readonly writesStatus?: boolean | undefined;
   /** Every object is looked at again about so often, although no event announced a change (default: 10 h). */
-  readonly resyncMs?: number;
+  readonly resyncMs?: number | undefined;
   /** Watches a system that has no Kubernetes watch, and wakes the objects it concerns; see `Signals`. */
-  readonly signals?: Signals;
+  readonly signals?: Signals | undefined;
   /** How failures are retried (default: 5 ms, doubling to 1,000 s). */
-  readonly retry?: RetryLimits;
+  readonly retry?: RetryLimits | undefined;
 }
 
 /** A controller in the long form: a recipe of `observe`, `rules` and `perform`. */
@@ -102,7 +102,7 @@ export function requestOf<O extends KubeObject>(
 ): InformerRequest<O> {
   const request: InformerRequest<O> = "plural" in source ? { kind: source } : source;
   const isWithin = namespace !== undefined && request.kind.scope === "Namespaced";
-  return isWithin ? { namespace, ...request } : request;
+  return isWithin ? { ...request, namespace: request.namespace ?? namespace } : request;
 }
 
 /** The status of a kind, as far as a reconcile writes it; conditions and observedGeneration are the runtime's. */
@@ -112,7 +112,7 @@ export type StatusOf<Obj extends KubeObject> = Obj extends { readonly status?: i
 
 /** What a reconcile reports besides the outcome. */
 export interface Reconciled<Obj extends KubeObject> extends Omit<CleanUpEnd, "status"> {
-  readonly status?: StatusOf<Obj>;
+  readonly status?: StatusOf<Obj> | undefined;
 }
 
 /** The short form of a controller, for kinds whose decision is short: one function reads, decides and writes. */
@@ -123,11 +123,11 @@ export interface ReconcileDefinition<Obj extends KubeObject> {
     ctx: Context,
   ) => Promise<Outcome | Reconciled<Obj> | undefined | void>;
   /** With it, objects get a finalizer before their first reconcile. Objects with an owner reference need none. */
-  readonly cleanUp?: (object: Live<Obj>, ctx: Context) => Promise<Outcome | CleanUpEnd>;
+  readonly cleanUp?: ((object: Live<Obj>, ctx: Context) => Promise<Outcome | CleanUpEnd>) | undefined;
   /** Name of the finalizer (default: `<group>/<plural>`). */
-  readonly finalizer?: string;
+  readonly finalizer?: string | undefined;
   /** Types of conditions that it reports besides Ready, Reconciling and Stalled. */
-  readonly conditionTypes?: readonly string[];
+  readonly conditionTypes?: readonly string[] | undefined;
 }
 
 /** The short form as a recipe: what would be decided by rules is decided where it is read. */
@@ -136,8 +136,8 @@ export function recipeOf<Obj extends KubeObject>(
   defaultFinalizer: string,
 ): Recipe<Obj, CleanUpEnd, never> {
   return {
-    ...(cleanUp === undefined ? {} : { finalizer: finalizer ?? defaultFinalizer }),
-    ...(conditionTypes === undefined ? {} : { conditionTypes }),
+    finalizer: cleanUp === undefined ? undefined : (finalizer ?? defaultFinalizer),
+    conditionTypes,
     observe: async (object, ctx) => {
       const end = (await reconcile(object, ctx)) ?? settled();
       return "outcome" in end ? end : { outcome: end };
@@ -153,9 +153,9 @@ export function recipeOf<Obj extends KubeObject>(
 /** Which events matter. */
 export interface Predicate<O extends KubeObject = KubeObject> {
   /** False drops the event. */
-  readonly event?: (event: InformerEvent<O>) => boolean;
+  readonly event?: ((event: InformerEvent<O>) => boolean) | undefined;
   /** An update matters only when what this gives has changed. Creation and deletion always matter. */
-  readonly changed?: (object: Live<O>) => unknown;
+  readonly changed?: ((object: Live<O>) => unknown) | undefined;
 }
 
 /** Whether an event passes. */

@@ -26,10 +26,10 @@ export interface ReconcileRecord {
   readonly result: "success" | "error" | "requeue" | "requeue_after";
   readonly durationMs: number;
   /** Of a failed reconcile. `timeout` with `isDeadline` means that the reconcile itself was too slow. */
-  readonly errorClass?: ErrorClass;
-  readonly isDeadline?: boolean;
+  readonly errorClass?: ErrorClass | undefined;
+  readonly isDeadline?: boolean | undefined;
   /** It is not retried: only a change of the spec can help. */
-  readonly isTerminal?: boolean;
+  readonly isTerminal?: boolean | undefined;
 }
 
 /** Hooks for metrics. */

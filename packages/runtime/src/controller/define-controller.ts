@@ -10,7 +10,7 @@ export interface Controller {
   /** Objects worked on at the same time. */
   readonly concurrency: number;
   /** The domain that it belongs to, and what grants the domain's permissions. */
-  readonly domain?: { readonly name: string; readonly grantedBy?: string };
+  readonly domain?: { readonly name: string; readonly grantedBy?: string | undefined } | undefined;
   /** Starts the informers it needs; work begins when the manager says so. */
   launch(host: ControllerHost): LaunchedController;
 }

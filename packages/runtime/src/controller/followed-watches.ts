@@ -120,7 +120,7 @@ export class FollowedWatches {
   /** Throws while nothing is known of the object: absent and not seen yet must not look alike. */
   #single(following: Following, { kind, ref, view }: FollowRequest): KubeObject | undefined {
     const { name, namespace } = ref;
-    const scope = kind.scope === "Cluster" || namespace === undefined ? {} : { namespace };
+    const scope = { namespace: kind.scope === "Cluster" ? undefined : namespace };
     const request = { kind, fieldSelector: `metadata.name=${escaped(name)}`, ...scope, ...view };
     const { handle } = this.#watch(following, request, true);
     const what = `${nameOfKind(kind)} ${keyOf(ref)}`;

@@ -1,6 +1,7 @@
 import { classify } from "../errors.ts";
 import type { ObjectRef } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 
 /**
@@ -30,14 +31,6 @@ export async function runSignals(
       if (!signal.aborted)
         log.error("signals failed and are started again", { retryMs, code: classify(error), err: error });
     }
-    await untilMsPassed(system, retryMs, signal);
-  }
-}
-
-async function untilMsPassed(system: System, delayMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await system.sleep(delayMs, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    await pause(system, retryMs, signal);
   }
 }

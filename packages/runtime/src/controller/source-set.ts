@@ -45,8 +45,8 @@ export class SourceSet<Obj extends KubeObject> {
     const { labelSelector, fieldSelector, owns = [], watches = [], reads = [] } = definition;
     this.own = this.#acquire({
       kind,
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      labelSelector,
+      fieldSelector,
     });
     const owned = owns.map((source) => withManagedFields(source));
     for (const source of [...owned, ...watches.map((watch) => watch.source), ...reads]) this.#acquire(source);

@@ -1,3 +1,4 @@
+import { definedFields } from "../object/defined-fields.ts";
 import { apiVersionOf, defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { printable } from "../object/printable.ts";
@@ -50,13 +51,7 @@ export const eventKind: Kind<EventObject> = defineKind<EventObject>({
 
 /** The subject that an object is. */
 export function subjectOf(kind: Kind, { metadata: { name, namespace, uid } }: KubeObject): EventSubject {
-  return {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-  };
+  return definedFields({ apiVersion: apiVersionOf(kind), kind: kind.kind, name, namespace, uid });
 }
 
 /** The server refuses longer ones; it counts bytes. */

@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { classify, type ErrorClass } from "../errors.ts";
 import type { Log } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System } from "../system/system.ts";
 import { BackOff } from "../watch/back-off.ts";
 import { eventFor, eventKind, type Occurrence, type Reporter } from "./event-object.ts";
@@ -105,7 +106,7 @@ export class EventRecorder {
       const failure = await this.#try(write);
       if (failure === undefined || this.#stopping.signal.aborted) return;
       if (!passing.has(failure) || attempt === triesPerEvent) break;
-      if (!(await this.#rest(backOff.nextMs()))) return;
+      if (!(await pause(this.#options.system, backOff.nextMs(), this.#stopping.signal))) return;
     }
     this.#options.observer?.eventDropped?.({ why: "refused" });
   }
@@ -135,18 +136,6 @@ export class EventRecorder {
     } catch (error) {
       if (classify(error) !== "notFound") throw error;
       return false;
-    }
-  }
-
-  /** False when it is time to stop. */
-  async #rest(delayMs: number): Promise<boolean> {
-    const { signal } = this.#stopping;
-    try {
-      await this.#options.system.sleep(delayMs, signal);
-      return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
     }
   }
 }

@@ -14,7 +14,7 @@ import { Informer, type InformerObserver, type View } from "./informer.ts";
 export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {
   readonly kind: Kind<O>;
   /** Nothing but a CustomResourceDefinition brings the kind, so while there is none the server is not asked (default: it may be aggregated). */
-  readonly isDefined?: boolean;
+  readonly isDefined?: boolean | undefined;
 }
 
 /** A share in an informer. Giving back the last one stops it. */
@@ -47,13 +47,13 @@ export interface InformerReport {
 export interface InformerPoolOptions {
   readonly transport: Transport;
   readonly system: System;
-  readonly observer?: InformerObserver;
+  readonly observer?: InformerObserver | undefined;
   /** Deep-freezes what is stored (default: off). */
-  readonly freeze?: boolean;
+  readonly freeze?: boolean | undefined;
   /** See ReflectorOptions. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /** Where an informer gets its objects from (default: the transport). */
-  readonly sourceOf?: (target: WatchTarget) => WatchSource;
+  readonly sourceOf?: ((target: WatchTarget) => WatchSource) | undefined;
 }
 
 /** An informer with the number of those who want it. */
@@ -148,7 +148,7 @@ export class InformerPool implements AsyncDisposable {
   #start(id: string, request: InformerRequest): Shared {
     const { system, observer = {}, freeze = false, idleMs, transport } = this.#options;
     const { kind, projection: { textLimitBytes } = {} } = request;
-    const target = { ...request, ...(textLimitBytes === undefined ? {} : { textLimitBytes }) };
+    const target = { ...request, textLimitBytes };
     const sourceOf = this.#options.sourceOf ?? ((each): WatchSource => transportSource(transport, each));
     const informer = new Informer({
       target: request,
@@ -164,7 +164,7 @@ export class InformerPool implements AsyncDisposable {
         },
       },
       freeze,
-      ...(idleMs === undefined ? {} : { idleMs }),
+      idleMs,
       pendingMs: (backOffMs) => this.#pendingMs(request, backOffMs),
     });
     const shared = new Shared(informer, request);

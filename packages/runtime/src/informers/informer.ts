@@ -19,11 +19,11 @@ import type { InformerEvent, InformerHandler } from "./informer-event.ts";
 /** How objects are kept. */
 export interface View {
   /** Cuts an object down before it is stored; metadata must stay. The name tells projections of one kind apart. */
-  readonly projection?: Projection;
-  readonly isMetadataOnly?: boolean;
-  readonly keepManagedFields?: boolean;
+  readonly projection?: Projection | undefined;
+  readonly isMetadataOnly?: boolean | undefined;
+  readonly keepManagedFields?: boolean | undefined;
   /** Equal strings share memory. */
-  readonly internStrings?: boolean;
+  readonly internStrings?: boolean | undefined;
 }
 
 /** What is kept of an object. */
@@ -31,7 +31,7 @@ export interface Projection {
   readonly name: string;
   readonly project: (object: Live) => KubeObject;
   /** Longer strings it does not look at: they come empty from the watch, and are never held (default: none). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** Hooks for metrics and logs. */
@@ -50,9 +50,9 @@ export interface InformerOptions {
   readonly system: System;
   readonly observer: InformerObserver;
   readonly freeze: boolean;
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /** See ReflectorOptions. */
-  readonly pendingMs?: (backOffMs: number) => number;
+  readonly pendingMs?: ((backOffMs: number) => number) | undefined;
 }
 
 /** One watch, its store, and those who want to hear of changes. */
@@ -92,8 +92,8 @@ export class Informer {
       onState: (state, error) => {
         this.#changeState(state, error);
       },
-      ...(idleMs === undefined ? {} : { idleMs }),
-      ...(pendingMs === undefined ? {} : { pendingMs }),
+      idleMs,
+      pendingMs,
     });
   }
 

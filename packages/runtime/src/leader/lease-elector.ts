@@ -1,7 +1,8 @@
 import type { Client } from "../client/client.ts";
 import { classify } from "../errors.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import { pause } from "../system/pause.ts";
 import type { System, Timer } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import {
@@ -39,7 +40,7 @@ export interface LeaseElectorOptions {
   /** Must not be fenced by this elector: it writes the lease itself. */
   readonly client: Pick<Client, "find" | "create" | "replace">;
   readonly system: System;
-  readonly lease: Required<ObjectRef>;
+  readonly lease: NamespacedRef;
   /** Unique per process, e.g. the pod's name and a random id. */
   readonly identity: string;
   /** How long the others wait for a silent holder (default: 15 s). */
@@ -236,11 +237,7 @@ export class LeaseElector implements FencedElector {
     const retryMs = this.#retryMs * (1 + system.random() * (longestJitter - 1));
     const step = nextStep(this.#election, this.#settings, nowMs);
     const dueMs = step.kind === "wait" && step.untilMs > nowMs ? step.untilMs - nowMs : retryMs;
-    try {
-      await system.sleep(Math.min(retryMs, dueMs), signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await pause(system, Math.min(retryMs, dueMs), signal);
   }
 
   #writer(): LeaseWriter {

@@ -1,3 +1,4 @@
+import { definedFields } from "../object/defined-fields.ts";
 import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject, ObjectRef } from "../object/kube-object.ts";
 
@@ -43,7 +44,7 @@ export function createdLease({ name, namespace }: ObjectRef, writer: LeaseWriter
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: definedFields({ name, namespace }),
     spec: { ...held(writer), acquireTime: microTime(writer.wallMs), leaseTransitions: 0 },
   };
 }

@@ -67,7 +67,7 @@ export class ManagerRun implements Manager {
         },
       }),
       freeze: options.freeze ?? system.env["NODE_ENV"] === "test",
-      ...(idleMs === undefined ? {} : { idleMs }),
+      idleMs,
     });
   }
 

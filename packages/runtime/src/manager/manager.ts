@@ -17,23 +17,23 @@ export interface ManagerOptions {
   readonly controllers: readonly Controller[];
   readonly system: System;
   /** Default: speaks over the transport. */
-  readonly client?: Client;
+  readonly client?: Client | undefined;
   /** Who we are in events (default: `quartermaster`). */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** This replica's name in events, e.g. its pod (default: the name). */
-  readonly instance?: string;
+  readonly instance?: string | undefined;
   /** Default: this replica always acts. */
-  readonly leaderElection?: LeaderElector;
+  readonly leaderElection?: LeaderElector | undefined;
   /** This replica's pod, for events about parts that are off (default: they are in the log only). */
-  readonly pod?: EventSubject;
-  readonly log?: Log;
-  readonly telemetry?: Telemetry;
+  readonly pod?: EventSubject | undefined;
+  readonly log?: Log | undefined;
+  readonly telemetry?: Telemetry | undefined;
   /** Deep-freezes stored objects, so that code that edits them fails (default: on when NODE_ENV is `test`). */
-  readonly freeze?: boolean;
+  readonly freeze?: boolean | undefined;
   /** How long `stop` may take (default: 30 s). */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Silence that means a dead watch connection (default: 85 s). */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
 }
 
 /** How a manager is doing, as plain data; for probes, metrics and people. */

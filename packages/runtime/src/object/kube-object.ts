@@ -54,7 +54,12 @@ export interface OwnerReference {
 /** Names one object of a known kind. Cluster-scoped objects have no namespace. */
 export interface ObjectRef {
   readonly name: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
+}
+
+/** Names one object of a namespaced kind. */
+export interface NamespacedRef extends ObjectRef {
+  readonly namespace: string;
 }
 
 /** `namespace/name`, or just the name of a cluster-scoped object: the key of queues and stores. */

@@ -85,8 +85,8 @@ function parsePresence(text: string): LabelRequirement | undefined {
 
 /** The selectors of a watch. */
 interface Selection {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 }
 
 /** Whether an object may be among those selected: false when it certainly is not; what only the server knows counts as yes. */

@@ -1,3 +1,4 @@
+import { definedFields } from "../object/defined-fields.ts";
 import { printable } from "../object/printable.ts";
 import { reasons } from "../reasons.ts";
 import { unreachable } from "../unreachable.ts";
@@ -38,12 +39,12 @@ export function conditionsFor({
   ].map((condition) => {
     const before = previous.find(({ type }) => type === condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-    return {
+    return definedFields({
       ...condition,
       message: printable(condition.message).slice(0, longestMessage),
       lastTransitionTime,
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-    };
+      observedGeneration: generation,
+    });
   });
 }
 

@@ -163,6 +163,6 @@ export function fenceClient(client: Client, { scope, onWritten }: Fence): Client
   return adjustClient(client, {
     reading: within,
     writing: within,
-    ...(onWritten === undefined ? {} : { onWritten }),
+    onWritten,
   });
 }

@@ -21,23 +21,23 @@ export interface Verdict<Action> {
   readonly actions: readonly Action[];
   readonly outcome: Outcome;
   /** How many actions are performed at a time (default: 1, which keeps their order). */
-  readonly inFlight?: number;
+  readonly inFlight?: number | undefined;
   /** For so long actions are begun; what is left is up to the next reconcile, which the outcome has to bring (default: no limit). */
-  readonly beginWithinMs?: number;
+  readonly beginWithinMs?: number | undefined;
   /**
    * An intermediate step. The reconcile decides again at once, on the world as it is then and with this
    * status taken for granted; only what it comes to in the end is written. What lasts longer than 3 s is reported all the same.
    */
-  readonly isInterim?: boolean;
+  readonly isInterim?: boolean | undefined;
   /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
-  readonly status?: object;
+  readonly status?: object | undefined;
   /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */
-  readonly conditions?: readonly ConditionUpdate[];
+  readonly conditions?: readonly ConditionUpdate[] | undefined;
   /**
    * Independent concerns, performed side by side after `actions`; see `Lane`. The object's outcome, status and conditions are then
    * what `mergeLanes` makes of this verdict and of how the lanes ended.
    */
-  readonly lanes?: readonly Lane<Action>[];
+  readonly lanes?: readonly Lane<Action>[] | undefined;
 }
 
 /**
@@ -51,11 +51,11 @@ export interface Lane<Action> {
   readonly actions: readonly Action[];
   readonly outcome: Outcome;
   /** The lane's own fields of the status: no two lanes write the same one. */
-  readonly status?: object;
+  readonly status?: object | undefined;
   /** The same fields if one of its actions fails: what was intended must not be recorded as done (default: none of them). */
-  readonly statusIfFailed?: object;
+  readonly statusIfFailed?: object | undefined;
   /** The lane's own conditions. */
-  readonly conditions?: readonly ConditionUpdate[];
+  readonly conditions?: readonly ConditionUpdate[] | undefined;
 }
 
 /** A condition as a domain states it; the runtime adds times and the generation. */

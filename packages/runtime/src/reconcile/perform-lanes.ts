@@ -33,10 +33,10 @@ const quiet: Outcome = { kind: "settled" };
 
 interface Performed {
   /** Undefined when the lane failed and users need not know. */
-  readonly end?: LaneEnd;
+  readonly end?: LaneEnd | undefined;
   /** What the status says of a lane that failed. */
-  readonly kept?: object;
-  readonly retry?: { readonly error: unknown };
+  readonly kept?: object | undefined;
+  readonly retry?: { readonly error: unknown } | undefined;
 }
 
 async function performLane<Action>(
@@ -51,16 +51,16 @@ async function performLane<Action>(
     if (isBug) log.error("lane failed by a fault of ours", fields);
     else log.debug("lane failed", fields);
     return {
-      ...(shown === undefined ? {} : { end: { outcome: shown } }),
-      ...(statusIfFailed === undefined ? {} : { kept: statusIfFailed }),
+      end: shown === undefined ? undefined : { outcome: shown },
+      kept: statusIfFailed,
       ...(next === "stay" ? {} : { retry: { error } }),
     };
   }
   return {
     end: {
       outcome,
-      ...(status === undefined ? {} : { status }),
-      ...(conditions === undefined ? {} : { conditions }),
+      status,
+      conditions,
     },
   };
 }

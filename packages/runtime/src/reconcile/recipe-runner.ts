@@ -1,5 +1,6 @@
 import type { Kind } from "../object/kind.ts";
 import { asLive, type KubeObject, type Live } from "../object/kube-object.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import type { System } from "../system/system.ts";
 import { unreachable } from "../unreachable.ts";
 import { addFinalizer, lifecycle, removeFinalizer, type Stage } from "./lifecycle.ts";
@@ -73,10 +74,11 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
     let untold: CleanUpEnd | undefined;
     for (;;) {
       const current = untold === undefined ? object : withStatus(object, untold);
-      const { rule, verdict, perform: performOne } = await decide(current, ctx, this.#now);
+      const decided = await decide(current, ctx, this.#now);
+      const { rule, verdict } = decided;
       const { isInterim, lanes } = verdict;
       const perform = async (performable: Performable<Action>): Promise<void> => {
-        await this.#performAll(performable, { signal: ctx.signal, perform: performOne });
+        await this.#performAll(performable, decided, ctx.signal);
       };
       if (untold !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs) return untold;
       ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
@@ -97,28 +99,19 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
 
   readonly #now = (): Date => new Date(this.#options.system.wallMs());
 
-  /** Takes the actions in their order, so many at a time. After the first that fails none is begun; those under way are waited for. */
+  /** Takes the actions in their order. Once the time is over, or one has failed, no further one is started. */
   async #performAll(
     { actions, inFlight = 1, beginWithinMs = Number.POSITIVE_INFINITY }: Performable<Action>,
-    { signal, perform }: Pick<Context, "signal"> & Pick<Decided<Action>, "perform">,
+    decided: Decided<Action>,
+    signal: AbortSignal,
   ): Promise<void> {
     const { system } = this.#options;
     const endMs = system.monotonicMs() + beginWithinMs;
-    const waitingActions = actions.values();
-    const failures: unknown[] = [];
-    const worker = async (): Promise<void> => {
-      for (const action of waitingActions) {
-        if (failures.length > 0 || system.monotonicMs() > endMs) return;
-        try {
-          signal.throwIfAborted();
-          await perform(action);
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(inFlight, actions.length) }, worker));
-    if (failures.length > 0) throw failures[0];
+    await inParallel(actions, inFlight, async (action) => {
+      if (system.monotonicMs() > endMs) return;
+      signal.throwIfAborted();
+      await decided.perform(action);
+    });
   }
 }
 
@@ -134,8 +127,8 @@ function endWith({ outcome, status, conditions }: Verdict<unknown>): CleanUpEnd 
   if (status === undefined && conditions === undefined) return { outcome };
   return {
     outcome,
-    ...(status === undefined ? {} : { status }),
-    ...(conditions === undefined ? {} : { conditions }),
+    status,
+    conditions,
   };
 }
 

@@ -18,9 +18,9 @@ import type { CleanUpEnd, Outcome, Verdict } from "./outcome.ts";
  */
 export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** Set on an object before anything is made for it. Left out, objects are not claimed and `cleanUp` never runs. */
-  readonly finalizer?: string;
+  readonly finalizer?: string | undefined;
   /** Types of conditions that this recipe states besides Ready, Reconciling and Stalled. */
-  readonly conditionTypes?: readonly string[];
+  readonly conditionTypes?: readonly string[] | undefined;
   /** First answer wins: this list is the table of contents. */
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
@@ -34,7 +34,7 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   /** Tolerates never having run before, and having run already. With a finalizer, either this or `deletion`. */
   cleanUp?(obj: Live<Obj>, ctx: Context): Promise<Outcome | CleanUpEnd>;
   /** The same in steps: what is left is observed, rules decide, `perform` acts. See `defineDeletion`. */
-  readonly deletion?: Deletion<Obj, Action>;
+  readonly deletion?: Deletion<Obj, Action> | undefined;
 }
 
 /** How an object that is being deleted is cleaned up. The finalizer goes once the verdict is `settled` and its actions are done. */
@@ -47,7 +47,7 @@ export interface Decided<Action> {
   readonly rule: string;
   readonly verdict: Verdict<Action>;
   /** Carries out one action upon the value that the verdict was decided by. */
-  readonly perform: (action: Action) => Promise<void>;
+  perform(action: Action): Promise<void>;
 }
 
 /** What `defineDeletion` takes. */
@@ -127,9 +127,9 @@ export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 export interface Tracked<O extends KubeObject = KubeObject> {
   readonly store: ReadStore<O>;
   readonly state: WatchState;
-  /** Resolves once the first picture is complete or the kind turned out not to be served. */
+  /** Resolves once the initial list is complete, or the kind is not served. */
   readonly synced: Promise<void>;
-  /** Resolves as `settled` does, or when the server has said that we may not watch the kind. */
+  /** Resolves once the initial list is complete, or the kind is not served, or the operator may not watch it. */
   readonly firstResponse: Promise<void>;
   /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and by itself. */
   readonly isForbidden: boolean;

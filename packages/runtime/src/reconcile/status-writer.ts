@@ -81,7 +81,7 @@ export class StatusWriter<O extends KubeObject> {
       name,
       uid,
       ...(isLast ? {} : { resourceVersion }),
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
     };
     const body = { apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, metadata, status: wanted };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a kind's status is the domain's; it gave the content
@@ -142,7 +142,7 @@ export function statusFor({ object, outcome, content, now, ...own }: StatusFacts
     observedGeneration: _generation,
     ...rest
   } = content === undefined ? current : readStatus(printableDeep(content));
-  return { ...rest, ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
+  return { ...rest, observedGeneration: generation, conditions };
 }
 
 /** Whether the object says already what the status should say. Conditions of other types are not ours to judge. */

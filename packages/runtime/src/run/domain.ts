@@ -84,7 +84,7 @@ export interface DomainHost {
   /** For the domain's own metrics. */
   readonly series: DomainSeries;
   /** Only objects of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Objects that each controller works on at the same time. */
   readonly concurrency: number;
   /**

@@ -6,9 +6,9 @@ import { authorityRef, type WebhookOptions } from "./webhook-role.ts";
 /** What the role `controllers` is made of. */
 export interface OperatorControllersOptions {
   readonly name: string;
-  readonly controllers?: readonly Controller[];
-  readonly domains?: readonly Domain[];
-  readonly webhook?: WebhookOptions;
+  readonly controllers?: readonly Controller[] | undefined;
+  readonly domains?: readonly Domain[] | undefined;
+  readonly webhook?: WebhookOptions | undefined;
 }
 
 /** All controllers of an operator: its own, those of its domains, and the one that keeps the domains' webhook configurations. */
@@ -34,6 +34,6 @@ export function operatorControllers(
 
 function controllersOf(domain: Domain, host: DomainHost): readonly Controller[] {
   const { name, grantedBy } = domain;
-  const part = { name, ...(grantedBy === undefined ? {} : { grantedBy }) };
+  const part = { name, grantedBy };
   return domain.controllers(host).map((controller) => ({ ...controller, domain: part }));
 }

@@ -21,35 +21,35 @@ export interface RunOptions {
   /** Names the operator in events, in its lease and towards the API server. */
   readonly name: string;
   /** (default: the name) */
-  readonly userAgent?: string;
-  readonly controllers?: readonly Controller[];
+  readonly userAgent?: string | undefined;
+  readonly controllers?: readonly Controller[] | undefined;
   /** Domains whose controllers run beside those. */
-  readonly domains?: readonly Domain[];
+  readonly domains?: readonly Domain[] | undefined;
   /** What this replica does (default: controllers). */
-  readonly roles?: readonly OperatorRole[];
+  readonly roles?: readonly OperatorRole[] | undefined;
   /** How the API server reaches the webhooks of domains. Without it no configuration is kept, and the role `webhook` cannot run. */
-  readonly webhook?: WebhookOptions;
+  readonly webhook?: WebhookOptions | undefined;
   /** Only objects of this namespace, for domains (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Objects that each controller of a domain works on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Which cluster (default: as kubectl finds it, or the pod's own). */
-  readonly config?: Omit<LoadConfigOptions, "system">;
+  readonly config?: Omit<LoadConfigOptions, "system"> | undefined;
   /** Where replicas agree on the one that acts (default: this replica always acts). */
-  readonly lease?: { readonly namespace: string; readonly name?: string };
+  readonly lease?: { readonly namespace: string; readonly name?: string } | undefined;
   /** This replica in the lease and in events, e.g. its pod (default: the name and a random id). */
-  readonly identity?: string;
+  readonly identity?: string | undefined;
   /** The pod that this replica runs in: events about what keeps it from working are about it. */
-  readonly pod?: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly pod?: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
   /** Port of /metrics, /healthz and /readyz; 0 takes any free port (default: the variable METRICS_PORT, or 8080). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Address of that port (default: all). */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** (default: JSON lines on standard output, level info) */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Ends the operator (default: SIGTERM or SIGINT). */
-  readonly signal?: AbortSignal;
-  readonly system?: System;
+  readonly signal?: AbortSignal | undefined;
+  readonly system?: System | undefined;
 }
 
 /**
@@ -115,7 +115,7 @@ function hostOf(
   { namespace, concurrency = 4 }: RunOptions,
   parts: Omit<DomainHost, "namespace" | "concurrency">,
 ): DomainHost {
-  return { ...parts, concurrency, ...(namespace === undefined ? {} : { namespace }) };
+  return { ...parts, concurrency, namespace };
 }
 
 interface WebhookParts extends ElectionParts {
@@ -152,8 +152,8 @@ function leaseNamesOf(options: RunOptions): readonly string[] {
 function addressOf(
   { port, host }: RunOptions,
   { env }: System,
-): { readonly port: number; readonly host?: string } {
-  return { port: port ?? Number(env["METRICS_PORT"] ?? 8080), ...(host === undefined ? {} : { host }) };
+): { readonly port: number; readonly host?: string | undefined } {
+  return { port: port ?? Number(env["METRICS_PORT"] ?? 8080), host };
 }
 
 function podOf({ pod }: RunOptions): Pick<ManagerOptions, "pod"> {

@@ -7,7 +7,7 @@ import type { Client } from "../client/client.ts";
 import type { InformerHandle, InformerPool, InformerRequest } from "../informers/informer-pool.ts";
 import type { OffPart } from "../manager/off-parts.ts";
 import { nameOfKind } from "../object/kind.ts";
-import type { ObjectRef } from "../object/kube-object.ts";
+import type { NamespacedRef } from "../object/kube-object.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import { aborted } from "../system/termination.ts";
@@ -25,24 +25,24 @@ export interface WebhookOptions {
   /** Namespace of the Secret with our authorities and of the ConfigMap with their certificates. */
   readonly namespace: string;
   /** Name of both (default: the operator's name and `-webhook-ca`). */
-  readonly authority?: string;
+  readonly authority?: string | undefined;
   /** Port to listen on; 0 takes any free port (default: 9443). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Address of that port (default: all). */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** A certificate that somebody else renews, instead of our own. */
-  readonly files?: { readonly certificatePath: string; readonly keyPath: string };
+  readonly files?: { readonly certificatePath: string; readonly keyPath: string } | undefined;
   /** Who signs the certificate in `files` (default: the process that fills the ConfigMap of authorities). */
-  readonly authoritySource?: AuthoritySource;
+  readonly authoritySource?: AuthoritySource | undefined;
   /** How long an authority that has left that source stays trusted (default: 1 h). */
-  readonly overlapMs?: number;
+  readonly overlapMs?: number | undefined;
   /**
    * When asked to stop, a replica is not ready any more but goes on answering for so long: the API server learns late that an endpoint
    * is gone (default: 8,000 behind a Service, otherwise 0).
    */
-  readonly leaveMs?: number;
+  readonly leaveMs?: number | undefined;
   /** PEM. When given, only callers with a certificate of these authorities are heard. */
-  readonly callerAuthoritiesPem?: string;
+  readonly callerAuthoritiesPem?: string | undefined;
 }
 
 /** What the role works with. */
@@ -61,7 +61,7 @@ export interface WebhookRoleParts {
 export function authorityRef(
   name: string,
   { namespace, authority }: Pick<WebhookOptions, "namespace" | "authority">,
-): Required<ObjectRef> {
+): NamespacedRef {
   return { namespace, name: authority ?? `${name}-webhook-ca` };
 }
 
@@ -94,9 +94,9 @@ export class WebhookRole implements AsyncDisposable {
       system,
       log,
       observer,
-      ...(port === undefined ? {} : { port }),
-      ...(host === undefined ? {} : { host }),
-      ...(callerAuthoritiesPem === undefined ? {} : { callerAuthoritiesPem }),
+      port,
+      host,
+      callerAuthoritiesPem,
     });
     this.#log = log;
     this.#system = system;
@@ -209,7 +209,7 @@ function relayOf({ name, options, client, informers, system, log }: WebhookRoleP
     system,
     log,
     fieldManager: name,
-    ...(overlapMs === undefined ? {} : { overlapMs }),
+    overlapMs,
   });
 }
 

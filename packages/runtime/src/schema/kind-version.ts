@@ -1,6 +1,7 @@
 import type * as z from "zod";
 
 import { SchemaError } from "../errors.ts";
+import { definedFields } from "../object/defined-fields.ts";
 import { type StructuralSchema, toStructuralSchema } from "./structural-schema.ts";
 import { type CelRule, VALIDATIONS } from "./vocabulary.ts";
 
@@ -75,7 +76,7 @@ export function versionEntry(
     ...(deprecated ? { deprecated } : {}),
     ...(deprecated && deprecationWarning !== undefined ? { deprecationWarning } : {}),
     schema: { openAPIV3Schema: rootSchema(description, request) },
-    subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
+    subresources: definedFields({ status: {}, scale }),
     additionalPrinterColumns: columns.map(({ priority = 0, ...column }) => ({
       ...column,
       ...(priority === 0 ? {} : { priority }),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { definedFields } from "../object/defined-fields.ts";
 import { refuse, refuseZodType } from "./refuse.ts";
 import { EMBEDDED, INT_OR_STRING, PRESERVE } from "./vocabulary.ts";
 
@@ -186,7 +187,7 @@ function patternOnly({ pattern }: Node): StructuralSchema {
 }
 
 function formatOf(format: unknown): StructuralSchema {
-  return format === undefined ? {} : { format };
+  return definedFields({ format });
 }
 
 /** The server holds `int32` to its bounds by itself. */

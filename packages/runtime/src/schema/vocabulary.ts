@@ -1,5 +1,7 @@
 import * as z from "zod";
 
+import { definedFields } from "../object/defined-fields.ts";
+
 /** A CEL rule of a field or of a whole object; the API server evaluates it, nobody else does. */
 export interface CelRule {
   readonly rule: string;
@@ -33,8 +35,7 @@ export function quantity(): z.ZodString {
 export function intOrString(maxLength?: number): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   const text = maxLength === undefined ? z.string() : z.string().max(maxLength);
   // Said beside the union too: the cost of a CEL rule follows from it.
-  const bound = maxLength === undefined ? {} : { maxLength };
-  return z.union([z.int(), text]).meta({ [INT_OR_STRING]: true, ...bound });
+  return z.union([z.int(), text]).meta(definedFields({ [INT_OR_STRING]: true, maxLength }));
 }
 
 /** A span of time as Go writes it: `300ms`, `1h30m`. */

@@ -13,16 +13,16 @@ export interface TelemetryServerOptions {
   readonly system: System;
   readonly metrics: Pick<Metrics, "render" | "contentType">;
   /** For `/healthz`: whether the process is worth keeping. */
-  readonly health?: Checks;
+  readonly health?: Checks | undefined;
   /** For `/readyz`: whether it may be sent work. */
-  readonly readiness?: Checks;
+  readonly readiness?: Checks | undefined;
   /** What `/readyz` says besides: parts that do not work, by name. They do not make the answer a no. */
-  readonly off?: () => readonly { readonly name: string; readonly message: string }[];
+  readonly off?: (() => readonly { readonly name: string; readonly message: string }[]) | undefined;
   /** Default: 8080; 0 takes any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default: all addresses. */
-  readonly host?: string;
-  readonly log?: Log;
+  readonly host?: string | undefined;
+  readonly log?: Log | undefined;
 }
 
 /** Serves `/metrics`, `/healthz` and `/readyz` over plain HTTP. `await using` stops it. */

@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorFacts, type ErrorClass, type InvalidCause } from "../errors.ts";
 import { type ApiRequest, describeRequest, isSensitive } from "./api-request.ts";
 import type { Answer } from "./exchange.ts";
-import { parseJson } from "./parse-json.ts";
+import { tryParseJson } from "./parse-json.ts";
 import {
   isTypedPatchFailure,
   quietTypedPatchCause,
@@ -19,10 +19,10 @@ export function answerError(request: ApiRequest, answer: Answer, wallMs: number)
   return new ApiError(`${describeRequest(request)}: ${answer.status}${saying(request, report)}`, {
     class: errorClass,
     status: answer.status,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     causes: isSensitive(request.path) ? quietCauses(report) : (report?.causes ?? []),
     ...subjectOf(report),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
     mayHaveActed: mayHaveActed(answer.status, errorClass, retryAfterMs !== undefined && report !== undefined),
   });
 }
@@ -130,13 +130,7 @@ export interface StatusReport {
 
 /** The Status in the text, or undefined when it is something else: a proxy's page, cut text. */
 export function readStatus(text: string): StatusReport | undefined {
-  if (!text.startsWith("{")) return undefined;
-  try {
-    return statusOf(parseJson(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return text.startsWith("{") ? statusOf(tryParseJson(text)?.value) : undefined;
 }
 
 /** The Status that a parsed answer or the object of an ERROR event is; undefined when it is none. */

@@ -11,24 +11,24 @@ export interface ApiRequest {
   readonly subject: Subject;
   readonly body?: unknown;
   /** Default: `application/json`. */
-  readonly contentType?: string;
-  readonly accept?: string;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
   /** Name, value, name, value … in addition to what every request has. */
-  readonly headers?: readonly string[];
-  readonly signal?: AbortSignal;
+  readonly headers?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Called with the status of a successful answer. */
-  readonly onStatus?: (status: number) => void;
+  readonly onStatus?: ((status: number) => void) | undefined;
   /** Over all attempts (default: 30 s). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Longer strings of a successful answer are emptied while they arrive, and never held (default: nothing is). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** What a call is about, for messages. */
 export interface Subject {
   /** Name of the kind, or the path where there is none. */
   readonly kind: string;
-  readonly ref?: Partial<ObjectRef>;
+  readonly ref?: Partial<ObjectRef> | undefined;
 }
 
 /** `get ConfigMap default/settings`. */

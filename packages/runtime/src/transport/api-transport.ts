@@ -71,7 +71,8 @@ export class ApiTransport implements Transport {
 
   async openStream(path: string, options: StreamOptions): Promise<ApiStream> {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
-    const request: ApiRequest = { verb: "watch", ...options, method: "GET", path, timeoutMs };
+    const { verb = "watch" } = options;
+    const request: ApiRequest = { ...options, verb, method: "GET", path, timeoutMs };
     using deadline = new Deadline(this.#system, timeoutMs, options.signal);
     const presented = await this.#presented(request, deadline);
     if (presented instanceof ApiError) throw presented;
@@ -108,7 +109,7 @@ export class ApiTransport implements Transport {
   ): Promise<Outcome> {
     const startMs = this.#system.monotonicMs();
     const { textLimitBytes } = request;
-    const taking = { deadline, ...(textLimitBytes === undefined ? {} : { textLimitBytes }) };
+    const taking = { deadline, textLimitBytes };
     const result = await exchange(this.#connections.lanes(presented.tls).calls, wire, taking);
     const { code, responseBytes } = seenOf(result);
     this.#report(request, wire, { code, startMs, responseBytes });
@@ -224,8 +225,8 @@ function endpointOf(
   return {
     origin,
     insecure: tls.insecure,
-    ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
-    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    serverName: tls.serverName,
+    proxyUrl,
   };
 }
 

@@ -4,9 +4,9 @@ import Pool from "undici/lib/dispatcher/pool.js";
 /** Where the server is and how it proves itself. */
 export interface Endpoint {
   readonly origin: string;
-  readonly serverName?: string;
+  readonly serverName?: string | undefined;
   readonly insecure: boolean;
-  readonly proxyUrl?: string;
+  readonly proxyUrl?: string | undefined;
 }
 
 /** What a TLS connection is made with. */
@@ -99,19 +99,19 @@ function openLanes(endpoint: Endpoint, material: TlsMaterial): Lanes {
 }
 
 interface TlsOptions {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly servername?: string;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly servername?: string | undefined;
   readonly rejectUnauthorized: boolean;
 }
 
 function tlsOptions(endpoint: Endpoint, { caPem, certPem, keyPem }: TlsMaterial): TlsOptions {
   return {
-    ...(caPem === undefined ? {} : { ca: caPem }),
-    ...(certPem === undefined ? {} : { cert: certPem }),
-    ...(keyPem === undefined ? {} : { key: keyPem }),
-    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+    ca: caPem,
+    cert: certPem,
+    key: keyPem,
+    servername: endpoint.serverName,
     rejectUnauthorized: !endpoint.insecure,
   };
 }

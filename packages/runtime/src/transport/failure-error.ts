@@ -12,7 +12,7 @@ export function failureError(
   return new ApiError(`${describeRequest(request)}: ${problem}`, {
     ...facts,
     mayHaveActed: failure.sent,
-    ...(failure.cause === undefined ? {} : { cause: failure.cause }),
+    cause: failure.cause,
   });
 }
 

@@ -9,6 +9,16 @@ export function parseJson(text: string): unknown {
   return typeof value === "number" || suspectNumber.test(text) ? parseExactly(text) : value;
 }
 
+/** The same; undefined for broken text. */
+export function tryParseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Writes JSON at any depth; `RawNumber`s digit for digit. */
 export function stringifyJson(value: unknown): string {
   try {

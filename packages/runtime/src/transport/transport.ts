@@ -17,11 +17,11 @@ export interface Transport extends AsyncDisposable {
 /** How to open a stream. */
 export interface StreamOptions extends Pick<ApiRequest, "subject" | "accept" | "headers" | "textLimitBytes"> {
   /** Default: `watch`. */
-  readonly verb?: string;
+  readonly verb?: string | undefined;
   /** Ends the stream whenever it aborts; iterating then throws an ApiError of class `aborted`. */
   readonly signal: AbortSignal;
   /** Until the answer begins (default: 30 s). The stream itself has no limit: its reader watches for silence. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A stream that the server has begun. */
@@ -51,11 +51,11 @@ export interface TransportOptions {
   readonly config: ClusterConfig;
   readonly system: System;
   /** Name in the server's logs (default: `quartermaster`). */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
   /** Called for every attempt; must not throw. */
-  readonly observe?: (observation: Observation) => void;
+  readonly observe?: ((observation: Observation) => void) | undefined;
   /** Called before each further attempt. */
-  readonly observeRetry?: (retry: Retry) => void;
+  readonly observeRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /**

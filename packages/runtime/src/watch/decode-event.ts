@@ -90,7 +90,7 @@ function watchError(status: object, kindName: string): ApiError {
   return new ApiError(`watch ${kindName}: ${httpStatus} ${report?.message ?? ""}`, {
     class: classOfAnswer(httpStatus, report),
     status: httpStatus,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     mayHaveActed: false,
   });
 }

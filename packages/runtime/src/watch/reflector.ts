@@ -23,14 +23,14 @@ export interface ReflectorOptions {
   readonly source: WatchSource;
   readonly sink: WatchSink;
   readonly system: System;
-  readonly observer?: WatchObserver;
-  readonly keepManagedFields?: boolean;
+  readonly observer?: WatchObserver | undefined;
+  readonly keepManagedFields?: boolean | undefined;
   /** Silence that means a dead connection (default: 85 s): a bookmark comes every minute, and a dead one is to be found within 90 s. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   /** How long to wait for a kind that is not served, given the growing delay (default: that, at most 30 s). Asked before each pause. */
-  readonly pendingMs?: (backOffMs: number) => number;
+  readonly pendingMs?: ((backOffMs: number) => number) | undefined;
   /** Called on each change of state, with the error that caused it, if any. */
-  readonly onState?: (state: WatchState, error?: unknown) => void;
+  readonly onState?: ((state: WatchState, error?: unknown) => void) | undefined;
 }
 
 /**

@@ -9,13 +9,13 @@ import type { Transport } from "../transport/transport.ts";
 export interface WatchTarget {
   readonly kind: Kind;
   /** Default: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Only metadata is sent (default: everything). */
-  readonly isMetadataOnly?: boolean;
+  readonly isMetadataOnly?: boolean | undefined;
   /** Longer strings come empty from the watch, and are never held; lists come whole (default: none is). */
-  readonly textLimitBytes?: number;
+  readonly textLimitBytes?: number | undefined;
 }
 
 /** How a stream is asked for. */
@@ -51,10 +51,10 @@ export function transportSource(transport: Transport, target: WatchTarget): Watc
     open: async (query) => {
       const { kind, namespace, isMetadataOnly = false, textLimitBytes } = target;
       const stream = await transport.openStream(streamPath(target, query), {
-        subject: { kind: nameOfKind(kind), ...(namespace === undefined ? {} : { ref: { namespace } }) },
+        subject: { kind: nameOfKind(kind), ref: namespace === undefined ? undefined : { namespace } },
         signal: query.signal,
         ...(isMetadataOnly ? { accept: metadataOnly("PartialObjectMetadata") } : {}),
-        ...(textLimitBytes === undefined ? {} : { textLimitBytes }),
+        textLimitBytes,
       });
       return stream.body;
     },
@@ -73,12 +73,11 @@ function smallestRead(
   { kind, namespace, labelSelector, fieldSelector = noObject }: WatchTarget,
   options: { readonly resourceVersion: string; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): ApiRequest {
-  const place = namespace === undefined ? {} : { namespace };
   const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector) ?? [];
   if (name !== undefined && fieldSelector !== noObject)
-    return requests.get(kind, { name, ...place }, { ...options, isMetadataOnly: true });
-  const selectors = { fieldSelector, ...(labelSelector === undefined ? {} : { labelSelector }) };
-  return listRequest(kind, { ...options, ...place, ...selectors, isMetadataOnly: true });
+    return requests.get(kind, { name, namespace }, { ...options, isMetadataOnly: true });
+  const selectors = { fieldSelector, labelSelector };
+  return listRequest(kind, { ...options, namespace, ...selectors, isMetadataOnly: true });
 }
 
 /** Matches nothing: no name begins with a hyphen. */
@@ -122,14 +121,14 @@ function listFrom(
 const wholeList = 0;
 
 function selectionOf({ namespace, labelSelector, fieldSelector }: WatchTarget): {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 } {
   return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    namespace,
+    labelSelector,
+    fieldSelector,
   };
 }
 

@@ -1,5 +1,5 @@
 import { isTextDeeperThan } from "../object/is-deeper-than.ts";
-import { parseJson, stringifyJson } from "../transport/parse-json.ts";
+import { tryParseJson, stringifyJson } from "../transport/parse-json.ts";
 import { unreachable } from "../unreachable.ts";
 import { admissionAnswer, type DecideAdmission, readAdmission } from "./admission.ts";
 import { conversionAnswer, type ConvertObject, readConversion } from "./conversion.ts";
@@ -27,7 +27,7 @@ const depthLimit = 100;
 /** Answers a review. Throws what the route throws. */
 export async function answerReview(route: WebhookRoute, bytes: Buffer, signal: AbortSignal): Promise<Reply> {
   if (isTextDeeperThan(bytes, depthLimit)) return refusal(400, "the review is nested too deeply");
-  const review = parsed(bytes);
+  const review = tryParseJson(bytes.toString("utf8"));
   if (review === undefined) return refusal(400, "the review is not JSON");
   const answer = await answerOf(route, review.value, signal);
   if (answer === undefined) return refusal(400, "the review is not one of v1 with a uid");
@@ -52,14 +52,5 @@ async function answerOf(route: WebhookRoute, review: unknown, signal: AbortSigna
     }
     default:
       return unreachable(route);
-  }
-}
-
-function parsed(bytes: Buffer): { readonly value: unknown } | undefined {
-  try {
-    return { value: parseJson(bytes.toString("utf8")) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

@@ -11,7 +11,8 @@ import { classify } from "../errors.ts";
 import type { InformerHandle } from "../informers/informer-pool.ts";
 import { namespaces, type WebhookConfiguration } from "../kinds/index.ts";
 import { deepEqual } from "../object/deep-equal.ts";
-import type { KubeObject, ObjectMeta, ObjectRef } from "../object/kube-object.ts";
+import type { KubeObject, ObjectMeta, NamespacedRef } from "../object/kube-object.ts";
+import { pause } from "../system/pause.ts";
 import { unreachable } from "../unreachable.ts";
 import {
   compareConfiguration,
@@ -31,9 +32,9 @@ import {
 export interface ConfigurationControllerOptions extends Omit<ConfigurationFill, "bundlePem"> {
   readonly configurations: readonly WebhookConfigurationSpec[];
   /** The ConfigMap whose `ca.crt` names the authorities that sign for the webhook. */
-  readonly bundle: Required<ObjectRef>;
+  readonly bundle: NamespacedRef;
   /** Default: `ca.crt`. */
-  readonly bundleKey?: string;
+  readonly bundleKey?: string | undefined;
 }
 
 /**
@@ -262,12 +263,7 @@ class ConfigurationKeeper implements LaunchedController {
   }
 
   async #rest(restMs: number, taking: AbortSignal): Promise<void> {
-    const woken = AbortSignal.any([taking, this.#wake.signal]);
-    try {
-      await this.#host.system.sleep(restMs, woken);
-    } catch (error) {
-      if (!woken.aborted) throw error;
-    }
+    await pause(this.#host.system, restMs, AbortSignal.any([taking, this.#wake.signal]));
   }
 }
 

@@ -15,7 +15,7 @@ export interface WebhookConfigurationSpec {
   readonly name: string;
   readonly webhooks: readonly WebhookSpec[] | DerivedWebhooks;
   /** Hook for metrics, called after each look by the one who keeps it. */
-  readonly onKept?: (state: KeptState) => void;
+  readonly onKept?: ((state: KeptState) => void) | undefined;
 }
 
 /** Whether a configuration is as it should be, bundle included; `absent` where no webhook is wanted. */

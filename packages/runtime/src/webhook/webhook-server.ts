@@ -14,24 +14,24 @@ export interface WebhookServerOptions {
   /** Must have a certificate by the time of `listen`; changes are taken over at once, open connections stay. */
   readonly certificates: CertificateSource;
   readonly system: System;
-  readonly log?: Log;
-  readonly observer?: WebhookObserver;
+  readonly log?: Log | undefined;
+  readonly observer?: WebhookObserver | undefined;
   /** Default: 9443; 0 takes any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default: all addresses. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** PEM. When given, only callers with a certificate of these authorities are heard. */
-  readonly callerAuthoritiesPem?: string;
+  readonly callerAuthoritiesPem?: string | undefined;
   /** Default: 7 MiB: an object of 3 MiB comes twice in an update, with room to spare. */
-  readonly bodyLimitBytes?: number;
+  readonly bodyLimitBytes?: number | undefined;
   /** Until headers and body are there (default: 10 s). */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** More are turned away (default: 500). */
-  readonly connectionLimit?: number;
+  readonly connectionLimit?: number | undefined;
   /** Then the connection is ended, so that callers spread over the replicas (default: 1,000). */
-  readonly requestsPerConnection?: number;
+  readonly requestsPerConnection?: number | undefined;
   /** How long `stop` waits for answers under way (default: 10 s). */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 /**

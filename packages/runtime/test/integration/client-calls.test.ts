@@ -55,6 +55,23 @@ describe("reading and writing", () => {
     }
   });
 
+  test("an object that exists is not created again, and one that does not exist is not deleted", async () => {
+    const { client } = connected;
+    const configMap = aConfigMap({ data: { a: "1" } });
+    const created = await client.createIfAbsent(configMaps, configMap);
+    expect(created?.data).toEqual({ a: "1" });
+    expect(await client.createIfAbsent(configMaps, { ...configMap, data: { a: "2" } })).toBeUndefined();
+    const { metadata } = await client.get(configMaps, configMap.metadata);
+    expect(metadata.resourceVersion).toBe(created?.metadata.resourceVersion);
+    const ofAnother = { preconditions: { uid: "00000000-0000-0000-0000-000000000000" } };
+    const skipped = client.deleteIfPresent(configMaps, metadata, { ...ofAnother, skipIfChanged: true });
+    expect(await skipped).toBe(false);
+    expect((await errorOf(client.deleteIfPresent(configMaps, metadata, ofAnother))).class).toBe("conflict");
+    const exactly = { preconditions: { uid: metadata.uid, resourceVersion: metadata.resourceVersion } };
+    expect(await client.deleteIfPresent(configMaps, metadata, exactly)).toBe(true);
+    expect(await client.deleteIfPresent(configMaps, metadata, exactly)).toBe(false);
+  });
+
   test("strings beyond a limit come empty from a read and from a watch, and short ones whole", async () => {
     const long = Buffer.alloc(300_000, "x").toString("base64");
     const metadata = { name: "large", namespace };

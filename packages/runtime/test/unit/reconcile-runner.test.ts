@@ -93,8 +93,8 @@ describe("perform", () => {
     const system = { wallMs: () => 0, monotonicMs: () => 0 };
     const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => true });
     await runner.run(asLive(object), ctx);
-    const { perform: performLeft } = await deletion.decide(asLive(object), ctx, () => new Date(0));
-    await performLeft("delete");
+    const decided = await deletion.decide(asLive(object), ctx, () => new Date(0));
+    await decided.perform("delete");
     expect(given).toEqual([
       ["write a seen", "a seen"],
       ["delete", ["a", "left"]],

@@ -33,11 +33,11 @@ import { beyondLimits, type SeenLimits, surplusOf } from "../references/within-l
 /** What the controller of Bundles needs. */
 export interface BundleOptions {
   /** Only Bundles of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Only Bundles with these labels (default: all). */
-  readonly labelSelector?: string;
+  readonly labelSelector?: string | undefined;
   /** Bundles worked on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** The webhook's service account, which gets a Role for the objects of each Bundle (default: none gets one). */
   readonly webhookAccount?: Account | undefined;
 }
@@ -62,15 +62,14 @@ export function bundleController({
   concurrency = 4,
   webhookAccount,
 }: BundleOptions = {}): Controller {
-  const selection = labelSelector === undefined ? {} : { labelSelector };
   const peers = new AlwaysInjectPeers<Bundle>({ referencesOf: readable });
   return defineController<Bundle, BundleSeen, AccessAction>(bundle.kind, {
     concurrency,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...selection,
+    namespace,
+    labelSelector,
     owns: accessSources,
     worksWithout: [roles, roleBindings],
-    watches: [peers.watch({ kind: bundle.kind, ...selection })],
+    watches: [peers.watch({ kind: bundle.kind, labelSelector })],
     followLimit,
     recipe: {
       conditionTypes: [conditionTypes.invalid, conditionTypes.keyConflict],

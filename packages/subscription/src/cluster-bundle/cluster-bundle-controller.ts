@@ -15,9 +15,9 @@ import { shareSources } from "./share-profile.ts";
 /** What the controller of ClusterBundles needs. */
 export interface ClusterBundleOptions extends ClusterBundleSettings {
   /** Bundles worked on at the same time (default: 4). */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Only ClusterBundles with these labels (default: all). */
-  readonly labelSelector?: string;
+  readonly labelSelector?: string | undefined;
 }
 
 /**
@@ -30,13 +30,12 @@ export function clusterBundleController({
   ...settings
 }: ClusterBundleOptions): Controller {
   const peers = new AlwaysInjectPeers<ClusterBundle>({ referencesOf: sharedReferences });
-  const selection = labelSelector === undefined ? {} : { labelSelector };
   return defineController<ClusterBundle, ClusterBundleSeen, ClusterBundleAction>(clusterBundle.kind, {
     concurrency,
-    ...selection,
+    labelSelector,
     owns: [...shareSources, roleSource, ...accessSources],
     reads: [...shareSources, roleSource],
-    watches: [peers.watch({ kind: clusterBundle.kind, ...selection })],
+    watches: [peers.watch({ kind: clusterBundle.kind, labelSelector })],
     followLimit,
     tracks: waitingForDriver,
     worksWithout: [clusterRoles, roles, roleBindings],

@@ -31,7 +31,7 @@ export interface ClusterBundleSettings extends AggregationSettings {
   /** The CSI driver that has to be registered on a node (default: none has to be). */
   readonly driver?: string | undefined;
   /** Which API shares objects (default: whichever is served, the platform's before ours). */
-  readonly profile?: ShareProfile;
+  readonly profile?: ShareProfile | undefined;
 }
 
 /** A Share of the bundle, as it is. */

@@ -1,4 +1,4 @@
-import { classify, type Context, type KubeObject, unreachable } from "@quartermaster/runtime";
+import { type Context, type KubeObject, unreachable } from "@quartermaster/runtime";
 import { clusterRoles } from "@quartermaster/runtime/kinds";
 
 import { performAccess } from "../object-access/perform-access.ts";
@@ -44,12 +44,8 @@ async function deleteShare(
   { share: { kind, name, uid, resourceVersion } }: Extract<ClusterBundleAction, { kind: "deleteShare" }>,
   ctx: Context,
 ): Promise<void> {
-  try {
-    await ctx.client.delete(kind, { name }, { preconditions: { uid, resourceVersion } });
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-    return;
-  }
+  const options = { preconditions: { uid, resourceVersion } };
+  if (!(await ctx.client.deleteIfPresent(kind, { name }, options))) return;
   const note = `Deleted ${describeShare(kind, name)}, which the bundle no longer needs.`;
   ctx.events.record({ type: "Normal", reason: "ShareDeleted", action: "DeleteShare", note });
 }

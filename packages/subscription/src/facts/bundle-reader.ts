@@ -2,7 +2,7 @@ import { bundle, type Bundle, clusterBundle, type ClusterBundle } from "@quarter
 import {
   byNamespace,
   type Client,
-  type ObjectRef,
+  type NamespacedRef,
   type ReadStore,
   SharedReads,
   type System,
@@ -17,11 +17,10 @@ export interface BundleReaderOptions {
   readonly client: Client;
   readonly system: Pick<System, "monotonicMs">;
   /** Hook for metrics. */
-  readonly onResolved?: (source: "cache" | "live") => void;
+  readonly onResolved?: ((source: "cache" | "live") => void) | undefined;
 }
 
-type ClusterRef = Pick<Required<ObjectRef>, "name">;
-type NamespacedRef = Required<ObjectRef>;
+type ClusterRef = Pick<NamespacedRef, "name">;
 
 /** How long "there is no such bundle" is believed. */
 const absentMs = 1_000;

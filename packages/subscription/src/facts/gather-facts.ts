@@ -1,5 +1,10 @@
 import { type Bundle, clusterBundle, type ClusterBundle, share } from "@quartermaster/api";
-import { type AccessCache, type AccessRequest, serviceAccountSubject } from "@quartermaster/runtime";
+import {
+  type AccessCache,
+  type AccessRequest,
+  inParallel,
+  serviceAccountSubject,
+} from "@quartermaster/runtime";
 
 import { shareKinds } from "../cluster-bundle/share-profile.ts";
 import { chooseBundles } from "../injection/choose-bundles.ts";
@@ -52,7 +57,8 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   const facts = { namespace, choice, bundles, clusterBundles, access, keys };
   if (choice.kind === "problem" || pod.isMirror || pod.isWindows) return facts;
   const asking = { request, readers };
-  await inTurns(choice.candidates, signal, async ({ kind, name, isNamed }) => {
+  await inParallel(choice.candidates, readsAtOnce, async ({ kind, name, isNamed }) => {
+    signal.throwIfAborted();
     if (kind === "Bundle") {
       if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
       return;
@@ -69,7 +75,8 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   const objects = objectsOf(choice.candidates, facts);
   for (const [object] of objects.slice(referenceLimit))
     keys.set(referenceKey(object), { kind: "beyondLimit" });
-  await inTurns(objects.slice(0, referenceLimit), signal, async ([object, isNeeded]) => {
+  await inParallel(objects.slice(0, referenceLimit), readsAtOnce, async ([object, isNeeded]) => {
+    signal.throwIfAborted();
     keys.set(referenceKey(object), await keysOf(object, isNeeded, readers));
   });
   return facts;
@@ -148,22 +155,6 @@ async function keysOf(object: ObjectIdentity, isNeeded: boolean, { keys }: FactR
 
 /** So many reads of one pod are under way at a time: bundles of one tenant must not crowd out the pods of others. */
 const readsAtOnce = 16;
-
-/** Goes on only while the API server still waits for the answer. */
-async function inTurns<T>(
-  items: readonly T[],
-  signal: AbortSignal,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...items];
-  const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      signal.throwIfAborted();
-      await work(item);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(readsAtOnce, items.length) }, worker));
-}
 
 function byName<B extends Bundle | ClusterBundle>(bundles: readonly B[]): Map<string, B> {
   return new Map(bundles.map((bundle) => [bundle.metadata.name, bundle]));

@@ -8,8 +8,8 @@ import { type ContainerView, isWithin, type MountView } from "./pod-view.ts";
 export interface DesiredMount {
   readonly name: string;
   readonly mountPath: string;
-  readonly subPath?: string;
-  readonly readOnly?: true;
+  readonly subPath?: string | undefined;
+  readonly readOnly?: true | undefined;
 }
 
 /** What is mounted into one container. */
@@ -17,7 +17,7 @@ export interface ContainerMounts {
   /** All mounts of the container. */
   readonly mounts: readonly unknown[];
   /** A path that something else is mounted at already; nothing is mounted then. */
-  readonly conflict?: string;
+  readonly conflict?: string | undefined;
   /** How each purpose is mounted. */
   readonly layouts: ReadonlyMap<Purpose, "directory" | "files">;
   /** Repositories hide what else is mounted below them, because the configuration says so. */
@@ -39,7 +39,7 @@ export function mountsFor(
   const isHiding =
     layouts.get("repository") === "directory" &&
     foreign.some(({ path }) => isWithin(path, mountPaths.repository));
-  const facts = { layouts, isHiding, ...(conflict === undefined ? {} : { conflict }) };
+  const facts = { layouts, isHiding, conflict };
   return {
     ...facts,
     mounts: merged(container.mounts, { placement, desired: conflict === undefined ? desired : [] }),
@@ -131,7 +131,7 @@ function isSame(
     subPath: wantedSubPath = "",
     readOnly = false,
   }: Omit<DesiredMount, "readOnly"> & {
-    readonly readOnly?: boolean;
+    readonly readOnly?: boolean | undefined;
   },
 ): boolean {
   return volume === name && path === mountPath && subPath === wantedSubPath && isReadOnly === readOnly;

@@ -1,4 +1,4 @@
-import { digestOf } from "@quartermaster/runtime";
+import { definedFields, digestOf } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import type { Purpose } from "./injection-facts.ts";
@@ -59,10 +59,7 @@ function projectedVolume(
   const sources = all.filter(({ share }) => share === undefined);
   if (sources.length === 0) return [];
   const defaultMode = strictestMode(collected, purpose);
-  const projected = {
-    sources: sources.map(projectionOf),
-    ...(defaultMode === undefined ? {} : { defaultMode }),
-  };
+  const projected = definedFields({ sources: sources.map(projectionOf), defaultMode });
   const files = sources.flatMap((source) => source.files.map(({ path }) => ({ subPath: path, path })));
   return [{ purpose, source: { projected }, files, isDirectory: true }];
 }

@@ -85,11 +85,7 @@ async function deleteAccess(
   ctx: Context,
 ): Promise<void> {
   const { uid, resourceVersion } = object;
-  try {
-    await ctx.client.delete(kinds[of], object, { preconditions: { uid, resourceVersion } });
-  } catch (error) {
-    if (classify(error) !== "notFound") throw error;
-  }
+  await ctx.client.deleteIfPresent(kinds[of], object, { preconditions: { uid, resourceVersion } });
 }
 
 /** Whether an administrator has given the account what we may not give. */

@@ -1,0 +1,99 @@
+import { resourceManifest, type ResourceManifest } from "@quartermaster/api";
+import {
+  type Controller,
+  defineController,
+  fieldOf,
+  isJsonObject,
+  type Rule,
+  settled,
+  stalled,
+  textOf,
+  type Verdict,
+} from "@quartermaster/runtime";
+
+import { describeIdentity, identityOf } from "../model/identity.ts";
+import { appliedForm } from "./applied-form.ts";
+import { objectFaults } from "./object-faults.ts";
+import { flattenList } from "./plan-items.ts";
+import { type Resolved, resolveManifest } from "./resolve-manifest.ts";
+
+/** What the controller of manifests needs of its process. */
+export interface ResourceManifestOptions {
+  /** Only manifests of this namespace (default: all). */
+  readonly namespace?: string | undefined;
+  /** Manifests worked on at the same time (default: 4). */
+  readonly concurrency?: number | undefined;
+}
+
+/**
+ * The controller of ResourceManifests. It writes nothing but their status: whether they hold what they say, and which object.
+ *
+ * @example
+ * const controllers = [installPlanController({ system, discovery }), resourceManifestController()];
+ */
+export function resourceManifestController({
+  namespace,
+  concurrency = 4,
+}: ResourceManifestOptions = {}): Controller {
+  return defineController<ResourceManifest, Resolved, never>(resourceManifest.kind, {
+    concurrency,
+    namespace,
+    recipe: {
+      rules: manifestRules,
+      observe: async (manifest) => await Promise.resolve(resolve(manifest)),
+      perform: async () => await Promise.resolve(),
+      cleanUp: async () => await Promise.resolve(settled()),
+    },
+  });
+}
+
+function resolve(manifest: ResourceManifest): Resolved {
+  const { secretKeyRef } = manifest.spec;
+  if (secretKeyRef === undefined) return resolveManifest(manifest, () => undefined);
+  const message = `The content is in Secret ${secretKeyRef.name}. Each plan reads it as its own account, which needs get on that Secret.`;
+  return { kind: "unreadable", message };
+}
+
+type Status = NonNullable<ResourceManifest["status"]>;
+
+/** State of a ResourceManifest: the first rule that answers decides. */
+export const manifestRules: readonly Rule<Resolved, never>[] = [
+  { name: "contentInSecret", answer: contentInSecret },
+  { name: "contentBroken", answer: contentBroken },
+  { name: "objectUnsound", answer: objectUnsound },
+  { name: "sound", answer: sound },
+];
+
+/** A ResourceManifest has no account, so nobody looks into the Secret for it; each plan that refers to it does, as its own. */
+function contentInSecret(resolved: Resolved): Verdict<never> | undefined {
+  return resolved.kind === "unreadable" ? report({ reason: resolved.message }, settled()) : undefined;
+}
+
+function contentBroken(resolved: Resolved): Verdict<never> | undefined {
+  if (resolved.kind === "ok") return undefined;
+  const reason = resolved.kind === "changed" ? "ContentChanged" : "ManifestInvalid";
+  const { message } = resolved;
+  return report({ valid: false, reason: message }, stalled({ reason, message }));
+}
+
+function objectUnsound(resolved: Resolved): Verdict<never> | undefined {
+  const value = resolved.kind === "ok" ? resolved.value : undefined;
+  const faults = objectFaults(value).map(({ field, message }) => `${field} ${message}`.trim());
+  const flattened = flattenList(value);
+  const isList = flattened.kind === "items" && flattened.isList;
+  const words = isList ? ["contains a list; a ResourceManifest holds exactly one object"] : faults;
+  if (words.length === 0) return undefined;
+  const message = words.join("; ").slice(0, 1024);
+  return report({ valid: false, reason: message }, stalled({ reason: "ManifestInvalid", message }));
+}
+
+function sound(resolved: Resolved): Verdict<never> {
+  const value = resolved.kind === "ok" && isJsonObject(resolved.value) ? resolved.value : {};
+  const namespace = textOf(fieldOf(value, "metadata"), "namespace");
+  const objectRef = identityOf(appliedForm(value, namespace).manifest);
+  return report({ valid: true, reason: `Holds ${describeIdentity(objectRef)}.`, objectRef }, settled());
+}
+
+function report(status: Status, outcome: Verdict<never>["outcome"]): Verdict<never> {
+  return { actions: [], outcome, status };
+}
