@@ -30,7 +30,6 @@ import { type Children, observeWorkload } from "./observe-workload.ts";
 import { claimedPods } from "./pools/pools-lane.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
 import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
-import { searchMemory } from "./search-memory.ts";
 import { isSecurityIndexAsked, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
@@ -75,17 +74,14 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),
     engine,
+    engineClient: client === undefined ? undefined : parts.sampler.bounded(client),
     license,
     dashboards: observeDashboards(object, cluster, ctx),
     monitoring: observeMonitoring(object, cluster, ctx),
     security: observeSecurity({ cluster, ctx, podList, engine }),
+    readAtMs: parts.nowMs(),
   };
   parts.windows.keep(seen);
-  const memory = ctx.memory(searchMemory);
-  memory.cluster = cluster;
-  memory.seen = seen;
-  memory.seenMs = parts.nowMs();
-  memory.engine = client === undefined ? undefined : parts.sampler.bounded(client);
   return seen;
 }
 

@@ -16,7 +16,7 @@ import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
-import { clusterDeletion } from "./deletion/cluster-deletion.ts";
+import { clusterDeletion, type Left } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
 import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
@@ -25,7 +25,8 @@ import type { LicenseResult } from "./license/license-seen.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
-import { perform, type PerformParts } from "./perform.ts";
+import { type PerformDeps, performContext } from "./perform-context.ts";
+import { perform } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
 import type { ClusterStates } from "./report/stalled-metrics.ts";
 import { searchRules } from "./rules.ts";
@@ -83,10 +84,10 @@ export function searchController(options: SearchControllerOptions): Controller {
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
   const attempts = new LicenseAttempts(system, options.onLicense);
   const nowMs = (): number => system.wallMs();
-  const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
+  const deps = performDeps({ ...options, sampler, attempts, windows, nowMs });
   const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
-  const performAction = async (action: SearchAction, ctx: Context): Promise<void> => {
-    await perform(action, ctx, parts);
+  const performAction = async (action: SearchAction, ctx: Context, observed: Seen | Left): Promise<void> => {
+    await perform(action, performContext(ctx, observed, deps));
   };
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
     name: managerOf(kind),
@@ -172,7 +173,7 @@ function isElasticsearch(kind: Kind): boolean {
   return kind.kind === elasticsearchCluster.kind.kind;
 }
 
-function performParts({
+function performDeps({
   kind,
   sampler,
   attempts,
@@ -180,18 +181,18 @@ function performParts({
   nowMs,
   onEvent,
   hasher,
-}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent" | "hasher"> & {
+}: Pick<PerformDeps, "attempts" | "windows" | "nowMs" | "onEvent" | "hasher"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
-}): PerformParts {
+}): PerformDeps {
   return {
     attempts,
     windows,
     nowMs,
     hasher,
-    ...(onEvent === undefined ? {} : { onEvent }),
+    onEvent,
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),
-    lookAgain: (uid) => {
+    resample: (uid) => {
       sampler.refresh(uid);
     },
     wake: (ref) => {

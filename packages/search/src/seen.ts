@@ -6,6 +6,7 @@ import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
 import type { MountedCertificates } from "./certificates/running-tls.ts";
 import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
 import type { KeptObject } from "./deletion/protection-lane.ts";
+import type { EngineClient } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { ClaimFact } from "./formation/mounted-claims.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
@@ -28,6 +29,10 @@ export function saysReady({ conditions = [] }: Partial<ClusterStatus>): boolean 
 /** Everything that a decision about a cluster reads. Lanes pass no messages: they read the same facts. */
 export interface Seen extends ReadCluster {
   readonly object: Live<ClusterObject>;
+  /** When the observation was complete. */
+  readonly readAtMs: number;
+  /** For writes; undefined while no node has an address. */
+  readonly engineClient: EngineClient | undefined;
   /** The declared version, where it is not the one that the nodes run: lanes see the running one. */
   readonly heldVersion: string | undefined;
   /** TLS as it is declared, in words, where the nodes have it otherwise: lanes see it as it is. */

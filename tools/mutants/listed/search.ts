@@ -109,8 +109,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "an orphaned cluster is deleted",
-    'isOrphaned ? done(kept.map(({ kind, name, uid }) => ({ do: "release", kind, name, uid }))) : undefined,',
-    "isOrphaned ? undefined : undefined,",
+    '? done(kept.map(({ kind, name, uid }) => ({ kind: "release", resource: kind, name, uid })))',
+    "? undefined",
   ],
   [
     "a foreign Secret is used",

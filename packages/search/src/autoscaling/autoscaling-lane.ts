@@ -160,7 +160,7 @@ function isMoving({ pool, target }: PoolRow, { cluster }: Seen): boolean {
 function eventsOf(row: PoolRow, seen: Seen): readonly SearchAction[] {
   const event = isMoving(row, seen) ? scaled(row, seen) : recommended(row, seen);
   const grown = isGrown(row, seen) ? [volumesGrow(row)] : [];
-  return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ do: "record", event: each }));
+  return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ kind: "record", event: each }));
 }
 
 /** Whether volumes have to be larger from now on. */

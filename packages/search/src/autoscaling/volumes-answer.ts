@@ -85,7 +85,7 @@ export function growClaims(pool: NodePool, seen: Seen): readonly SearchAction[] 
   if (pool.autoscaling?.mode !== "Auto" || seen.autoscaling.refusedVolumes.has(pool.name)) return [];
   return claimsOf(pool, seen)
     .filter(({ sizeBytes, capacityBytes }) => isBound(capacityBytes) && (sizeBytes ?? wanted) < wanted)
-    .map(({ name, uid }) => ({ do: "growClaim", pool: pool.name, name, uid, size: quantityOf(wanted) }));
+    .map(({ name, uid }) => ({ kind: "growClaim", pool: pool.name, name, uid, size: quantityOf(wanted) }));
 }
 
 /** A claim without a volume cannot grow, and would be refused. */

@@ -41,7 +41,7 @@ const keepSettings: LaneRule = {
     const hasActs = put.length + drop.length > 0;
     const isMoving = hasActs || !isDeepStrictEqual(seen.status.clusterSettings ?? [], after);
     const actions: readonly SearchAction[] = [
-      ...(hasActs ? [{ do: "keepSettings" as const, put, drop }] : []),
+      ...(hasActs ? [{ kind: "keepSettings" as const, put, drop }] : []),
       ...left.map(stays),
     ];
     return {
@@ -84,7 +84,7 @@ function shadowed(seen: Seen): Pick<LaneAnswer, "outcome" | "actor"> {
 
 function stays(name: string): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Warning",
       reason: "SettingLeft",

@@ -21,8 +21,8 @@ const prune: LaneRule = {
     const actions: readonly SearchAction[] = left
       .filter(({ isTerminating }) => !isTerminating)
       .map(({ kind, name, uid, resourceVersion }) => ({
-        do: "prune",
-        kind,
+        kind: "prune",
+        resource: kind,
         name,
         uid,
         resourceVersion,

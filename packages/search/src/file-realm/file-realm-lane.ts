@@ -70,7 +70,7 @@ const hashPasswords: LaneRule = {
     const actions = accountsOf(seen).flatMap(({ login, version: from }): readonly SearchAction[] =>
       login === undefined || hashOf(seen, login, from) !== undefined
         ? []
-        : [{ do: "hashPassword", ...login, from }],
+        : [{ kind: "hashPassword", ...login, from }],
     );
     if (actions.length === 0) return undefined;
     return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });

@@ -140,7 +140,7 @@ const recordFormation: LaneRule = {
     if (uuid === undefined) return undefined;
     return {
       ...intends({ clusterUuid: uuid }, "The cluster has formed."),
-      actions: [{ do: "record", event: formedEvent(seen, uuid) }],
+      actions: [{ kind: "record", event: formedEvent(seen, uuid) }],
     };
   },
 };

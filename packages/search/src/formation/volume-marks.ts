@@ -34,7 +34,7 @@ export function volumeMarks(seen: Seen): readonly SearchAction[] {
       .filter(({ node }) => nodes.has(node) && members.has(node))
       .filter(isWrong)
       .map(({ name, uid }) => ({
-        do: "markVolume" as const,
+        kind: "markVolume" as const,
         name,
         uid,
         annotations: {
@@ -58,7 +58,7 @@ export function emptyMarks(
     .filter((volume) => volume.node === node && volume.uid === claimUid)
     .filter((volume) => markedFor(volume, status.clusterUuid) && (volume.holdsData || volume.holdsManager))
     .map(({ name, uid }) => ({
-      do: "markVolume" as const,
+      kind: "markVolume" as const,
       name,
       uid,
       annotations: { [markAnnotations.holds]: "nothing", [markAnnotations.managers]: null },

@@ -58,7 +58,7 @@ const reverts: LaneRule = {
           unknownLicense.answer(seen, now) ??
           failedLately.answer(seen, now) ??
           applying("A basic licence is started.", {
-            do: "startLicense",
+            kind: "startLicense",
             type: "basic",
             digest: "start basic",
             from: found.from,
@@ -223,7 +223,7 @@ const applyFile: LaneRule = {
     if (wanted === undefined) return undefined;
     const { uid, digest, file, startMs } = wanted;
     return applying(`Licence ${uid} is applied.`, {
-      do: "putLicense",
+      kind: "putLicense",
       uid,
       digest,
       file,
@@ -239,7 +239,7 @@ const start: LaneRule = {
   answer: ({ license: { desired: type } }) => {
     if (type !== "basic" && type !== "trial") return undefined;
     return applying(`A ${type} licence is started.`, {
-      do: "startLicense",
+      kind: "startLicense",
       type,
       digest: `start ${type}`,
     });

@@ -28,8 +28,8 @@ const prune: LaneRule = {
     const going = left.filter(({ isTerminating }) => !isTerminating);
     const actions: readonly SearchAction[] = [
       ...going.map(({ kind, name, uid, resourceVersion }) => ({
-        do: "prune" as const,
-        kind,
+        kind: "prune" as const,
+        resource: kind,
         name,
         uid,
         resourceVersion,
@@ -47,7 +47,7 @@ const prune: LaneRule = {
 
 function removed(names: readonly string[]): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Normal",
       reason: "MonitoringRemoved",
@@ -161,7 +161,7 @@ function progress(seen: Seen, wish: MonitoringWish, actions: readonly SearchActi
 
 function started({ stack }: MonitoringWish): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Normal",
       reason: "MonitoringReady",

@@ -82,7 +82,7 @@ function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | 
   const { voters, exclusions } = coordination.value;
   if (exclusions.includes(node.name) && !voters.includes(node.name)) return undefined;
   return awaitsStep(operation, "Vote", {
-    actions: [{ do: "excludeVote", node: node.name }],
+    actions: [{ kind: "excludeVote", node: node.name }],
   });
 }
 
@@ -111,7 +111,7 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
   return awaitsStep(operation, "Shrink", {
     actions: [
       {
-        do: "shrinkPool",
+        kind: "shrinkPool",
         operation: operation.id,
         pool: operation.pool,
         uid: set.metadata.uid,
@@ -161,7 +161,7 @@ function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
     return awaitsStep(operation, "Release", {
       actions: [
         {
-          do: "deleteClaim",
+          kind: "deleteClaim",
           operation: operation.id,
           node: operation.node,
           name: claim.name,

@@ -47,7 +47,7 @@ function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneA
     awaitsStep(operation, operation.step, {
       actions: [
         ...unreplicated(node, world),
-        { do: "deletePod", operation: operation.id, node: node.name, uid: operation.podUid },
+        { kind: "deletePod", operation: operation.id, node: node.name, uid: operation.podUid },
       ],
     })
   );
@@ -68,7 +68,7 @@ function protectShards(
   const { settings } = seen.engine;
   if (settings.isKnown && allocation.isFrozenBy(settings.value, operation.id)) return undefined;
   return awaitsStep(operation, "Prepare", {
-    actions: [{ do: "freezeAllocation", operation: operation.id }],
+    actions: [{ kind: "freezeAllocation", operation: operation.id }],
   });
 }
 
@@ -82,7 +82,7 @@ function moveVote(operation: Operation, { world, node, seen }: Subject): LaneAns
   // The record comes first: an exclusion that no record names would be nobody's.
   if (operation.movesVote !== true) return withdraws(seen, operation);
   return awaitsStep(operation, "Vote", {
-    actions: [{ do: "excludeVote", node: node.name }],
+    actions: [{ kind: "excludeVote", node: node.name }],
   });
 }
 
@@ -93,7 +93,7 @@ function unreplicated({ name }: NodeFacts, { copies }: DisruptionWorld): readonl
   const names = [...new Set(alone.map(({ index }) => index))];
   return [
     {
-      do: "record",
+      kind: "record",
       event: {
         type: "Warning",
         reason: "UnreplicatedRestart",

@@ -26,7 +26,7 @@ export function drainStep(operation: Operation, drain: DrainWorld, now: Date): L
   if (!settings.isKnown) return awaitsStep(operation, operation.step);
   if (!allocation.excludedNodes(settings.value).includes(operation.node))
     return awaitsStep(operation, "Drain", {
-      actions: [{ do: "excludeNode", node: operation.node }],
+      actions: [{ kind: "excludeNode", node: operation.node }],
       changes: progress(operation, undefined, now),
     });
   const left = shardsOn(drain);

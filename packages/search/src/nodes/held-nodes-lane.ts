@@ -48,7 +48,7 @@ function withdrawsRemoval(operation: Operation, seen: Seen): LaneAnswer {
   const answer = withdraws(seen, operation);
   if (operation.step !== "Shrink") return answer;
   const { pool } = operation;
-  const check = { do: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
+  const check = { kind: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
   return { ...answer, actions: [check, ...answer.actions] };
 }
 

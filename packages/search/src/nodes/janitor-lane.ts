@@ -14,7 +14,7 @@ const leftover: LaneRule = {
     if (status.operation !== undefined || !settings.isKnown || !allocation.holdsOurs(settings.value))
       return undefined;
     return {
-      actions: [{ do: "releaseAllocation" }],
+      actions: [{ kind: "releaseAllocation" }],
       outcome: waiting(
         {
           reason: searchReasons.releasing,

@@ -60,8 +60,8 @@ export interface StepOptions {
 export function finishes({ node }: Pick<Operation, "node">, event?: ReconcileEvent): LaneAnswer {
   return {
     actions: [
-      { do: "verifyReleased", node },
-      ...(event === undefined ? [] : [{ do: "record" as const, event }]),
+      { kind: "verifyReleased", node },
+      ...(event === undefined ? [] : [{ kind: "record" as const, event }]),
     ],
     outcome: settled(),
     intent: { operation: undefined },
@@ -91,11 +91,11 @@ export function withdraws(seen: Pick<Seen, "engine">, operation: Operation): Lan
 
 function votesOf({ coordination }: Seen["engine"], { node }: Operation): readonly SearchAction[] {
   if (!coordination.isKnown || !coordination.value.exclusions.includes(node)) return [];
-  return [{ do: "clearVotes", ours: [node] }];
+  return [{ kind: "clearVotes", ours: [node] }];
 }
 
 function allocationOf({ settings }: Seen["engine"]): readonly SearchAction[] {
-  return settings.isKnown && allocation.holdsOurs(settings.value) ? [{ do: "releaseAllocation" }] : [];
+  return settings.isKnown && allocation.holdsOurs(settings.value) ? [{ kind: "releaseAllocation" }] : [];
 }
 
 function reasonOf({ type, step }: Operation): string {

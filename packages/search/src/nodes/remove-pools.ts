@@ -17,9 +17,9 @@ export const removePools: LaneRule = {
     const [pool, { metadata }] = empty;
     return {
       actions: [
-        { do: "deletePool", pool, uid: metadata.uid, ...poolNames(seen.cluster, { name: pool }) },
+        { kind: "deletePool", pool, uid: metadata.uid, ...poolNames(seen.cluster, { name: pool }) },
         {
-          do: "record",
+          kind: "record",
           event: {
             type: "Normal",
             reason: "PoolRemoved",

@@ -23,9 +23,9 @@ export const repairBroken: LaneRule = {
     const { name, pod } = broken;
     return {
       actions: [
-        { do: "deletePod", node: name, uid: pod.uid },
+        { kind: "deletePod", node: name, uid: pod.uid },
         {
-          do: "record",
+          kind: "record",
           event: {
             type: "Normal",
             reason: "NodeRestarted",

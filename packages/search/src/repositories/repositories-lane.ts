@@ -44,7 +44,7 @@ const keepRepositories: LaneRule = {
     const { put, verify, drop, conflicts, left, before, after } = plan;
     const hasActs = put.length + verify.length + drop.length > 0;
     const actions: readonly SearchAction[] = [
-      ...(hasActs ? [{ do: "keepRepositories" as const, put, verify, drop }] : []),
+      ...(hasActs ? [{ kind: "keepRepositories" as const, put, verify, drop }] : []),
       ...left.map(stays),
     ];
     return {
@@ -99,7 +99,7 @@ function outcomeOf(
 
 function stays(name: string): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Warning",
       reason: "RepositoryLeft",

@@ -82,7 +82,7 @@ const hashPassword: LaneRule = {
     const actions = accountsOf(seen).flatMap((account): readonly SearchAction[] =>
       account.login === undefined || hashOf(seen, account) !== undefined
         ? []
-        : [{ do: "hashPassword", ...account.login, from: account.version }],
+        : [{ kind: "hashPassword", ...account.login, from: account.version }],
     );
     if (actions.length === 0) return undefined;
     return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });
@@ -124,9 +124,9 @@ const initialise: LaneRule = {
       actor: "operator",
       retryAfterMs: 2_000,
       actions: [
-        { do: "initSecurity", documents: documentsOf(seen) },
+        { kind: "initSecurity", documents: documentsOf(seen) },
         {
-          do: "record",
+          kind: "record",
           event: {
             type: "Normal",
             reason: "SecurityInitialised",
@@ -191,7 +191,7 @@ const mergeEntities: LaneRule = {
         actor: "operator",
         retryAfterMs: 1_000,
         actions: [
-          ...(changed.length === 0 ? [] : [{ do: "putEntities" as const, entities: changed }]),
+          ...(changed.length === 0 ? [] : [{ kind: "putEntities" as const, entities: changed }]),
           ...dropped.map(dropEntity),
         ],
       },
@@ -202,7 +202,7 @@ const mergeEntities: LaneRule = {
 function dropEntity(key: string): SearchAction {
   const [type = "", ...name] = key.split("/");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `entityKey`
-  return { do: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
+  return { kind: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
 }
 
 /** One data node would stay yellow for ever: the plugin asks for a replica that has no place. */
@@ -214,7 +214,7 @@ const fitAuditIndex: LaneRule = {
       : awaits(searchReasons.awaitingMaterial, "The index of the audit log fits its copies to the nodes.", {
           actor: "operator",
           retryAfterMs: 1_000,
-          actions: [{ do: "fitAuditIndex" }],
+          actions: [{ kind: "fitAuditIndex" }],
         }),
 };
 

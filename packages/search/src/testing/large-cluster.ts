@@ -55,6 +55,8 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
   return {
     look: () => ({
       ...observeWorkload(object, children),
+      readAtMs: 0,
+      engineClient: undefined,
       isSuperseded: false,
       leftToHeir: [],
       predecessor: undefined,
@@ -79,7 +81,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       for (const { answer: ask } of searchRules) {
         const verdict = ask(seen, now);
         if (verdict !== undefined)
-          return (verdict.lanes ?? []).flatMap(({ actions }) => actions.map((action) => action.do));
+          return (verdict.lanes ?? []).flatMap(({ actions }) => actions.map((action) => action.kind));
       }
       return [];
     },

@@ -120,6 +120,8 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     object: {
       metadata: { name: cluster.name, namespace: cluster.namespace, uid: cluster.uid },
     } as Live<ClusterObject>,
+    readAtMs: 0,
+    engineClient: undefined,
     cluster,
     issues: [],
     ignored: [],

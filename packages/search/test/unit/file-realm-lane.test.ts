@@ -97,7 +97,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
   ["all is written", seenWith({ fileRealm: filesWith(wanted.data) }), "applied", "settled", []],
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(fileRealmLane, seen, now);
-  expect([decision.rule, decision.outcome.kind, decision.actions.map((action) => action.do)]).toEqual([
+  expect([decision.rule, decision.outcome.kind, decision.actions.map((action) => action.kind)]).toEqual([
     rule,
     outcome,
     actions,

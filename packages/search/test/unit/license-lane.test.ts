@@ -246,8 +246,8 @@ test.for<[string, Seen, string, string, readonly string[]]>([
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(licenseLane, seen, now);
   const said = decision.actions.map((action) => {
-    if (action.do === "putLicense") return action.asksFirst ? "putLicense asks first" : "putLicense";
-    return action.do === "startLicense" ? `startLicense ${action.type}` : action.do;
+    if (action.kind === "putLicense") return action.asksFirst ? "putLicense asks first" : "putLicense";
+    return action.kind === "startLicense" ? `startLicense ${action.type}` : action.kind;
   });
   expect([decision.rule, decision.outcome.kind, said]).toEqual([rule, outcome, actions]);
 });

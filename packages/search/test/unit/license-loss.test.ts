@@ -87,7 +87,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
     expect(life.asked).toEqual([0]);
     expect(life.look({ atMinute: 16 }).actions).toEqual([
       {
-        do: "startLicense",
+        kind: "startLicense",
         type: "basic",
         digest: "start basic",
         from: { uid: "gold-1", isLost: true },
@@ -209,7 +209,7 @@ describe("a licence that has ended, with RevertToBasic", () => {
     },
   ])("$name", ({ license, rule, action }) => {
     const { last } = lived([{ atMinute: 1, license, engine: ended }]);
-    expect([last?.rule, last?.actions.map((each) => each.do)]).toEqual([
+    expect([last?.rule, last?.actions.map((each) => each.kind)]).toEqual([
       rule,
       action === undefined ? [] : [action],
     ]);

@@ -80,8 +80,8 @@ function stackMaterial(state: "missing" | "foreign"): Seen["material"] {
 
 function said(seen: Seen): readonly string[] {
   return decideLane(monitoringLane, seen, now).actions.map((action) => {
-    if (action.do === "apply") return `${action.kind.kind} ${action.object.metadata.name}`;
-    return action.do === "prune" ? `prune ${action.name}` : action.do;
+    if (action.kind === "apply") return `${action.resource.kind} ${action.object.metadata.name}`;
+    return action.kind === "prune" ? `prune ${action.name}` : action.kind;
   });
 }
 

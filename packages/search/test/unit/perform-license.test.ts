@@ -63,15 +63,15 @@ function scripted({ licenses, answers = [] }: Script): {
 }
 
 const put: LicenseAction = {
-  do: "putLicense",
+  kind: "putLicense",
   uid: "g1",
   digest: "d",
   file: {},
   startMs: nowMs - 86_400_000,
   asksFirst: false,
 };
-const startTrial: LicenseAction = { do: "startLicense", type: "trial", digest: "start trial" };
-const startBasic: LicenseAction = { do: "startLicense", type: "basic", digest: "start basic" };
+const startTrial: LicenseAction = { kind: "startLicense", type: "trial", digest: "start trial" };
+const startBasic: LicenseAction = { kind: "startLicense", type: "basic", digest: "start basic" };
 const revert: LicenseAction = { ...startBasic, from: { uid: "p1", isLost: true } };
 
 interface Row {
@@ -270,7 +270,7 @@ test.each<Row>([
       },
     },
   } as unknown as Context;
-  await performLicense(action, { cluster, ctx, engine: () => client }, { attempts, nowMs });
+  await performLicense(action, { cluster, ctx, attempts, engine: () => client, nowMs: () => nowMs });
   expect(calls).toEqual(want.calls);
   const attempt = attempts.of(cluster.uid);
   expect(attempt).toMatchObject(want.result);

@@ -30,7 +30,7 @@ function given(pools: Readonly<Record<string, readonly [number, number]>>, grant
 function decided(seen: Seen): readonly string[] {
   const { actions, outcome } = decideLane(poolsLane, seen, now);
   const sets = actions.flatMap((action) =>
-    action.do === "apply"
+    action.kind === "apply"
       ? [action.object as { metadata: { name: string }; spec?: { replicas?: number } }]
       : [],
   );

@@ -135,9 +135,9 @@ test.for<[string, Seen, string, readonly string[]]>([
 ])("%s", ([, seen, rule, expected]) => {
   const decision = decideLane(securityLane, seen, now);
   const said = decision.actions.flatMap((action) => {
-    if (action.do === "putEntities") return action.entities.map(({ type, name }) => `${type}/${name}`);
-    if (action.do === "apply") return action.object.metadata.name;
-    return action.do === "hashPassword" ? action.username : action.do;
+    if (action.kind === "putEntities") return action.entities.map(({ type, name }) => `${type}/${name}`);
+    if (action.kind === "apply") return action.object.metadata.name;
+    return action.kind === "hashPassword" ? action.username : action.kind;
   });
   expect([decision.rule, said]).toEqual([rule, expected]);
 });

@@ -61,7 +61,7 @@ function rowIn({ intent }: LaneDecision): Partial<PoolRow> {
 }
 
 function notesIn({ actions }: LaneDecision): readonly string[] {
-  return actions.flatMap((action) => (action.do === "record" ? [action.event.note] : []));
+  return actions.flatMap((action) => (action.kind === "record" ? [action.event.note] : []));
 }
 
 const calm = steady({ Cpu: 10 }, 40);

@@ -139,7 +139,7 @@ describe("copies that are not assigned", () => {
       },
     });
     const { actions } = decideLane(nodesLane, seen, new Date("2026-11-17T10:00:00Z"));
-    expect(actions.some((action) => action.do === "shrinkPool")).toBe(isRemoved);
+    expect(actions.some((action) => action.kind === "shrinkPool")).toBe(isRemoved);
   });
 
   test("[search/SC-70] a drain that is given up says why shards stay", () => {

@@ -87,7 +87,9 @@ describe("[security/77] an engine that says there are no shards", () => {
     // Even with the intent written: the write itself is decided on what is read then.
     for (const step of ["Drain", "Shrink"] as const) {
       const later = decide(lie, { ...emptied, step }, seenEmptyAt + 60_000);
-      expect(later.actions.some((action) => action.do === "shrinkPool")).toBe(isProven && step === "Shrink");
+      expect(later.actions.some((action) => action.kind === "shrinkPool")).toBe(
+        isProven && step === "Shrink",
+      );
       expect(later.intent?.operation?.step === "Shrink").toBe(isProven);
     }
   });

@@ -73,9 +73,9 @@ describe("[security/104] nodes are those that exist, never one for each number b
     });
     const shrunkTo = (seen: Seen): unknown =>
       decideLane(nodesLane, { ...seen, status: { ...seen.status, operation } }, now).actions;
-    expect(shrunkTo(withPlaces(1e9))).toMatchObject([{ do: "shrinkPool", to: 2 }]);
+    expect(shrunkTo(withPlaces(1e9))).toMatchObject([{ kind: "shrinkPool", to: 2 }]);
     const claimed = withPlaces(1e9, { volumes: [aVolume("logs-data-41", {})] });
-    expect(shrunkTo(claimed)).toMatchObject([{ do: "shrinkPool", to: 42 }]);
+    expect(shrunkTo(claimed)).toMatchObject([{ kind: "shrinkPool", to: 42 }]);
   });
 
   test("why auto-scaling cannot take a node is answered without a list of all of them", () => {
@@ -94,7 +94,7 @@ describe("[security/104] nodes are those that exist, never one for each number b
       volumes: [aVolume("logs-data-3", marked), aVolume("logs-data-300000000", marked)],
     });
     const sets = decideLane(poolsLane, seen, now).actions.flatMap((action) =>
-      action.do === "apply" ? [action.object] : [],
+      action.kind === "apply" ? [action.object] : [],
     );
     expect(sets).toMatchObject([{ spec: { replicas: 4 } }]);
   });

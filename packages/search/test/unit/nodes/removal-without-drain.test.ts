@@ -75,6 +75,6 @@ describe("a removal that was declared without a drain", () => {
     const seen = seenWith("unmarked", { ...changes, status: { operation: removal } });
     const cluster = { ...seen.cluster, drainsBeforeRemoval };
     const { actions } = decideLane(nodesLane, { ...seen, cluster }, now);
-    expect(actions.map((action) => action.do)).toEqual(want);
+    expect(actions.map((action) => action.kind)).toEqual(want);
   });
 });

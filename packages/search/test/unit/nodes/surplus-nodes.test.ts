@@ -47,7 +47,7 @@ describe("a node whose removal is refused serves on", () => {
       type: "Restart",
       node: "logs-data-2",
     });
-    expect(during(refused).actions).toEqual([{ do: "freezeAllocation", operation: "restart-1" }]);
+    expect(during(refused).actions).toEqual([{ kind: "freezeAllocation", operation: "restart-1" }]);
   });
 
   test("but not once it can go", () => {

@@ -94,7 +94,7 @@ function taken({ actions, intent }: LaneDecision, before: Operation | undefined)
   const { operation } = intent ?? {};
   const isNew = operation !== undefined && before === undefined;
   return [
-    ...actions.map((action) => action.do).filter((name) => destructive.has(name)),
+    ...actions.map((action) => action.kind).filter((name) => destructive.has(name)),
     ...(isNew ? [`${operation.type} ${operation.node}`] : []),
   ];
 }
@@ -146,6 +146,6 @@ describe("lanes that need no engine act while one of its reads is unknown", () =
       leaves: new Map([...seen.material.leaves, ["http", missing]]),
     });
     const { actions } = decideLane(lane, { ...seen, material }, now);
-    expect(actions.map((each) => each.do)).toContain(action);
+    expect(actions.map((each) => each.kind)).toContain(action);
   });
 });

@@ -40,8 +40,8 @@ describe("lanes of repositories and settings", () => {
     }
     const second = decide(seenOf({ ...first[0].intent, ...first[1].intent }));
     expect(second.flatMap(({ actions }) => actions)).toEqual([
-      { do: "keepRepositories", put: ["backup"], verify: [], drop: [] },
-      { do: "keepSettings", put: [rate], drop: [] },
+      { kind: "keepRepositories", put: ["backup"], verify: [], drop: [] },
+      { kind: "keepSettings", put: [rate], drop: [] },
     ]);
   });
 

@@ -2,18 +2,16 @@ import { classify } from "@quartermaster/runtime";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "@quartermaster/runtime/kinds";
 
 import { quantityBytes } from "../model/quantity-units.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Subject } from "../subject.ts";
-import type { SampleWindows } from "./sample-windows.ts";
+import type { PerformContext } from "../perform-context.ts";
+import type { ActionOf } from "../search-action.ts";
 
 /**
  * Asks for a larger volume, of the claim that was seen and no other, and never for a smaller one. The API server itself refuses where the
  * StorageClass does not allow it, or a quota is used up: that is remembered, and nodes are added instead.
  */
-export async function performGrowth(
-  { name, uid, size, pool }: Extract<SearchAction, { readonly do: "growClaim" }>,
-  { ctx, cluster }: Subject,
-  windows: SampleWindows,
+export async function growClaim(
+  { name, uid, size, pool }: ActionOf<"growClaim">,
+  { ctx, cluster, windows }: PerformContext,
 ): Promise<void> {
   const ref = { namespace: cluster.namespace, name };
   const live = await ctx.client.find(persistentVolumeClaims, ref);

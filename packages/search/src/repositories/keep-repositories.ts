@@ -1,26 +1,27 @@
 import { ExternalError } from "@quartermaster/runtime";
 
 import { EngineError } from "../engine/engine-error.ts";
+import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Subject } from "../subject.ts";
+import type { ActionOf } from "../search-action.ts";
 import { planRepositories } from "./plan-repositories.ts";
-
-type RepositoryAction = Extract<SearchAction, { readonly do: "keepRepositories" }>;
 
 /**
  * Registers, tries out and deregisters, each by itself: one that the engine refuses keeps none of the others back. Decided once more by
  * what cluster and engine say now; what is not decided the same way again is left to the next look.
  */
-export async function performRepositories(action: RepositoryAction, subject: Subject): Promise<void> {
-  const { cluster, findCluster, seen } = subject;
-  const engine = subject.engine();
+export async function keepRepositories(
+  action: ActionOf<"keepRepositories">,
+  context: PerformContext,
+): Promise<void> {
+  const { cluster, findCluster, seen } = context;
+  const engine = context.engine();
   const live = await findCluster();
   const isSame =
     live?.metadata.uid === cluster.uid && live.metadata.generation === seen?.object.metadata.generation;
   if (!isSame) throw changed();
   // Whatever follows, what is known of the engine is old.
-  subject.lookAgain();
+  context.resample();
   const plan = planRepositories({ cluster, status: live?.status ?? {} }, await engine.repositories());
   const refusals: Refusal[] = [];
   const each = async (
@@ -47,7 +48,7 @@ export async function performRepositories(action: RepositoryAction, subject: Sub
   await each(action.verify, plan.verify, async (name) => {
     await engine.verifyRepository(name);
   });
-  subject.lookAgain();
+  context.resample();
   const [first] = refusals;
   if (first === undefined) return;
   const isUnusable = action.verify.includes(first.name);

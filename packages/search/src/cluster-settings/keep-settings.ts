@@ -2,18 +2,20 @@ import { ExternalError } from "@quartermaster/runtime";
 
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
+import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Subject } from "../subject.ts";
+import type { ActionOf } from "../search-action.ts";
 import { planSettings } from "./plan-settings.ts";
 
-type SettingsAction = Extract<SearchAction, { readonly do: "keepSettings" }>;
 type Changes = Readonly<Record<string, string | null>>;
 
 /** Sets and resets in one call. Decided once more by what cluster and engine say now. */
-export async function performSettings({ put, drop }: SettingsAction, subject: Subject): Promise<void> {
-  const { cluster, findCluster, seen } = subject;
-  const engine = subject.engine();
+export async function keepSettings(
+  { put, drop }: ActionOf<"keepSettings">,
+  context: PerformContext,
+): Promise<void> {
+  const { cluster, findCluster, seen } = context;
+  const engine = context.engine();
   const live = await findCluster();
   const isSame =
     live?.metadata.uid === cluster.uid && live.metadata.generation === seen?.object.metadata.generation;
@@ -21,7 +23,7 @@ export async function performSettings({ put, drop }: SettingsAction, subject: Su
     ? planSettings({ cluster, status: live.status ?? {} }, await engine.settings())
     : undefined;
   // Whatever follows, what is known of the engine is old.
-  subject.lookAgain();
+  context.resample();
   // What is there by now, because our last answer was lost, need not be written again.
   const missing = put.filter((key) => plan?.put.includes(key) === true);
   if (plan === undefined || drop.some((key) => !plan.drop.includes(key)))
@@ -34,7 +36,7 @@ export async function performSettings({ put, drop }: SettingsAction, subject: Su
     ...drop.map((key) => [key, null] as const),
   ]);
   if (Object.keys(changes).length > 0) await putChanges(changes, engine);
-  subject.lookAgain();
+  context.resample();
 }
 
 /** The engine takes all or none: those that it refuses must not keep the others back. */

@@ -9,24 +9,24 @@ import {
 } from "@quartermaster/runtime";
 
 import { takeOver } from "../marks.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Subject } from "../subject.ts";
+import type { PerformContext } from "../perform-context.ts";
+import type { ActionOf } from "../search-action.ts";
 import { belongsTo, managerOf } from "./predecessor.ts";
 
 /**
  * Makes an object of the predecessor this cluster's: owner reference, owner label, and which manager applied its fields, so that fields
  * which are declared no more go away. One write, with uid and resourceVersion: what was changed meanwhile is read again.
  */
-export async function performInherit(
-  { kind, name, uid, from }: Extract<SearchAction, { readonly do: "inherit" }>,
-  { ctx, cluster, findCluster }: Subject,
+export async function inheritObject(
+  { resource, name, uid, from }: ActionOf<"inherit">,
+  { ctx, cluster, findCluster }: PerformContext,
 ): Promise<void> {
   const ref = { namespace: cluster.namespace, name };
-  const [live, heir] = await Promise.all([ctx.client.find(kind, ref), findCluster()]);
+  const [live, heir] = await Promise.all([ctx.client.find(resource, ref), findCluster()]);
   if (live?.metadata.uid !== uid || heir?.metadata.uid !== cluster.uid) return;
   if (!belongsTo(live, { ...heir, metadata: { ...heir.metadata, uid: from } })) return;
   try {
-    await ctx.client.patch(kind, ref, {
+    await ctx.client.patch(resource, ref, {
       patch: { kind: "merge", body: { metadata: inheritedMetadata(live, heir) } },
     });
   } catch (error) {
