@@ -7,7 +7,7 @@ export { EngineError } from "./engine/engine-error.ts";
 export { licenseMetrics } from "./license/license-metrics.ts";
 export { monitoringFiles } from "./monitoring/monitoring-files.ts";
 export type { ProxyPlace } from "./engine/proxy-dial.ts";
-export { restEngine } from "./engine/rest-engine.ts";
+export { restEngine } from "./distributions/rest-engine.ts";
 export { stalledMetrics } from "./report/stalled-metrics.ts";
 export { isHostEntry } from "./repositories/address-refusal.ts";
 export { searchDomain } from "./search-domain.ts";

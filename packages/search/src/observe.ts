@@ -22,6 +22,7 @@ import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { isLicenseAsked, observeLicense } from "./license/observe-license.ts";
 import { byCluster } from "./marks.ts";
 import { observeMaterial } from "./material/observe-material.ts";
+import { clusterNames, poolNames } from "./model/cluster-names.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-monitoring.ts";
@@ -34,7 +35,6 @@ import { isSecurityIndexAsked, observeSecurity } from "./security-content/observ
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
-import { clusterNames, poolNames } from "./workload/cluster-names.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
 

@@ -3,10 +3,10 @@ import type { Domain } from "@quartermaster/runtime";
 
 import { askPrometheus } from "./autoscaling/ask-prometheus.ts";
 import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
+import { restEngine } from "./distributions/rest-engine.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
-import { restEngine } from "./engine/rest-engine.ts";
 import { licenseMetrics } from "./license/license-metrics.ts";
 import { operationMetrics } from "./nodes/operation-metrics.ts";
 import { stalledMetrics } from "./report/stalled-metrics.ts";

@@ -8,12 +8,12 @@ import {
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { markAnnotations } from "../marks.ts";
+import { clusterNames, operatorUser } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import type { LeafOrder, SearchAction } from "../search-action.ts";
 import { secretText } from "../secret-text.ts";
 import type { Material, SecretFact, Seen } from "../seen.ts";
-import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
 import { isServedAsked, servedLeaves } from "./served-leaves.ts";

@@ -1,7 +1,7 @@
+import { adminSubject, clusterNames, nodeSubject, poolNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { LeafOrder } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { adminSubject, clusterNames, nodeSubject, poolNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 

@@ -1,7 +1,7 @@
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { encodeSettings, type Settings } from "../model/encode-settings.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
-import { encodeSettings, type Settings } from "../workload/encode-settings.ts";
 import { readSettings } from "../workload/read-settings.ts";
 
 /** Where its files are. */

@@ -2,17 +2,17 @@ import type { JsonObject } from "@quartermaster/runtime";
 import { withoutFields } from "@quartermaster/runtime";
 import type { ConfigMap, Deployment, EnvVar, Service } from "@quartermaster/runtime/kinds";
 
+import { dialectOf } from "../distributions/pod-dialect.ts";
 import { markAnnotations, markLabels } from "../marks.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import {
   cookieKey,
   dashboardsLabels,
   dashboardsNames,
   dashboardsPort,
 } from "../workload/dashboards-names.ts";
-import { dialectOf } from "../workload/dialect.ts";
 import { mergeFields } from "../workload/merge-wishes.ts";
 import { dashboardsConfig, dashboardsFolders, dashboardsVariables } from "./dashboards-config.ts";
 

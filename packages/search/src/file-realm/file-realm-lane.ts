@@ -4,10 +4,10 @@ import { settled } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { operatorUser } from "../model/cluster-names.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Login, Seen } from "../seen.ts";
-import { operatorUser } from "../workload/cluster-names.ts";
 import { dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringUser } from "../workload/monitoring-names.ts";
 import { fileRealmSecret, type RealmUser } from "./file-realm-secret.ts";

@@ -1,9 +1,9 @@
 import type { Secret } from "@quartermaster/runtime/kinds";
 
+import { clusterNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { encode } from "../secret-text.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 
 /** A user of the realm. */
 export interface RealmUser {

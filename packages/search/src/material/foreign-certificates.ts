@@ -1,8 +1,8 @@
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
+import { clusterNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { Material, Seen } from "../seen.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import type { UserSecrets } from "./user-secrets.ts";
 
 /**

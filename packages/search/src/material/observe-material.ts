@@ -3,14 +3,14 @@ import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
 import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
+import { dialectOf } from "../distributions/pod-dialect.ts";
 import { isKeptFor, markLabels } from "../marks.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import { secretText } from "../secret-text.ts";
 import type { AccountFact, LeafName, Login, Material, SecretFact, Seen } from "../seen.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
-import { dialectOf } from "../workload/dialect.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { foreignCertificates } from "./foreign-certificates.ts";
 import { specReferences } from "./spec-references.ts";

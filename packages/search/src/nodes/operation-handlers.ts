@@ -10,9 +10,9 @@ import {
 import { deleteObject } from "../deletion/delete-object.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
+import { poolNames } from "../model/cluster-names.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import type { ActionOf, DestructiveAction, OperationAction } from "../search-action.ts";
-import { poolNames } from "../workload/cluster-names.ts";
 import { allocation } from "./allocation.ts";
 import { confirm, type Confirmed } from "./confirm.ts";
 

@@ -1,8 +1,8 @@
 import { waiting } from "@quartermaster/runtime";
 
 import type { LaneRule } from "../lane.ts";
+import { poolNames } from "../model/cluster-names.ts";
 import { searchReasons } from "../reasons.ts";
-import { poolNames } from "../workload/cluster-names.ts";
 
 /** The StatefulSet of a pool that is not declared any more and has no node left. */
 export const removePools: LaneRule = {

@@ -1,9 +1,9 @@
 import type { PodDisruptionBudget } from "@quartermaster/runtime/kinds";
 
+import { poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
 import type { Seen } from "../seen.ts";
 import { clusterLabels, poolLabels } from "../workload/cluster-labels.ts";
-import { poolNames } from "../workload/cluster-names.ts";
 
 /**
  * One budget for all pools that have none of their own: one pod may be evicted while the cluster is green and nodes are not being

@@ -1,10 +1,10 @@
 import type { ConfigMap } from "@quartermaster/runtime/kinds";
 
+import { dialectOf } from "../distributions/pod-dialect.ts";
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { encodeSettings } from "../model/encode-settings.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels, poolLabels } from "./cluster-labels.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
-import { dialectOf } from "./dialect.ts";
-import { encodeSettings } from "./encode-settings.ts";
 import { nodeSettings, sharedSettings } from "./node-settings.ts";
 import { bootstrapKey } from "./prepare.ts";
 

@@ -1,5 +1,5 @@
+import { dialectOf } from "../distributions/pod-dialect.ts";
 import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
-import { dialectOf } from "./dialect.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
+import { dialectOf } from "../distributions/pod-dialect.ts";
+import { clusterNames } from "../model/cluster-names.ts";
+import type { Settings } from "../model/encode-settings.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
-import { clusterNames } from "./cluster-names.ts";
-import { dialectOf } from "./dialect.ts";
-import type { Settings } from "./encode-settings.ts";
 import { readSettings } from "./read-settings.ts";
 
 /** Between nodes; not for clients. */

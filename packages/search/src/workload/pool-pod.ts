@@ -1,10 +1,10 @@
 import { type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
 import type { EnvVar, PodTemplate } from "@quartermaster/runtime/kinds";
 
+import { dialectOf } from "../distributions/pod-dialect.ts";
 import { markAnnotations } from "../marks.ts";
 import type { NodePool, PodWish, SearchCluster } from "../model/search-cluster.ts";
 import { podLabels } from "./cluster-labels.ts";
-import { dialectOf } from "./dialect.ts";
 import { jvmOptions } from "./jvm-options.ts";
 import { mergeFields, mergeWishes } from "./merge-wishes.ts";
 import { nodeSettings, transportPort } from "./node-settings.ts";

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import { poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
 import { poolLabels } from "./cluster-labels.ts";
-import { poolNames } from "./cluster-names.ts";
 import { poolPod } from "./pool-pod.ts";
 import { dataVolume } from "./pool-volumes.ts";
 

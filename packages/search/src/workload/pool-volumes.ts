@@ -2,13 +2,18 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { Volume, VolumeMount } from "@quartermaster/runtime/kinds";
 
 import {
+  certificateFolder,
+  dialectOf,
+  fileRealmFolder,
+  securityFilesFolder,
+} from "../distributions/pod-dialect.ts";
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import {
   isManagerPool,
   isPlainOpenSearch,
   type NodePool,
   type SearchCluster,
 } from "../model/search-cluster.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
-import { certificateFolder, dialectOf, fileRealmFolder, securityFilesFolder } from "./dialect.ts";
 import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
 
 /** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */

@@ -1,5 +1,10 @@
+import {
+  certificateFolder,
+  dialectOf,
+  fileRealmFolder,
+  securityFilesFolder,
+} from "../distributions/pod-dialect.ts";
 import type { KeystoreEntry, SearchCluster } from "../model/search-cluster.ts";
-import { certificateFolder, dialectOf, fileRealmFolder, securityFilesFolder } from "./dialect.ts";
 
 /** Name of the init container that composes the configuration. */
 export const prepareContainer = "prepare";

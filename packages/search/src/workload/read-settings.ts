@@ -1,7 +1,7 @@
 import { isJsonObject } from "@quartermaster/runtime";
 
+import type { Settings, SettingValue } from "../model/encode-settings.ts";
 import { parseYaml } from "../model/parse-yaml.ts";
-import type { Settings, SettingValue } from "./encode-settings.ts";
 
 /** Settings that an author wrote, or why one of them cannot be read. */
 export interface ReadSettings {

@@ -1,7 +1,7 @@
 import { listOf, printable, textOf } from "@quartermaster/runtime";
 
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
 import { readSettings } from "./read-settings.ts";

@@ -23,6 +23,7 @@ import { SampleWindows } from "../../src/autoscaling/sample-windows.ts";
 import { engineSample } from "../../src/engine/engine-sample.ts";
 import { LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { labelsOf, markAnnotations, markLabels, writerLabels } from "../../src/marks.ts";
+import { poolNames } from "../../src/model/cluster-names.ts";
 import { type ClusterObject, readCluster } from "../../src/model/read-cluster.ts";
 import {
   isDataPool,
@@ -40,7 +41,6 @@ import type { SearchAction } from "../../src/search-action.ts";
 import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";
 import { poolLabels } from "../../src/workload/cluster-labels.ts";
-import { poolNames } from "../../src/workload/cluster-names.ts";
 import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aMaterial, aSeen } from "./a-seen.ts";

@@ -2,13 +2,13 @@ import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
+import { dialectOf } from "../../src/distributions/pod-dialect.ts";
 import { decideLane } from "../../src/lane.ts";
 import { securityFiles } from "../../src/security-content/security-files.ts";
 import { securityLane } from "../../src/security-content/security-lane.ts";
 import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";
-import { dialectOf } from "../../src/workload/dialect.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aDashboards, aPool, aSearchCluster } from "../a-search-cluster.ts";
 import { aMaterial, aPod, aSeen, known } from "../support/a-seen.ts";

@@ -1,13 +1,13 @@
 import { distinguishedName } from "@quartermaster/runtime/certificates";
 
+import { adminSubject, nodeSubject } from "../model/cluster-names.ts";
+import type { Settings } from "../model/encode-settings.ts";
 import {
   isPlainOpenSearch,
   type NodeRole,
   type SearchCluster,
   type TlsWish,
 } from "../model/search-cluster.ts";
-import { adminSubject, nodeSubject } from "./cluster-names.ts";
-import type { Settings } from "./encode-settings.ts";
 
 /** Everything in which the two distributions differ, as far as their pods are concerned. */
 export interface Dialect {

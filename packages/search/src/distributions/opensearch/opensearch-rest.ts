@@ -1,6 +1,6 @@
 import { fieldOf, isJsonObject, type JsonObject, listOf, type System, textOf } from "@quartermaster/runtime";
 
-import { assertAcknowledged } from "./assert-acknowledged.ts";
+import { assertAcknowledged } from "../../engine/assert-acknowledged.ts";
 import {
   type EngineCall,
   type SecurityDocuments,
@@ -8,11 +8,11 @@ import {
   securityDocumentTypes,
   type SecurityEntityType,
   type TlsLayer,
-} from "./engine-client.ts";
-import type { MakeDialect, SecurityApi } from "./engine-dialect.ts";
-import { EngineError } from "./engine-error.ts";
-import type { EngineWire } from "./engine-wire.ts";
-import { unreadable } from "./read-answer.ts";
+} from "../../engine/engine-client.ts";
+import { EngineError } from "../../engine/engine-error.ts";
+import type { EngineWire } from "../../engine/engine-wire.ts";
+import { unreadable } from "../../engine/read-answer.ts";
+import type { MakeDialect, SecurityApi } from "../rest-dialect.ts";
 
 /** OpenSearch 2.x and 3.x. */
 export const opensearchDialect: MakeDialect = (wire, { isSecured, system }) => ({

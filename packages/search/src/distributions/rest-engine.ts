@@ -4,8 +4,7 @@ import { TLSSocket } from "node:tls";
 import type { JsonObject } from "@quartermaster/runtime";
 import { type CertificateFacts, readCertificate } from "@quartermaster/runtime/certificates";
 
-import { assertAcknowledged } from "./assert-acknowledged.ts";
-import { elasticsearchDialect } from "./elasticsearch-dialect.ts";
+import { assertAcknowledged } from "../engine/assert-acknowledged.ts";
 import type {
   ConnectEngine,
   EngineCall,
@@ -16,9 +15,8 @@ import type {
   SecurityDocuments,
   SecurityEntityType,
   TlsLayer,
-} from "./engine-client.ts";
-import type { EngineDialect, LicenseApi, SecurityApi } from "./engine-dialect.ts";
-import { EngineError } from "./engine-error.ts";
+} from "../engine/engine-client.ts";
+import { EngineError } from "../engine/engine-error.ts";
 import type {
   Coordination,
   EngineHealth,
@@ -32,14 +30,16 @@ import type {
   LicenseAnswer,
   NodeLoad,
   ShardExplanation,
-} from "./engine-facts.ts";
-import { EngineWire, type WireOptions } from "./engine-wire.ts";
-import { openConnection } from "./open-connection.ts";
-import { opensearchDialect } from "./opensearch-dialect.ts";
-import { unreadable } from "./read-answer.ts";
-import { explainRequest, readExplanation } from "./read-explanation.ts";
-import { readFacts } from "./read-facts.ts";
-import { type RepositoryApi, repositoryApi } from "./repository-api.ts";
+} from "../engine/engine-facts.ts";
+import { EngineWire, type WireOptions } from "../engine/engine-wire.ts";
+import { openConnection } from "../engine/open-connection.ts";
+import { unreadable } from "../engine/read-answer.ts";
+import { explainRequest, readExplanation } from "../engine/read-explanation.ts";
+import { readFacts } from "../engine/read-facts.ts";
+import { type RepositoryApi, repositoryApi } from "../engine/repository-api.ts";
+import { elasticsearchDialect } from "./elasticsearch/elasticsearch-rest.ts";
+import { opensearchDialect } from "./opensearch/opensearch-rest.ts";
+import type { EngineDialect, LicenseApi, SecurityApi } from "./rest-dialect.ts";
 
 /** Makes clients that speak REST to real engines. */
 export function restEngine(options: WireOptions): ConnectEngine {

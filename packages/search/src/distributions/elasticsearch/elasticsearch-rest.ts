@@ -1,13 +1,13 @@
 import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 import { z } from "zod";
 
-import type { EngineCall } from "./engine-client.ts";
-import type { LicenseApi, MakeDialect } from "./engine-dialect.ts";
-import { EngineError } from "./engine-error.ts";
-import type { EngineLicense, LicenseAnswer, LicenseCause } from "./engine-facts.ts";
-import type { EngineWire } from "./engine-wire.ts";
-import { parseShape } from "./parse-shape.ts";
-import { bounded, type EngineAnswer } from "./read-answer.ts";
+import type { EngineCall } from "../../engine/engine-client.ts";
+import { EngineError } from "../../engine/engine-error.ts";
+import type { EngineLicense, LicenseAnswer, LicenseCause } from "../../engine/engine-facts.ts";
+import type { EngineWire } from "../../engine/engine-wire.ts";
+import { parseShape } from "../../engine/parse-shape.ts";
+import { bounded, type EngineAnswer } from "../../engine/read-answer.ts";
+import type { LicenseApi, MakeDialect } from "../rest-dialect.ts";
 
 /** Elasticsearch 7.17, 8.x and 9.x. */
 export const elasticsearchDialect: MakeDialect = (wire) => ({

@@ -5,9 +5,9 @@ import type {
   SecurityDocumentType,
   SecurityEntityType,
   TlsLayer,
-} from "./engine-client.ts";
-import type { EngineLicense, LicenseAnswer } from "./engine-facts.ts";
-import type { EngineWire } from "./engine-wire.ts";
+} from "../engine/engine-client.ts";
+import type { EngineLicense, LicenseAnswer } from "../engine/engine-facts.ts";
+import type { EngineWire } from "../engine/engine-wire.ts";
 
 /** What the two distributions say or do differently. */
 export interface EngineDialect {

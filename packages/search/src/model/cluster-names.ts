@@ -1,6 +1,6 @@
 import type { Subject } from "@quartermaster/runtime/certificates";
 
-import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
+import type { NodePool, SearchCluster } from "./search-cluster.ts";
 
 /** Names of the objects that a cluster is made of. They are upstream's, so that scripts and adopted clusters keep working. */
 export interface ClusterNames {
