@@ -1,4 +1,4 @@
-export type { Distribution } from "./model/search-cluster.ts";
+export type { Distribution } from "./model/distribution-facts.ts";
 export type { ConnectEngine, EngineClient, EngineTarget, SecurityDocuments } from "./engine/engine-client.ts";
 export { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 export { engineMetrics } from "./engine/engine-metrics.ts";

@@ -20,7 +20,7 @@ import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
-import type { Distribution } from "./model/search-cluster.ts";
+import type { Distribution } from "./model/distribution-facts.ts";
 import { monitoringLane } from "./monitoring/monitoring-lane.ts";
 import { heldNodesLane } from "./nodes/held-nodes-lane.ts";
 import { janitorLane } from "./nodes/janitor-lane.ts";

@@ -1,4 +1,4 @@
-import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
+import { openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import {
   type Context,
@@ -22,6 +22,7 @@ import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sample
 import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
 import { LicenseAttempts } from "./license/license-attempts.ts";
 import type { LicenseResult } from "./license/license-seen.ts";
+import { distributionFacts, distributionOf } from "./model/distribution-facts.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
@@ -99,7 +100,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     followLimit,
     namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,
     retry: { longestMs: 5 * 60_000 },
-    ...(isElasticsearch(kind) ? { reads: licensingKinds } : {}),
+    ...(distributionFacts[distributionOf(kind.kind)].isLicensed ? { reads: licensingKinds } : {}),
     recipe: {
       finalizer,
       conditionTypes,
@@ -167,10 +168,6 @@ function groupsOf(kind: Kind): Pick<ObserveParts, "isSuperseded" | "predecessorO
 
 function isSuperseded({ metadata }: Live<ClusterObject>, ctx: Context): boolean {
   return ctx.store(openSearchCluster.kind).get(metadata) !== undefined;
-}
-
-function isElasticsearch(kind: Kind): boolean {
-  return kind.kind === elasticsearchCluster.kind.kind;
 }
 
 function performDeps({

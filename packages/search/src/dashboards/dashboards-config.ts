@@ -1,4 +1,5 @@
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { podDialect } from "../distributions/distributions.ts";
 import { encodeSettings, type Settings } from "../model/encode-settings.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
@@ -19,11 +20,15 @@ export const dashboardsVariables = {
   cookie: "QM_DASHBOARDS_COOKIE",
 } as const;
 
+const cookieKey = `\${${dashboardsVariables.cookie}}`;
+
 /** Its configuration file. Where the engine is and whom it trusts is ours; authors may say everything else. */
 export function dashboardsConfig(cluster: SearchCluster, wish: DashboardsWish): string {
   return encodeSettings({
     ...served(cluster, wish),
-    ...(cluster.security.isEnabled ? cookies(cluster, wish) : {}),
+    ...(cluster.security.isEnabled
+      ? podDialect(cluster).dashboardsCookies(cookieKey, wish.isTlsEnabled)
+      : {}),
     ...readSettings(wish.config).settings,
     ...reached(cluster),
   });
@@ -41,14 +46,6 @@ function served({ name }: SearchCluster, { basePath, isTlsEnabled }: DashboardsW
       ? { "server.ssl.certificate": `${certificate}/tls.crt`, "server.ssl.key": `${certificate}/tls.key` }
       : {}),
   };
-}
-
-/** Left alone, OpenSearch Dashboards encrypts its cookies with a key that is in its source. */
-function cookies({ distribution }: SearchCluster, { isTlsEnabled }: DashboardsWish): Settings {
-  const key = `\${${dashboardsVariables.cookie}}`;
-  return distribution === "opensearch"
-    ? { "opensearch_security.cookie.password": key, "opensearch_security.cookie.secure": isTlsEnabled }
-    : { "xpack.security.encryptionKey": key, "xpack.security.secureCookies": isTlsEnabled };
 }
 
 function reached(cluster: SearchCluster): Settings {

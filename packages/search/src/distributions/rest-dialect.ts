@@ -9,8 +9,8 @@ import type {
 import type { EngineLicense, LicenseAnswer } from "../engine/engine-facts.ts";
 import type { EngineWire } from "../engine/engine-wire.ts";
 
-/** What the two distributions say or do differently. */
-export interface EngineDialect {
+/** What distributions say or do differently by REST. */
+export interface RestDialect {
   /** Parameter for how long a call waits for an elected manager. */
   readonly managerTimeout: string;
   /** Part of the cluster's state that names the elected manager. */
@@ -24,7 +24,7 @@ export interface EngineDialect {
 export type MakeDialect = (
   wire: EngineWire,
   options: { readonly isSecured: boolean; readonly system: Pick<System, "sleep"> },
-) => EngineDialect;
+) => RestDialect;
 
 /** The security plugin of OpenSearch. */
 export interface SecurityApi {

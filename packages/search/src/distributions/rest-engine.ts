@@ -37,9 +37,8 @@ import { unreadable } from "../engine/read-answer.ts";
 import { explainRequest, readExplanation } from "../engine/read-explanation.ts";
 import { readFacts } from "../engine/read-facts.ts";
 import { type RepositoryApi, repositoryApi } from "../engine/repository-api.ts";
-import { elasticsearchDialect } from "./elasticsearch/elasticsearch-rest.ts";
-import { opensearchDialect } from "./opensearch/opensearch-rest.ts";
-import type { EngineDialect, LicenseApi, SecurityApi } from "./rest-dialect.ts";
+import { distributions } from "./distributions.ts";
+import type { RestDialect, LicenseApi, SecurityApi } from "./rest-dialect.ts";
 
 /** Makes clients that speak REST to real engines. */
 export function restEngine(options: WireOptions): ConnectEngine {
@@ -56,20 +55,19 @@ interface WriteRequest {
 /** Reads wait so long for an elected manager before they say that there is none. */
 const managerWait = "5s";
 
-/** The engine's REST API: what both distributions share; the rest is their dialect's. */
+/** The engine's REST API: what all distributions share; the rest is their dialect's. */
 class RestEngine implements EngineClient {
   readonly #target: EngineTarget;
   readonly #options: WireOptions;
   readonly #wire: EngineWire;
-  readonly #dialect: EngineDialect;
+  readonly #dialect: RestDialect;
   readonly #repositories: RepositoryApi;
 
   constructor(target: EngineTarget, options: WireOptions) {
     this.#target = target;
     this.#options = options;
     this.#wire = new EngineWire(target, options);
-    const dialectOf = target.distribution === "opensearch" ? opensearchDialect : elasticsearchDialect;
-    this.#dialect = dialectOf(this.#wire, {
+    this.#dialect = distributions[target.distribution].rest(this.#wire, {
       isSecured: target.tls !== undefined || target.login !== undefined,
       system: options.system,
     });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { CertificateFacts } from "@quartermaster/runtime/certificates";
 
-import type { Distribution } from "../model/search-cluster.ts";
+import type { Distribution } from "../model/distribution-facts.ts";
 import type {
   Coordination,
   EngineHealth,

@@ -2,14 +2,9 @@ import type { KubeObject, Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim } from "@quartermaster/runtime/kinds";
 
 import { markAnnotations, markLabels } from "../marks.ts";
+import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
 import { quantityBytes } from "../model/quantity-units.ts";
-import {
-  type Distribution,
-  isDataPool,
-  isManagerPool,
-  type NodePool,
-  type SearchCluster,
-} from "../model/search-cluster.ts";
+import { isDataPool, isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
 
 /** What is known of a volume before anything runs on it. */
@@ -82,18 +77,16 @@ function labelsIn(
 ): Pick<VolumeFacts, "ownerUid" | "distribution" | "version"> {
   return {
     ownerUid: labels[markLabels.uid],
-    distribution: distributions.find((each) => each === labels[markLabels.distribution]),
+    distribution: distributionNames.find((each) => each === labels[markLabels.distribution]),
     version: labels[markLabels.version],
   };
 }
 
-const distributions: readonly Distribution[] = ["opensearch", "elasticsearch"];
-
 /** The distribution that a claim belongs to. Claims from before its label have the labels that pods of the distribution are selected by. */
 export function distributionIn(labels: Readonly<Record<string, string>> = {}): Distribution | undefined {
   const said = labels[markLabels.distribution];
-  if (said !== undefined) return distributions.find((each) => each === said);
-  return distributions.find((distribution) =>
+  if (said !== undefined) return distributionNames.find((each) => each === said);
+  return distributionNames.find((distribution) =>
     Object.keys(clusterLabels({ distribution, version: "", name: "" })).every((key) => key in labels),
   );
 }

@@ -13,6 +13,7 @@ import { type Context, isControlledBy, type Live } from "@quartermaster/runtime"
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { ClusterStatus } from "../seen.ts";
@@ -34,7 +35,7 @@ export function observeLicense(
   cluster: SearchCluster,
   parts: LicenseParts,
 ): LicenseSeen {
-  if (cluster.distribution !== "elasticsearch") return NO_LICENSE;
+  if (!distributionFacts[cluster.distribution].isLicensed) return NO_LICENSE;
   const { labels = {}, annotations = {} } = object.metadata;
   return {
     ...readLicense(object, cluster, parts),
@@ -106,7 +107,7 @@ export function isLicenseAsked(
   license: LicenseSeen,
   { status, nowMs }: { readonly status: Partial<ClusterStatus>; readonly nowMs: number },
 ): boolean {
-  if (cluster.distribution !== "elasticsearch") return false;
+  if (!distributionFacts[cluster.distribution].isLicensed) return false;
   const { wanted, desired } = license;
   const { uid, type, rejected = [] } = status.license ?? {};
   if (uid === undefined || isLeaving(license, status.license, nowMs)) return true;

@@ -3,7 +3,7 @@ import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
 import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
-import { dialectOf } from "../distributions/pod-dialect.ts";
+import { podDialect } from "../distributions/distributions.ts";
 import { isKeptFor, markLabels } from "../marks.ts";
 import { clusterNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
@@ -98,7 +98,7 @@ function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, stri
 }
 
 function hasFileRealm(cluster: SearchCluster): boolean {
-  return cluster.security.isEnabled && (dialectOf(cluster).hasFileRealm || isPlainOpenSearch(cluster));
+  return cluster.security.isEnabled && (podDialect(cluster).hasFileRealm || isPlainOpenSearch(cluster));
 }
 
 function missingOwn({

@@ -1,11 +1,9 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
+import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
 import type { MonitoringWish } from "./monitoring-wish.ts";
-
-/** Two distributions of one engine. */
-export type Distribution = "opensearch" | "elasticsearch";
 
 /** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
 export type NodeRole =
@@ -241,7 +239,7 @@ export function isPlainOpenSearch({
   distribution,
   security,
 }: Pick<SearchCluster, "distribution" | "security">): boolean {
-  return distribution === "opensearch" && security.isEnabled && !security.http.isEnabled;
+  return distributionFacts[distribution].hasSecurityPlugin && security.isEnabled && !security.http.isEnabled;
 }
 
 /** Whether nodes of the pool elect the manager of the cluster. */

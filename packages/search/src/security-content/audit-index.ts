@@ -1,3 +1,4 @@
+import { distributionFacts } from "../model/distribution-facts.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 
 const typeKey = "plugins.security.audit.type";
@@ -15,7 +16,7 @@ export function hasAuditIndex({
   config,
   pools,
 }: Pick<SearchCluster, "distribution" | "config" | "pools">): boolean {
-  if (distribution !== "opensearch") return false;
+  if (!distributionFacts[distribution].hasSecurityPlugin) return false;
   const types = [config, ...pools.map((pool) => pool.config)].map((settings) => settings[typeKey]);
   return types.includes("internal_opensearch");
 }

@@ -3,6 +3,7 @@ import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedFiles, followedRecord, isCut } from "../bounded-data.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
 import { readSecurityFiles } from "./read-security-files.ts";
@@ -40,7 +41,7 @@ export function isSecurityIndexAsked(cluster: SearchCluster, ctx: Context, isFor
     !isPlainOpenSearch(cluster) &&
     isFormed &&
     cluster.security.isEnabled &&
-    cluster.distribution === "opensearch" &&
+    distributionFacts[cluster.distribution].hasSecurityPlugin &&
     Object.keys(appliedIn(cluster, ctx).entities).length === 0
   );
 }

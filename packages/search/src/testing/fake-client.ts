@@ -27,6 +27,7 @@ import type {
   NodeLoad,
   ShardExplanation,
 } from "../engine/engine-facts.ts";
+import { type DistributionFacts, distributionFacts } from "../model/distribution-facts.ts";
 import { FakeCalls } from "./fake-calls.ts";
 import { fakeExplanation } from "./fake-explanation.ts";
 import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";
@@ -265,19 +266,23 @@ export class FakeClient extends FakeCalls implements EngineClient {
 
   /** A node serves some time after it could first read the whole security index. */
   #hasSecurity(node: FakeNode): boolean {
-    if (this.target.distribution === "elasticsearch" || node.served === undefined) return true;
+    if (!this.#facts.hasSecurityPlugin || node.served === undefined) return true;
     const securedMs = this.engine.appliedBy(node)?.securedMs;
     if (securedMs === undefined) return false;
     const { system, securityPollMs } = this.engine.options;
     return system.monotonicMs() >= Math.max(securedMs, node.startedMs) + securityPollMs;
   }
 
+  get #facts(): DistributionFacts {
+    return distributionFacts[this.target.distribution];
+  }
+
   #assertSecurity(call: EngineCall): void {
-    if (this.target.distribution !== "opensearch") throw unsupported(call, this.target);
+    if (!this.#facts.hasSecurityPlugin) throw unsupported(call, this.target);
   }
 
   #assertLicense(call: EngineCall): void {
-    if (this.target.distribution !== "elasticsearch") throw unsupported(call, this.target);
+    if (!this.#facts.isLicensed) throw unsupported(call, this.target);
   }
 }
 

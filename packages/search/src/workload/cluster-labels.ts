@@ -1,17 +1,17 @@
-import { dialectOf } from "../distributions/pod-dialect.ts";
+import { podDialect } from "../distributions/distributions.ts";
 import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
 /** What selects all pods of a cluster. */
 export function clusterLabels(cluster: Pick<SearchCluster, "distribution" | "version" | "name">): Labels {
-  const { engine, labelPrefix } = dialectOf(cluster);
+  const { engine, labelPrefix } = podDialect(cluster);
   return { [`${labelPrefix}/${engine}-cluster`]: cluster.name };
 }
 
 /** What selects the pods of a pool. A StatefulSet's selector cannot be changed: neither can this. */
 export function poolLabels(cluster: SearchCluster, pool: Pick<NodePool, "name">): Labels {
-  const { engine, labelPrefix } = dialectOf(cluster);
+  const { engine, labelPrefix } = podDialect(cluster);
   return { ...clusterLabels(cluster), [`${labelPrefix}/${engine}-nodepool`]: pool.name };
 }
 

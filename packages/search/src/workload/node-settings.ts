@@ -1,4 +1,4 @@
-import { dialectOf } from "../distributions/pod-dialect.ts";
+import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames } from "../model/cluster-names.ts";
 import type { Settings } from "../model/encode-settings.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
@@ -14,7 +14,7 @@ export function sharedSettings(cluster: SearchCluster): Settings {
 
 /** All settings of a pool's nodes. Reserved ones are ours, whatever an author wrote: `workloadIssues` reports that. */
 export function nodeSettings(cluster: SearchCluster, pool: NodePool): Settings {
-  const dialect = dialectOf(cluster);
+  const dialect = podDialect(cluster);
   return {
     ...readSettings(cluster.config).settings,
     ...readSettings(pool.config).settings,
@@ -35,7 +35,7 @@ export function isReserved(key: string): boolean {
 /** Placeholders stand for variables of the pod's environment; the engine replaces them. */
 function identitySettings(cluster: SearchCluster): Settings {
   const { name, home, httpPort } = cluster;
-  const dialect = dialectOf(cluster);
+  const dialect = podDialect(cluster);
   return {
     "cluster.name": name,
     "node.name": "${POD_NAME}",

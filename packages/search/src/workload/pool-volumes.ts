@@ -1,12 +1,8 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { Volume, VolumeMount } from "@quartermaster/runtime/kinds";
 
-import {
-  certificateFolder,
-  dialectOf,
-  fileRealmFolder,
-  securityFilesFolder,
-} from "../distributions/pod-dialect.ts";
+import { podDialect } from "../distributions/distributions.ts";
+import { certificateFolder, fileRealmFolder, securityFilesFolder } from "../distributions/pod-dialect.ts";
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
 import {
   isManagerPool,
@@ -124,7 +120,7 @@ function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
 
 /** A folder, not single files: kubelet cannot refresh a file that is mounted by itself. */
 function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
-  if (!dialectOf(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
+  if (!podDialect(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
   const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));
   return [
     {

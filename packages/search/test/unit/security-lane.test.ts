@@ -2,7 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { dialectOf } from "../../src/distributions/pod-dialect.ts";
+import { podDialect } from "../../src/distributions/distributions.ts";
 import { decideLane } from "../../src/lane.ts";
 import { securityFiles } from "../../src/security-content/security-files.ts";
 import { securityLane } from "../../src/security-content/security-lane.ts";
@@ -153,8 +153,8 @@ describe("without TLS for clients", () => {
 
   test("nodes may make the first users, from our files and not from the image's", () => {
     const setting = "plugins.security.allow_default_init_securityindex";
-    expect(dialectOf(plain).securitySettings(plain)[setting]).toBe(true);
-    expect(dialectOf(secured).securitySettings(secured)[setting]).toBe(false);
+    expect(podDialect(plain).securitySettings(plain)[setting]).toBe(true);
+    expect(podDialect(secured).securitySettings(secured)[setting]).toBe(false);
     const { spec } = poolStatefulSet(plain, aPool(), { inputsHash: "h" }).spec.template;
     expect(spec.containers[0]?.volumeMounts).toContainEqual({
       name: "security-files",

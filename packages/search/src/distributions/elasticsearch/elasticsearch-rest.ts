@@ -10,7 +10,7 @@ import { bounded, type EngineAnswer } from "../../engine/read-answer.ts";
 import type { LicenseApi, MakeDialect } from "../rest-dialect.ts";
 
 /** Elasticsearch 7.17, 8.x and 9.x. */
-export const elasticsearchDialect: MakeDialect = (wire) => ({
+export const elasticsearchRest: MakeDialect = (wire) => ({
   managerTimeout: "master_timeout",
   managerMetric: "master_node",
   security: undefined,

@@ -15,7 +15,7 @@ import { unreadable } from "../../engine/read-answer.ts";
 import type { MakeDialect, SecurityApi } from "../rest-dialect.ts";
 
 /** OpenSearch 2.x and 3.x. */
-export const opensearchDialect: MakeDialect = (wire, { isSecured, system }) => ({
+export const opensearchRest: MakeDialect = (wire, { isSecured, system }) => ({
   managerTimeout: "cluster_manager_timeout",
   managerMetric: "cluster_manager_node",
   license: undefined,
