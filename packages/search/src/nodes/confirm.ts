@@ -5,6 +5,7 @@ import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runti
 
 import { EngineError } from "../engine/engine-error.ts";
 import { engineSample } from "../engine/engine-sample.ts";
+import { forOperations } from "../facts/engine-asks.ts";
 import { decideLane } from "../lane.ts";
 import { markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
@@ -12,7 +13,6 @@ import { type Children, observeWorkload } from "../observe-workload.ts";
 import type { PerformContext } from "../perform-context.ts";
 import type { DestructiveAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { forOperations } from "./engine-asks.ts";
 import { nodesLane } from "./nodes-lane.ts";
 
 /** What was read live, for the preconditions of the write. */

@@ -1,21 +1,21 @@
 import { held, settled } from "@quartermaster/runtime";
 
 import { isLicenseExpired } from "../engine/engine-facts.ts";
+import { type NodeFacts, nodeFacts } from "../facts/node-facts.ts";
 import { claimsGoing } from "../formation/mounted-claims.ts";
 import { awaits, decideLane, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { outsideWindow } from "../maintenance/outside-window.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { blockedPools } from "../pools/pools-lane.ts";
 import { searchReasons } from "../reasons.ts";
+import { continueRemoval } from "../removal/continue-removal.ts";
+import { removalRefused, removeNodes } from "../removal/remove-nodes.ts";
+import { removePools } from "../removal/remove-pools.ts";
+import { lostVoters } from "../repair/lost-voters.ts";
+import { repairBroken } from "../repair/repair-broken.ts";
+import { continueRestart } from "../restart/continue-restart.ts";
+import { restartOutdated } from "../restart/restart-outdated.ts";
 import type { Seen } from "../seen.ts";
-import { continueRemoval } from "./continue-removal.ts";
-import { continueRestart } from "./continue-restart.ts";
-import { lostVoters } from "./lost-voters.ts";
-import { type NodeFacts, nodeFacts } from "./node-facts.ts";
-import { outsideWindow } from "./outside-window.ts";
-import { removalRefused, removeNodes } from "./remove-nodes.ts";
-import { removePools } from "./remove-pools.ts";
-import { repairBroken } from "./repair-broken.ts";
-import { restartOutdated } from "./restart-outdated.ts";
 
 /** For so long a cluster may be without a manager before its disks are looked at. */
 const quorumPatienceMs = 5 * 60_000;

@@ -10,10 +10,10 @@ import {
 import { deleteObject } from "../deletion/delete-object.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
+import { allocation } from "../facts/allocation.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import type { ActionOf, DestructiveAction, OperationAction } from "../search-action.ts";
-import { allocation } from "./allocation.ts";
 import { confirm, type Confirmed } from "./confirm.ts";
 
 type Handler<Action> = (action: Action, context: PerformContext) => Promise<void>;

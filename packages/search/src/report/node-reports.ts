@@ -1,6 +1,6 @@
 import type { EngineNode } from "../engine/engine-facts.ts";
+import { outdatedPods } from "../facts/outdated-pods.ts";
 import { podNames } from "../model/search-cluster.ts";
-import { outdatedPods } from "../nodes/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { OperatedNode } from "./operated-node.ts";
 

@@ -1,4 +1,4 @@
-import { outdatedPods } from "../nodes/outdated-pods.ts";
+import { outdatedPods } from "../facts/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { OperatedNode } from "./operated-node.ts";
 

@@ -1,13 +1,13 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineSettings } from "../../src/engine/engine-facts.ts";
+import { allocation } from "../../src/facts/allocation.ts";
+import { majority } from "../../src/facts/quorum-after.ts";
 import { formationLane } from "../../src/formation/formation-lane.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
-import { allocation } from "../../src/nodes/allocation.ts";
 import { isDecidedAgain } from "../../src/nodes/confirm.ts";
 import { heldNodesLane } from "../../src/nodes/held-nodes-lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
-import { majority } from "../../src/nodes/quorum-after.ts";
 import type { DestructiveAction, OperationAction, SearchAction } from "../../src/search-action.ts";
 import { engineFacts } from "./a-seen.ts";
 import { factsOf, nowOf, seenBy } from "./model-seen.ts";

@@ -21,6 +21,7 @@ import { RecordedReconcile } from "@quartermaster/testkit";
 
 import { SampleWindows } from "../../src/autoscaling/sample-windows.ts";
 import { engineSample } from "../../src/engine/engine-sample.ts";
+import { forOperations } from "../../src/facts/engine-asks.ts";
 import { LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { labelsOf, markAnnotations, markLabels, writerLabels } from "../../src/marks.ts";
 import { poolNames } from "../../src/model/cluster-names.ts";
@@ -32,7 +33,6 @@ import {
   podNames,
   type SearchCluster,
 } from "../../src/model/search-cluster.ts";
-import { forOperations } from "../../src/nodes/engine-asks.ts";
 import { observeWorkload } from "../../src/observe-workload.ts";
 import { readDeclaration } from "../../src/offline/read-declaration.ts";
 import { performContext } from "../../src/perform-context.ts";

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { EngineFacts, EngineShard, ShardExplanation } from "../../../src/engine/engine-facts.ts";
 import { copiesToExplain, explainCopies } from "../../../src/engine/explain-copies.ts";
 import { readExplanation } from "../../../src/engine/read-explanation.ts";
+import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
 import { decideLane } from "../../../src/lane.ts";
-import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import { restartRefusals } from "../../../src/nodes/restart-refusals.ts";
+import { restartRefusals } from "../../../src/operation/refusals.ts";
 import { aRoll, managersAndData, shardOn } from "../../support/a-roll.ts";
 import { known } from "../../support/a-seen.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { heldNodesLane } from "../../../src/nodes/held-nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import { searchRules } from "../../../src/rules.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aSearchCluster } from "../../a-search-cluster.ts";

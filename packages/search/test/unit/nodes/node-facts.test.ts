@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 
 import { refusalOf } from "../../../src/autoscaling/pool-facts.ts";
+import { nodeFacts } from "../../../src/facts/node-facts.ts";
 import { decideLane } from "../../../src/lane.ts";
 import { isInsideWindow } from "../../../src/maintenance/is-inside-window.ts";
-import { nodeFacts } from "../../../src/nodes/node-facts.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import { poolsLane } from "../../../src/pools/pools-lane.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 
+import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { nodeFacts } from "../../../src/facts/node-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
-import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
-import { nodeFacts } from "../../../src/nodes/node-facts.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
-import { restartOrder } from "../../../src/nodes/restart-order.ts";
-import { restartRefusals } from "../../../src/nodes/restart-refusals.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
+import { restartRefusals } from "../../../src/operation/refusals.ts";
+import { restartOrder } from "../../../src/restart/restart-order.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";

@@ -6,7 +6,7 @@ import type { EngineFacts } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "../../../src/lane.ts";
 import { monitoringLane } from "../../../src/monitoring/monitoring-lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import type { AccountFact, Seen } from "../../../src/seen.ts";
 import { supportingObjectsLane } from "../../../src/supporting-objects/supporting-objects-lane.ts";
 import { aDashboards, aMonitoring } from "../../a-search-cluster.ts";

@@ -1,8 +1,8 @@
 import { settled, waiting } from "@quartermaster/runtime";
 
+import { allocation } from "../facts/allocation.ts";
 import type { LaneRule, SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
-import { allocation } from "./allocation.ts";
 
 /**
  * Whatever an operation left in the engine although no operation is recorded any more, as after a restored backup of the API, is taken

@@ -1,11 +1,11 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { disruptionWorld } from "../facts/disruption-world.ts";
+import type { NodeFacts, NodeWorld } from "../facts/node-facts.ts";
 import type { LaneRule } from "../lane.ts";
+import { ephemeralOnlyCopy } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { PodFacts, Seen } from "../seen.ts";
-import { disruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts, NodeWorld } from "./node-facts.ts";
-import { ephemeralOnlyCopy } from "./restart-refusals.ts";
 
 const pendingPatienceMs = 5 * 60_000;
 const unreadyPatienceMs = 10 * 60_000;

@@ -1,10 +1,10 @@
 import { digestOf, type ReconcileEvent, settled, timestampOf, waiting } from "@quartermaster/runtime";
 
+import { allocation } from "../facts/allocation.ts";
 import { awaits, type LaneAnswer } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import { allocation } from "./allocation.ts";
 
 /** The one operation that takes a node away. It is in the status before anything is done, and leaves it when all is undone. */
 export type Operation = NonNullable<ClusterStatus["operation"]>;

@@ -1,10 +1,10 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
+import { allocation } from "../facts/allocation.ts";
+import type { DisruptionWorld } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
+import { autoExpanded, shardName } from "../facts/shard-copies.ts";
+import { unknownFacts } from "../operation/refusals.ts";
 import type { Seen } from "../seen.ts";
-import { allocation } from "./allocation.ts";
-import type { DisruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
-import { unknownFacts } from "./restart-refusals.ts";
-import { autoExpanded, shardName } from "./shard-copies.ts";
 
 /** Whether the rest of the cluster can do without a node. */
 export type Precheck =

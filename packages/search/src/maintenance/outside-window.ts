@@ -1,8 +1,8 @@
+import { outdatedPods } from "../facts/outdated-pods.ts";
 import { awaits, type LaneRule } from "../lane.ts";
-import { isInsideWindow } from "../maintenance/is-inside-window.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { outdatedPods } from "./outdated-pods.ts";
+import { isInsideWindow } from "./is-inside-window.ts";
 
 /** How often it is looked whether a window has opened. */
 const lookMs = 60_000;

@@ -1,5 +1,5 @@
+import { dataTiers, type NodeFacts } from "../facts/node-facts.ts";
 import { isDataPool, isManagerPool } from "../model/search-cluster.ts";
-import { dataTiers, type NodeFacts } from "./node-facts.ts";
 
 /** What the order of a roll depends on. */
 export type RestartNode = Pick<

@@ -1,12 +1,12 @@
+import { disruptionWorld } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
+import { quorumWithout } from "../facts/quorum-without.ts";
 import { awaits, type LaneRule } from "../lane.ts";
+import { declareOperation } from "../operation/operation.ts";
+import { isUnknown, refusalText, restartRefusals } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
-import { disruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
-import { declareOperation } from "./operation.ts";
-import { quorumWithout } from "./quorum-without.ts";
-import { canDrain } from "./removal-precheck.ts";
+import { canDrain } from "../removal/removal-precheck.ts";
 import { restartOrder } from "./restart-order.ts";
-import { isUnknown, refusalText, restartRefusals } from "./restart-refusals.ts";
 
 /** Restarts one node whose pod is outdated: the first in order against which nothing speaks. */
 export const restartOutdated: LaneRule = {

@@ -1,8 +1,8 @@
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
-import { allocation } from "./allocation.ts";
-import { type DisruptionWorld, listShards, unsettledBecause, upBesides } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
-import { quorumWithout } from "./quorum-without.ts";
+import { allocation } from "../facts/allocation.ts";
+import { type DisruptionWorld, listShards, unsettledBecause, upBesides } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
+import { quorumWithout } from "../facts/quorum-without.ts";
 
 /** What a check refuses, and why. */
 export interface Refusal {

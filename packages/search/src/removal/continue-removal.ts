@@ -1,17 +1,30 @@
 import { timestampOf, waiting } from "@quartermaster/runtime";
 
+import {
+  type DisruptionWorld,
+  disruptionWorld,
+  explanationOf,
+  upBesides,
+} from "../facts/disruption-world.ts";
+import { isMember, type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
+import { type ShardCopies, shardName } from "../facts/shard-copies.ts";
 import { emptyMarks } from "../formation/volume-marks.ts";
 import type { LaneAnswer } from "../lane.ts";
+import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
+import {
+  awaitsStep,
+  finishes,
+  intends,
+  isUndone,
+  type Operation,
+  undoing,
+  withdraws,
+} from "../operation/operation.ts";
+import { refusalText, removalRefusals, unknownFacts } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { claimToDelete } from "./claim-to-delete.ts";
-import { type DisruptionWorld, disruptionWorld, explanationOf, upBesides } from "./disruption-world.ts";
-import { drainStep, isDrainStalled, shardsOn } from "./drain-step.ts";
-import { isMember, type NodeFacts, nodeNamed } from "./node-facts.ts";
-import { awaitsStep, finishes, intends, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
-import { refusalText, removalRefusals, unknownFacts } from "./restart-refusals.ts";
-import { type ShardCopies, shardName } from "./shard-copies.ts";
 
 /** A drain that was given up is tried again after so long, and then after twice as long. */
 const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];

@@ -1,12 +1,12 @@
 import { waiting } from "@quartermaster/runtime";
 
+import { disruptionWorld } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
 import { markedFor } from "../formation/volume-marks.ts";
 import { type LaneRule, refuses } from "../lane.ts";
+import { declareOperation, type OperationWish } from "../operation/operation.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { disruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
-import { declareOperation, type OperationWish } from "./operation.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
 
 /** The node that goes next: of all that are not declared any more, one at a time in the whole cluster, the highest ordinal of its pool. */

@@ -1,7 +1,7 @@
 import type { VolumeFacts } from "../formation/volume-facts.ts";
 import { markedFor } from "../formation/volume-marks.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { Seen } from "../seen.ts";
-import type { Operation } from "./operation.ts";
 
 /**
  * The claim of a node that is out for good, where the author wants it deleted: of the uid that the operation recorded, with this

@@ -1,10 +1,10 @@
 import { timestampOf } from "@quartermaster/runtime";
 
 import type { EngineFacts } from "../engine/engine-facts.ts";
+import { allocation } from "../facts/allocation.ts";
+import type { DisruptionWorld } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
 import type { LaneAnswer } from "../lane.ts";
-import { allocation } from "./allocation.ts";
-import type { DisruptionWorld } from "./disruption-world.ts";
-import type { NodeFacts } from "./node-facts.ts";
 import { awaitsStep, type Operation } from "./operation.ts";
 
 /** A node counts as empty when it was seen so twice, at least this long apart. */

@@ -1,17 +1,24 @@
 import { timestampOf } from "@quartermaster/runtime";
 
+import { allocation } from "../facts/allocation.ts";
+import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "../facts/disruption-world.ts";
+import { type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
+import { quorumWithout } from "../facts/quorum-without.ts";
 import type { LaneAnswer } from "../lane.ts";
+import { mayDisrupt } from "../maintenance/outside-window.ts";
+import { drainStep, isDrainStalled } from "../operation/drain-step.ts";
+import {
+  awaitsStep,
+  finishes,
+  isUndone,
+  type Operation,
+  undoing,
+  withdraws,
+} from "../operation/operation.ts";
+import { isUnknown, restartRefusals } from "../operation/refusals.ts";
+import { removeNodes } from "../removal/remove-nodes.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { allocation } from "./allocation.ts";
-import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "./disruption-world.ts";
-import { drainStep, isDrainStalled } from "./drain-step.ts";
-import { type NodeFacts, nodeNamed } from "./node-facts.ts";
-import { awaitsStep, finishes, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
-import { mayDisrupt } from "./outside-window.ts";
-import { quorumWithout } from "./quorum-without.ts";
-import { removeNodes } from "./remove-nodes.ts";
-import { isUnknown, restartRefusals } from "./restart-refusals.ts";
 
 /** For so long allocation stays frozen while a pod does not come back; then its copies are rebuilt elsewhere. */
 const backPatienceMs = 5 * 60_000;
