@@ -2,7 +2,7 @@ import type { SampledCluster } from "../engine/sampled-engine.ts";
 import { markedFor } from "../formation/volume-marks.ts";
 import { podNames } from "../model/search-cluster.ts";
 import { saysReady, type Seen } from "../seen.ts";
-import { outdatedPods } from "./outdated-pods.ts";
+import { outdatedPods } from "./node-facts.ts";
 
 /** What every decision about a node that goes away needs: what is sampled for it, and what is read again before it is carried out. */
 export const forOperations = [

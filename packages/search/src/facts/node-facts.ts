@@ -1,7 +1,7 @@
 import type { EngineNode } from "../engine/engine-facts.ts";
-import { isDataPool, isManagerPool, type NodePool } from "../model/search-cluster.ts";
+import { type NodePool, isDataPool, isManagerPool } from "../model/search-cluster.ts";
 import type { PodFacts, Seen } from "../seen.ts";
-import { outdatedPods } from "./outdated-pods.ts";
+import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
 
 /** One node: declared, or still there although it is not declared any more. */
 export interface NodeFacts {
@@ -147,4 +147,21 @@ function isEphemeral(
 ): boolean {
   if (pool !== undefined) return pool.storage.kind === "emptyDir";
   return (set?.spec.volumeClaimTemplates ?? []).length === 0;
+}
+
+/** Names of the pods that were started with other inputs than those declared now. */
+export function outdatedPods({
+  cluster,
+  pods,
+  material,
+}: Pick<Seen, "cluster" | "pods" | "material">): readonly string[] {
+  return cluster.pools.flatMap((pool) => {
+    const wanted = poolInputsHash(cluster, pool, material.podInputs);
+    return pods
+      .filter(
+        ({ pool: name, inputsHash }) =>
+          name === pool.name && inputsHash !== undefined && inputsHash !== wanted,
+      )
+      .map(({ name }) => name);
+  });
 }

@@ -1,3 +1,6 @@
+import type { DisruptionWorld } from "./disruption-world.ts";
+import type { NodeFacts } from "./node-facts.ts";
+
 /** Who votes, and who could. */
 export interface Electorate {
   /** Committed voters; an id instead of a name for one that is no member. */
@@ -34,4 +37,14 @@ export function quorumAfter(node: string, { voters, managersUp, managers }: Elec
   const hasQuorumNow = voters.filter((voter) => managersUp.includes(voter)).length >= majority(voters.length);
   const isVoter = voters.includes(node);
   return hasQuorumNow && isVoter && rest.length >= majority(managers.length - 1) ? "survivesIfMoved" : "lost";
+}
+
+/** What becomes of the quorum without a node, as far as the engine has told; unknown counts as lost. */
+export function quorumWithout({ name }: NodeFacts, { nodes, engine }: DisruptionWorld): QuorumOutcome {
+  if (!engine.coordination.isKnown) return "lost";
+  return quorumAfter(name, {
+    voters: engine.coordination.value.voters,
+    managersUp: nodes.filter(({ isManager, isUp }) => isManager && isUp).map((each) => each.name),
+    managers: nodes.filter(({ isManager }) => isManager).map((each) => each.name),
+  });
 }

@@ -1,4 +1,4 @@
-import { outdatedPods } from "../facts/outdated-pods.ts";
+import { outdatedPods } from "../facts/node-facts.ts";
 import { awaits, type LaneRule } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";

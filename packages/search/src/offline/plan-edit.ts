@@ -11,7 +11,7 @@ import {
   type SearchCluster,
   type SpecIssue,
 } from "../model/search-cluster.ts";
-import { restartOrder, upNode } from "../restart/restart-order.ts";
+import { restartOrder, upNode } from "../restart/restart-outdated.ts";
 import { specIssues } from "../spec-issues.ts";
 import { officialHosts } from "../workload/official-hosts.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";

@@ -2,7 +2,7 @@ import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
 import { type DisruptionWorld, listShards, unsettledBecause, upBesides } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
-import { quorumWithout } from "../facts/quorum-without.ts";
+import { quorumWithout } from "../facts/quorum-after.ts";
 
 /** What a check refuses, and why. */
 export interface Refusal {

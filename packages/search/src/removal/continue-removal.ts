@@ -2,28 +2,29 @@ import { timestampOf, waiting } from "@quartermaster/runtime";
 
 import {
   type DisruptionWorld,
+  type ShardCopies,
   disruptionWorld,
   explanationOf,
+  shardName,
   upBesides,
 } from "../facts/disruption-world.ts";
-import { isMember, type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
-import { type ShardCopies, shardName } from "../facts/shard-copies.ts";
-import { emptyMarks } from "../formation/volume-marks.ts";
+import { type NodeFacts, isMember, nodeNamed } from "../facts/node-facts.ts";
+import type { VolumeFacts } from "../formation/volume-facts.ts";
+import { emptyMarks, markedFor } from "../formation/volume-marks.ts";
 import type { LaneAnswer } from "../lane.ts";
 import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
 import {
+  type Operation,
   awaitsStep,
   finishes,
   intends,
   isUndone,
-  type Operation,
   undoing,
   withdraws,
 } from "../operation/operation.ts";
 import { refusalText, removalRefusals, unknownFacts } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
-import { claimToDelete } from "./claim-to-delete.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
 
 /** A drain that was given up is tried again after so long, and then after twice as long. */
@@ -193,4 +194,30 @@ function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
     }),
     intent: { operation: undefined, stalledDrain: undefined },
   };
+}
+
+/**
+ * The claim of a node that is out for good, where the author wants it deleted: of the uid that the operation recorded, with this
+ * cluster's data on it, emptied before if it ever held data, and only while the health shows that nothing is missing elsewhere.
+ */
+export function claimToDelete(
+  operation: Operation,
+  seen: Pick<Seen, "cluster" | "volumes" | "status" | "engine" | "pods">,
+): VolumeFacts | undefined {
+  const { cluster, volumes, pods, engine } = seen;
+  const pool = cluster.pools.find(({ name }) => name === operation.pool);
+  if ((pool?.whenScaled ?? cluster.whenPoolRemoved) !== "Delete") return undefined;
+  const isHealthy = engine.health.isKnown && engine.health.value.status !== "red";
+  if (!isHealthy || pods.some(({ name }) => name === operation.node)) return undefined;
+  const volume = volumes.find(({ node }) => node === operation.node);
+  return volume !== undefined && isSafe(volume, operation, seen.status.clusterUuid) ? volume : undefined;
+}
+
+function isSafe(
+  volume: VolumeFacts,
+  { claimUid, drains = false }: Operation,
+  clusterUuid: string | undefined,
+): boolean {
+  if (volume.uid !== claimUid || !markedFor(volume, clusterUuid)) return false;
+  return drains || !volume.holdsData;
 }

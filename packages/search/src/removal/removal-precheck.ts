@@ -1,8 +1,7 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
-import type { DisruptionWorld } from "../facts/disruption-world.ts";
+import { type DisruptionWorld, autoExpanded, shardName } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
-import { autoExpanded, shardName } from "../facts/shard-copies.ts";
 import { unknownFacts } from "../operation/refusals.ts";
 import type { Seen } from "../seen.ts";
 

@@ -4,7 +4,8 @@ import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { markedFor } from "../formation/volume-marks.ts";
 import { type LaneRule, refuses } from "../lane.ts";
-import { declareOperation, type OperationWish } from "../operation/operation.ts";
+import { poolNames } from "../model/cluster-names.ts";
+import { type OperationWish, declareOperation } from "../operation/operation.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
@@ -93,5 +94,38 @@ export const removalRefused: LaneRule = {
     if (precheck.kind !== "refused") return undefined;
     const message = `${node.name} is not removed: ${precheck.message}.`;
     return refuses(searchReasons.scaleDownRefused, message, refusedRecheckMs);
+  },
+};
+
+/** The StatefulSet of a pool that is not declared any more and has no node left. */
+export const removePools: LaneRule = {
+  name: "removePools",
+  answer: (seen) => {
+    const declared = new Set(seen.cluster.pools.map(({ name }) => name));
+    const empty = [...seen.statefulSets].find(
+      ([name, { spec }]) =>
+        !declared.has(name) && spec.replicas === 0 && !seen.pods.some((pod) => pod.pool === name),
+    );
+    if (empty === undefined) return undefined;
+    const [pool, { metadata }] = empty;
+    return {
+      actions: [
+        { kind: "deletePool", pool, uid: metadata.uid, ...poolNames(seen.cluster, { name: pool }) },
+        {
+          kind: "record",
+          event: {
+            type: "Normal",
+            reason: "PoolRemoved",
+            action: "RemovePool",
+            note: `Pool ${pool} was removed.`,
+          },
+        },
+      ],
+      outcome: waiting(
+        { reason: searchReasons.removing, message: `Pool ${pool} has no node left and is removed.` },
+        1_000,
+      ),
+      actor: "operator",
+    };
   },
 };

@@ -1,5 +1,5 @@
 import type { EngineNode } from "../engine/engine-facts.ts";
-import { outdatedPods } from "../facts/outdated-pods.ts";
+import { outdatedPods } from "../facts/node-facts.ts";
 import { podNames } from "../model/search-cluster.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { OperatedNode } from "./operated-node.ts";

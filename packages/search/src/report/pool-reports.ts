@@ -1,4 +1,4 @@
-import { outdatedPods } from "../facts/outdated-pods.ts";
+import { outdatedPods } from "../facts/node-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { OperatedNode } from "./operated-node.ts";
 

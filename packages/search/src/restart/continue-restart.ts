@@ -3,7 +3,7 @@ import { timestampOf } from "@quartermaster/runtime";
 import { allocation } from "../facts/allocation.ts";
 import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "../facts/disruption-world.ts";
 import { type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
-import { quorumWithout } from "../facts/quorum-without.ts";
+import { quorumWithout } from "../facts/quorum-after.ts";
 import type { LaneAnswer } from "../lane.ts";
 import { mayDisrupt } from "../maintenance/outside-window.ts";
 import { drainStep, isDrainStalled } from "../operation/drain-step.ts";

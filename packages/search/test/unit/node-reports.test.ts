@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { lostVoters } from "../../src/repair/lost-voters.ts";
+import { lostVoters } from "../../src/repair/quorum-lost.ts";
 import { nodeReports } from "../../src/report/node-reports.ts";
 import { operatedNode } from "../../src/report/operated-node.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";

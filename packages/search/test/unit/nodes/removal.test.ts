@@ -4,7 +4,7 @@ import type { EngineShard } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
-import { claimToDelete } from "../../../src/removal/claim-to-delete.ts";
+import { claimToDelete } from "../../../src/removal/continue-removal.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";

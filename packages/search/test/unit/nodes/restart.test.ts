@@ -6,7 +6,7 @@ import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
 import { restartRefusals } from "../../../src/operation/refusals.ts";
-import { restartOrder } from "../../../src/restart/restart-order.ts";
+import { restartOrder } from "../../../src/restart/restart-outdated.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
