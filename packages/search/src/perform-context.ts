@@ -1,4 +1,4 @@
-import type { Context, Live, ObjectRef, ReconcileEvent } from "@quartermaster/runtime";
+import type { Context, Live, ObjectRef } from "@quartermaster/runtime";
 
 import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import type { EngineClient } from "./engine/engine-client.ts";
@@ -7,6 +7,7 @@ import type { LicenseAttempts } from "./license/license-attempts.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import type { ActionOf, SearchAction } from "./search-action.ts";
+import type { SearchObserver } from "./search-metrics.ts";
 import type { HashRequest, PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 
@@ -18,8 +19,7 @@ export interface PerformDeps {
   readonly windows: SampleWindows;
   /** Reads the cluster's own object, live; undefined when it does not exist. */
   readonly findCluster: (cluster: SearchCluster, ctx: Context) => Promise<Live<ClusterObject> | undefined>;
-  /** Called with every event that is recorded. */
-  readonly onEvent?: ((event: ReconcileEvent) => void) | undefined;
+  readonly observer: SearchObserver;
   /** Requests a sample of the cluster's engine soon. */
   readonly resample: (uid: string) => void;
   /** Reconciles a cluster again, because something that it waits for is there. */
@@ -27,7 +27,7 @@ export interface PerformDeps {
 }
 
 /** What handlers of actions work with: one reconcile, the observation that its rules decided by, and the ways to write. */
-export interface PerformContext extends Pick<PerformDeps, "nowMs" | "attempts" | "windows" | "onEvent"> {
+export interface PerformContext extends Pick<PerformDeps, "nowMs" | "attempts" | "windows" | "observer"> {
   readonly ctx: Context;
   readonly cluster: SearchCluster;
   /** Undefined while the cluster is being deleted. */

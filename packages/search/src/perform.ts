@@ -27,9 +27,9 @@ const handlers: ActionHandlers = {
   keepSettings,
   putLicense: performLicense,
   startLicense: performLicense,
-  record: ({ event }, { ctx, onEvent }) => {
+  record: ({ event }, { ctx, observer }) => {
     ctx.events.record(event);
-    onEvent?.(event);
+    observer.eventRecorded?.(event);
   },
 };
 

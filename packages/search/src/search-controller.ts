@@ -8,12 +8,10 @@ import {
   type KubeObject,
   type Live,
   type Log,
-  type ReconcileEvent,
   type System,
 } from "@quartermaster/runtime";
 
 import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
-import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion, type Left } from "./deletion/cluster-deletion.ts";
@@ -21,7 +19,6 @@ import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
 import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
 import { LicenseAttempts } from "./license/license-attempts.ts";
-import type { LicenseResult } from "./license/license-seen.ts";
 import { distributionFacts, distributionOf } from "./model/distribution-facts.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
@@ -29,9 +26,9 @@ import { observe, type ObserveParts } from "./observe.ts";
 import { type PerformDeps, performContext } from "./perform-context.ts";
 import { perform } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-report.ts";
-import type { ClusterStates } from "./report/stalled-metrics.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
+import type { SearchObserver } from "./search-metrics.ts";
 import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
@@ -49,14 +46,8 @@ export interface SearchControllerOptions {
   /** Only clusters of this namespace (default: all). */
   readonly namespace?: string;
   readonly log: Log;
-  /** Given a way to ask what auto-scaling has decided. */
-  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
-  /** Called with every event that is recorded. */
-  readonly onEvent?: (event: ReconcileEvent) => void;
-  /** Called with the outcome of each attempt to apply a licence. */
-  readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
-  /** Told how each cluster is. */
-  readonly states?: ClusterStates;
+  /** Hooks for metrics (default: none). */
+  readonly observer?: SearchObserver | undefined;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
   /** Hashes passwords, for all controllers of a process. */
@@ -78,14 +69,14 @@ const namespaceFollowLimit = 500;
 
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
-  const { kind, connect, system, policy, concurrency, namespace, log } = options;
+  const { kind, connect, system, policy, concurrency, namespace, log, observer = {} } = options;
   const windows = new SampleWindows(system, readingsOf(options));
-  options.onTargets?.(windows.targets);
+  observer.targetsReadable?.(windows.targets);
   const onSample = windows.take;
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
-  const attempts = new LicenseAttempts(system, options.onLicense);
+  const attempts = new LicenseAttempts(system);
   const nowMs = (): number => system.wallMs();
-  const deps = performDeps({ ...options, sampler, attempts, windows, nowMs });
+  const deps = performDeps({ ...options, observer, sampler, attempts, windows, nowMs });
   const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
   const performAction = async (action: SearchAction, ctx: Context, observed: Seen | Left): Promise<void> => {
     await perform(action, performContext(ctx, observed, deps));
@@ -105,11 +96,11 @@ export function searchController(options: SearchControllerOptions): Controller {
       finalizer,
       conditionTypes,
       observe: async (object, ctx) => {
-        options.states?.set(stateKey(object), isStalled(object));
+        observer.clusterReported?.(stateKey(object), isStalled(object));
         return await observe(object, ctx, looks);
       },
       statusWritten: (before, { outcome }) => {
-        options.states?.set(stateKey(before), outcome.kind === "stalled");
+        observer.clusterReported?.(stateKey(before), outcome.kind === "stalled");
       },
       rules: searchRules,
       perform: performAction,
@@ -120,7 +111,7 @@ export function searchController(options: SearchControllerOptions): Controller {
           windows.forget(uid);
           sampler.forget(uid);
           attempts.forget(uid);
-          options.states?.forget(uid);
+          observer.clusterForgotten?.(uid);
         },
       }),
     },
@@ -176,9 +167,9 @@ function performDeps({
   attempts,
   windows,
   nowMs,
-  onEvent,
+  observer,
   hasher,
-}: Pick<PerformDeps, "attempts" | "windows" | "nowMs" | "onEvent" | "hasher"> & {
+}: Pick<PerformDeps, "attempts" | "windows" | "nowMs" | "observer" | "hasher"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
 }): PerformDeps {
@@ -187,7 +178,7 @@ function performDeps({
     windows,
     nowMs,
     hasher,
-    onEvent,
+    observer,
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),
     resample: (uid) => {
       sampler.refresh(uid);

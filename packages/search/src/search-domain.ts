@@ -2,15 +2,11 @@ import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from
 import type { Domain } from "@quartermaster/runtime";
 
 import { askPrometheus } from "./autoscaling/ask-prometheus.ts";
-import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
 import { restEngine } from "./distributions/rest-engine.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
-import { engineMetrics } from "./engine/engine-metrics.ts";
 import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
-import { licenseMetrics } from "./license/license-metrics.ts";
-import { operationMetrics } from "./nodes/operation-metrics.ts";
-import { stalledMetrics } from "./report/stalled-metrics.ts";
 import { searchController } from "./search-controller.ts";
+import { searchMetrics } from "./search-metrics.ts";
 import { searchPermissions } from "./search-permissions.ts";
 import { PasswordHasher } from "./security-content/password-hasher.ts";
 import { officialHosts } from "./workload/official-hosts.ts";
@@ -51,26 +47,20 @@ export function searchDomain({
     permissions: searchPermissions,
     controllers: ({ system, concurrency, namespace, log, series }) => {
       const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
-      const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
+      const observer = searchMetrics(series);
+      const reach = connect ?? restEngine({ system, onRequest: observer.engineCalled, ...dial });
       const ask = askPrometheus({ system, ...dial });
-      const onTargets = autoscalingMetrics(series);
-      const onEvent = operationMetrics(series);
-      const onLicense = licenseMetrics(series);
-      const states = stalledMetrics(series);
       const hasher = new PasswordHasher({ system });
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
           connect: reach,
           ask,
-          onLicense,
-          onTargets,
+          observer,
           system,
           log,
           concurrency,
           policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
-          onEvent,
-          states,
           hasher,
           ...(namespace === undefined ? {} : { namespace }),
         }),

@@ -1,9 +1,9 @@
 import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
 import { queriesOf, queryKey } from "../model/autoscaling-policy.ts";
 import { podNames, type SearchCluster } from "../model/search-cluster.ts";
-import type { AutoscalingSeen } from "./autoscaling-seen.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
 import { longestGapMs } from "./sample-window.ts";
+import type { AutoscalingSeen } from "./sample-windows.ts";
 
 /** While something is under way the engine is asked more often than windows need; this bounds what is kept. */
 const shortestGapMs = 500;

@@ -7,7 +7,7 @@ import type { EngineLicense, LicenseAnswer, LicenseCause } from "../engine/engin
 import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
-import type { LicenseResult } from "./license-seen.ts";
+import type { LicenseResult } from "./license-attempts.ts";
 
 /** Writes about the licence. */
 export type LicenseAction = ActionOf<"putLicense" | "startLicense">;
@@ -15,11 +15,12 @@ export type LicenseAction = ActionOf<"putLicense" | "startLicense">;
 /** One attempt. Whatever comes of it is remembered and reported by the next reconcile; it never fails this one. */
 export async function performLicense(
   action: LicenseAction,
-  context: Pick<PerformContext, "cluster" | "ctx" | "engine" | "attempts" | "nowMs">,
+  context: Pick<PerformContext, "cluster" | "ctx" | "engine" | "attempts" | "nowMs" | "observer">,
 ): Promise<void> {
-  const { cluster, ctx, attempts } = context;
+  const { cluster, ctx, attempts, observer } = context;
   const result = await attempted(action, context);
   attempts.record(cluster.uid, result);
+  observer.licenseTried?.(result.outcome);
   if (result.outcome === "failed") return;
   const isApplied = result.outcome === "applied";
   ctx.events.record({

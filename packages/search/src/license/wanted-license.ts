@@ -2,7 +2,7 @@ import { type ClusterLicense, licenseUpload, readSignature } from "@quartermaste
 import { digestOf, type Live, type Why } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
-import type { WantedLicense } from "./license-seen.ts";
+import type { WantedLicense } from "./observe-license.ts";
 
 /** What a licence is read from. */
 export interface LicenseSource {

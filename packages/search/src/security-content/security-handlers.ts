@@ -8,8 +8,7 @@ import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 import { auditIndex } from "./audit-index.ts";
-import { appliedName, readApplied } from "./observe-security.ts";
-import type { AppliedContent } from "./security-seen.ts";
+import { type AppliedContent, appliedName, readApplied } from "./observe-security.ts";
 import { digestsOf, entitiesOf, entityKey, type WantedEntity } from "./wanted-content.ts";
 
 /**

@@ -116,6 +116,7 @@ export async function performBench(options: BenchOptions = {}): Promise<PerformB
   let samples = 0;
   const deps = {
     nowMs,
+    observer: {},
     hasher: new PasswordHasher({ system, rounds: 4 }),
     attempts,
     windows: new SampleWindows(system),

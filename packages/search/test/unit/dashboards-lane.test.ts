@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { dashboardsConfig } from "../../src/dashboards/dashboards-config.ts";
 import { dashboardsDeployment, dashboardsService } from "../../src/dashboards/dashboards-deployment.ts";
 import { dashboardsLane } from "../../src/dashboards/dashboards-lane.ts";
-import { NO_DASHBOARDS } from "../../src/dashboards/dashboards-seen.ts";
+import { NO_DASHBOARDS } from "../../src/dashboards/observe-dashboards.ts";
 import { decideLane } from "../../src/lane.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import type { PresentObject } from "../../src/present-object.ts";

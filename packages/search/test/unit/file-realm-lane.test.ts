@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { fileRealmLane } from "../../src/file-realm/file-realm-lane.ts";
 import { fileRealmSecret } from "../../src/file-realm/file-realm-secret.ts";
 import { decideLane } from "../../src/lane.ts";
-import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aMaterial, aSeen } from "../support/a-seen.ts";

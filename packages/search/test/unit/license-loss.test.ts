@@ -4,8 +4,12 @@ import type { EngineLicense, Fact } from "../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
-import { type LicenseSeen, NO_LICENSE, type WantedLicense } from "../../src/license/license-seen.ts";
-import { isLicenseAsked } from "../../src/license/observe-license.ts";
+import {
+  type LicenseSeen,
+  NO_LICENSE,
+  type WantedLicense,
+  isLicenseAsked,
+} from "../../src/license/observe-license.ts";
 import type { Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../support/a-seen.ts";

@@ -11,8 +11,7 @@ import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/expo
 import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monitoring-kinds.ts";
 import { monitoringLane } from "../../src/monitoring/monitoring-lane.ts";
 import { monitoringReport } from "../../src/monitoring/monitoring-report.ts";
-import { type MonitoringSeen, NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
-import { withStack } from "../../src/monitoring/observe-monitoring.ts";
+import { type MonitoringSeen, NO_MONITORING, withStack } from "../../src/monitoring/observe-monitoring.ts";
 import type { PresentObject } from "../../src/present-object.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Seen } from "../../src/seen.ts";

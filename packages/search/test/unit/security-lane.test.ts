@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 
 import { podDialect } from "../../src/distributions/distributions.ts";
 import { decideLane } from "../../src/lane.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import { securityFiles } from "../../src/security-content/security-files.ts";
 import { securityLane } from "../../src/security-content/security-lane.ts";
-import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
