@@ -9,7 +9,7 @@ import {
 
 import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
 import { isServedAsked } from "./certificates/served-leaves.ts";
-import { isSettingsAsked } from "./cluster-settings/plan-settings.ts";
+import { isSettingsAsked } from "./cluster-settings/cluster-settings-lane.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { keptObjects } from "./deletion/protection-lane.ts";
 import { engineTarget } from "./engine-target.ts";
@@ -30,7 +30,7 @@ import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-mo
 import { type Children, observeWorkload } from "./observe-workload.ts";
 import { claimedPods } from "./pools/pools-lane.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
-import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
+import { isRepositoriesAsked } from "./repositories/repositories-lane.ts";
 import { isSecurityIndexAsked, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";

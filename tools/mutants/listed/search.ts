@@ -29,8 +29,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "what is not known is empty",
-    "answer: ({ engine: { repositories } }) =>\n    repositories.isKnown\n",
-    "answer: ({ engine: { repositories } }) =>\n    repositories !== undefined\n",
+    "return repositories.isKnown ? planRepositories(seen, repositories.value) : undefined;",
+    "return planRepositories(seen, repositories.isKnown ? repositories.value : []);",
   ],
   [
     "a cluster that was founded anew keeps the record of the old one",

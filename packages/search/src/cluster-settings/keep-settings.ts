@@ -5,7 +5,7 @@ import { EngineError } from "../engine/engine-error.ts";
 import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
-import { planSettings } from "./plan-settings.ts";
+import { planSettings } from "./cluster-settings-lane.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
 

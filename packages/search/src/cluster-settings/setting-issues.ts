@@ -1,7 +1,7 @@
 import { printable } from "@quartermaster/runtime";
 
 import type { SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { mostSettings } from "./plan-settings.ts";
+import { mostSettings } from "./cluster-settings-lane.ts";
 
 /** What operations write: two owners of one setting would undo each other. */
 const ours: ReadonlySet<string> = new Set([

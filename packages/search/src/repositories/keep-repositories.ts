@@ -4,7 +4,7 @@ import { EngineError } from "../engine/engine-error.ts";
 import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
-import { planRepositories } from "./plan-repositories.ts";
+import { planRepositories } from "./repositories-lane.ts";
 
 /**
  * Registers, tries out and deregisters, each by itself: one that the engine refuses keeps none of the others back. Decided once more by
