@@ -79,7 +79,7 @@ export function isSettingsAsked({ cluster, status }: Known): boolean {
 }
 
 /** Declared settings that have no effect, because a transient one of somebody else has the same name. */
-export function shadowedSettings(
+function shadowedSettings(
   { cluster }: Pick<Seen, "cluster">,
   { transient }: EngineSettings,
 ): readonly string[] {

@@ -104,7 +104,7 @@ export interface ShardCopies {
 }
 
 /** The shard table by shard, in one pass: there may be ten thousand rows, and each decision begins with it. */
-export function shardCopies(rows: readonly EngineShard[]): readonly ShardCopies[] {
+function shardCopies(rows: readonly EngineShard[]): readonly ShardCopies[] {
   const byIndex = new Map<string, Map<number, Copies>>();
   const all: Copies[] = [];
   for (const row of rows) {

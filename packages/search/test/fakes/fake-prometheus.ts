@@ -1,4 +1,4 @@
-import type { AskPrometheus } from "../autoscaling/ask-prometheus.ts";
+import type { AskPrometheus } from "../../src/autoscaling/ask-prometheus.ts";
 
 /** A Prometheus of a cluster's own that answers as a test says; what it does not know is unknown. */
 export class FakePrometheus {

@@ -1,4 +1,4 @@
-import type { EngineHealth, EngineIndex, EngineShard } from "../engine/engine-facts.ts";
+import type { EngineHealth, EngineIndex, EngineShard } from "../../src/engine/engine-facts.ts";
 
 /** An index of the fake engine. */
 export interface FakeIndex {

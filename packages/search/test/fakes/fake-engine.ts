@@ -1,9 +1,9 @@
 import type { System } from "@quartermaster/runtime";
 
-import type { ConnectEngine, EngineCall, SecurityEntityType } from "../engine/engine-client.ts";
-import { EngineError } from "../engine/engine-error.ts";
-import type { EngineShard, NodeLoad } from "../engine/engine-facts.ts";
-import type { Distribution } from "../model/distribution-facts.ts";
+import type { ConnectEngine, EngineCall, SecurityEntityType } from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
+import type { EngineShard, NodeLoad } from "../../src/engine/engine-facts.ts";
+import type { Distribution } from "../../src/model/distribution-facts.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { FakeFaults } from "./fake-faults.ts";

@@ -1,6 +1,6 @@
 import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 
-import type { EngineLicense, LicenseAnswer } from "../engine/engine-facts.ts";
+import type { EngineLicense, LicenseAnswer } from "../../src/engine/engine-facts.ts";
 
 const trialMs = 30 * 86_400_000;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import type { EngineSettings, NodeLoad } from "../engine/engine-facts.ts";
+import type { EngineSettings, NodeLoad } from "../../src/engine/engine-facts.ts";
 import type { FakeLicense } from "./fake-license.ts";
 import { type FakeNode, isManager } from "./fake-pod.ts";
 import { FakeRepositories } from "./fake-repositories.ts";

@@ -11,8 +11,8 @@ import type {
   SecurityDocumentType,
   SecurityEntityType,
   TlsLayer,
-} from "../engine/engine-client.ts";
-import { EngineError } from "../engine/engine-error.ts";
+} from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
 import type {
   Coordination,
   EngineHealth,
@@ -26,8 +26,8 @@ import type {
   LicenseAnswer,
   NodeLoad,
   ShardExplanation,
-} from "../engine/engine-facts.ts";
-import { type DistributionFacts, distributionFacts } from "../model/distribution-facts.ts";
+} from "../../src/engine/engine-facts.ts";
+import { type DistributionFacts, distributionFacts } from "../../src/model/distribution-facts.ts";
 import { FakeCalls } from "./fake-calls.ts";
 import { fakeExplanation } from "./fake-explanation.ts";
 import { type FakeNode, isDataNode, transportEndMs } from "./fake-pod.ts";

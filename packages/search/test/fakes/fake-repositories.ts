@@ -1,6 +1,6 @@
-import { EngineError } from "../engine/engine-error.ts";
-import type { EngineRepository } from "../engine/engine-facts.ts";
-import { isRepositoryName } from "../engine/repository-api.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
+import type { EngineRepository } from "../../src/engine/engine-facts.ts";
+import { isRepositoryName } from "../../src/engine/repository-api.ts";
 
 /** Types that an engine without further plugins knows. */
 const types: ReadonlySet<string> = new Set(["fs", "url", "s3"]);

@@ -4,10 +4,10 @@ import {
   settingSamples,
   snapshotSamples,
   voterSamples,
-} from "../exporter/cluster-series.ts";
-import { exporterSeries } from "../exporter/exporter.ts";
-import { nodeSamples } from "../exporter/node-series.ts";
-import { pageText, sampleOf } from "../exporter/sample.ts";
+} from "../../src/exporter/cluster-series.ts";
+import { exporterSeries } from "../../src/exporter/exporter.ts";
+import { nodeSamples } from "../../src/exporter/node-series.ts";
+import { pageText, sampleOf } from "../../src/exporter/sample.ts";
 
 const oneNode = {
   name: "logs-nodes-0",

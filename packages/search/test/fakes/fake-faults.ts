@@ -1,7 +1,7 @@
 import type { System } from "@quartermaster/runtime";
 
-import type { EngineCall } from "../engine/engine-client.ts";
-import { EngineError, type EngineErrorCode } from "../engine/engine-error.ts";
+import type { EngineCall } from "../../src/engine/engine-client.ts";
+import { EngineError, type EngineErrorCode } from "../../src/engine/engine-error.ts";
 
 /** What goes wrong with a call. */
 export type FakeFault =
@@ -56,7 +56,6 @@ export class FakeFaults {
       void system.sleep(fault.afterMs).then(work);
       throw new EngineError(`${call}: no answer in time`, { code: "timeout" });
     }
-    // oxlint-disable-next-line no-unsafe-type-assertion -- a lie has whatever shape the test gives it
     return (fault.kind === "alter" ? fault.change(work()) : fault.value) as T;
   }
 

@@ -5,8 +5,8 @@ import {
   type SecurityDocumentType,
   securityDocumentTypes,
   type SecurityEntityType,
-} from "../engine/engine-client.ts";
-import { EngineError } from "../engine/engine-error.ts";
+} from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 
 /** What the security plugin does with the documents of a cluster. */

@@ -2,23 +2,23 @@ import type { Live } from "@quartermaster/runtime";
 import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
-import { NO_SAMPLES } from "../autoscaling/sample-windows.ts";
-import { wantedLeaves } from "../certificates/wanted-leaves.ts";
-import { NO_DASHBOARDS } from "../dashboards/observe-dashboards.ts";
-import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
-import { noFacts } from "../engine/engine-sample.ts";
-import { readFacts } from "../engine/read-facts.ts";
-import { NO_LICENSE } from "../license/observe-license.ts";
-import { markAnnotations, markLabels } from "../marks.ts";
-import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
-import { podNames } from "../model/search-cluster.ts";
-import { NO_MONITORING } from "../monitoring/observe-monitoring.ts";
-import { type Children, observeWorkload } from "../observe-workload.ts";
-import { searchRules } from "../rules.ts";
-import { NOTHING_APPLIED } from "../security-content/observe-security.ts";
-import type { Material, Seen } from "../seen.ts";
-import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
-import { poolStatefulSet } from "../workload/pool-stateful-set.ts";
+import { NO_SAMPLES } from "../../src/autoscaling/sample-windows.ts";
+import { wantedLeaves } from "../../src/certificates/wanted-leaves.ts";
+import { NO_DASHBOARDS } from "../../src/dashboards/observe-dashboards.ts";
+import type { EngineFacts, Fact } from "../../src/engine/engine-facts.ts";
+import { noFacts } from "../../src/engine/engine-sample.ts";
+import { readFacts } from "../../src/engine/read-facts.ts";
+import { NO_LICENSE } from "../../src/license/observe-license.ts";
+import { markAnnotations, markLabels } from "../../src/marks.ts";
+import { type ClusterObject, readCluster } from "../../src/model/read-cluster.ts";
+import { podNames } from "../../src/model/search-cluster.ts";
+import { NO_MONITORING } from "../../src/monitoring/observe-monitoring.ts";
+import { type Children, observeWorkload } from "../../src/observe-workload.ts";
+import { searchRules } from "../../src/rules.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
+import type { Material, Seen } from "../../src/seen.ts";
+import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
+import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 
 /** How large. */
 export interface LargeClusterSize {
@@ -112,7 +112,6 @@ function declaration(dataNodes: number): Live<ClusterObject> {
     },
     status: { clusterUuid: "U", version: "2.19.4" },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a cluster as a look reads
   return object as Live<ClusterObject>;
 }
 
@@ -146,7 +145,6 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
     wantedLeaves({ cluster, material }).map(async (order) => {
       const pair = await issueCertificate(authority, { ...order, serial: "02", validity });
       const live: unknown = { data: { "ca.crt": Buffer.from(order.trustPem).toString("base64") } };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a Secret as a decision reads
       return [order.leaf, { name: order.secretName, state: ours.state, live: live as never, pair }] as const;
     }),
   );
@@ -188,13 +186,11 @@ function childrenOf({ metadata }: Live<ClusterObject>, cluster: Seen["cluster"])
       },
     })),
   );
-  // oxlint-disable typescript/no-unsafe-type-assertion -- as much of each object as a look reads
   return {
     sets: sets as unknown as readonly Live<StatefulSet>[],
     pods: pods as unknown as readonly Live<Pod>[],
     claims: claims as unknown as readonly Live<PersistentVolumeClaim>[],
   };
-  // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
 /** As `_cluster/state/routing_table,nodes` answers: two copies of each shard, ten shards to an index. */

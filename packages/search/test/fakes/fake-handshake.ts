@@ -1,7 +1,7 @@
 import { certificateTrust, readCertificate, type TrustQuestion } from "@quartermaster/runtime/certificates";
 
-import type { EngineTarget, EngineTls } from "../engine/engine-client.ts";
-import { EngineError } from "../engine/engine-error.ts";
+import type { EngineTarget, EngineTls } from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
 import type { FakeNode } from "./fake-pod.ts";
 
 /** What both sides make of each other: certificates both ways, then the login. Throws what the real client throws. */

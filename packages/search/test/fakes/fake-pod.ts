@@ -1,7 +1,7 @@
 import { isPair, readCertificate } from "@quartermaster/runtime/certificates";
 
-import type { TlsLayer } from "../engine/engine-client.ts";
-import { EngineError } from "../engine/engine-error.ts";
+import type { TlsLayer } from "../../src/engine/engine-client.ts";
+import { EngineError } from "../../src/engine/engine-error.ts";
 
 /** What the fake engine knows of a pod: tests make it from the objects of the API server. */
 export interface FakePod {

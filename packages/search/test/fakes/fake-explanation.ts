@@ -1,5 +1,5 @@
-import type { ExplainedCopy } from "../engine/engine-client.ts";
-import type { ShardExplanation } from "../engine/engine-facts.ts";
+import type { ExplainedCopy } from "../../src/engine/engine-client.ts";
+import type { ShardExplanation } from "../../src/engine/engine-facts.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 import { isDataNode } from "./fake-pod.ts";
