@@ -29,8 +29,8 @@ function tlsOf(cluster: SearchCluster, material: Material): EngineTarget["tls"] 
     // Nodes that have not restarted yet still serve certificates of the other.
     caPem: [...material.foreignHttpTrust, authority.certificatePem].join("\n"),
     serverName: cluster.serverName ?? serverNameOf(cluster),
-    ...(cluster.serverName === undefined ? {} : { otherName: serverNameOf(cluster) }),
-    ...(material.mountedLeaves.length === 0 ? {} : { mountedLeaves: material.mountedLeaves }),
+    otherName: cluster.serverName === undefined ? undefined : serverNameOf(cluster),
+    mountedLeaves: material.mountedLeaves,
     client: material.leaves.get("admin")?.pair,
   };
 }

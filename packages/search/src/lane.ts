@@ -23,11 +23,11 @@ export interface LaneAnswer {
   readonly actions: readonly SearchAction[];
   readonly outcome: Outcome;
   /** What must be in the status before anything follows from it; undefined takes it out. */
-  readonly intent?: StatusIntent;
+  readonly intent?: StatusIntent | undefined;
   /** What of it is in the status although the writes failed (default: what was there before). */
-  readonly intentIfFailed?: StatusIntent;
+  readonly intentIfFailed?: StatusIntent | undefined;
   /** Who acts next, when it is not the operator. */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
 }
 
 /** One rule of a lane; the first that answers wins. */
@@ -69,8 +69,8 @@ export function awaits(
 /** How a wait goes on. */
 export interface WaitOptions {
   readonly actor: Actor;
-  readonly actions?: readonly SearchAction[];
-  readonly retryAfterMs?: number;
+  readonly actions?: readonly SearchAction[] | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Only a user can help; with a delay we read again what no watch shows us. */

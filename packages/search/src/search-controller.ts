@@ -39,17 +39,17 @@ export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
   /** How clusters' own Prometheus are asked (default: none answers). */
-  readonly ask?: AskPrometheus;
+  readonly ask?: AskPrometheus | undefined;
   readonly system: System;
   readonly policy: OperatorPolicy;
   readonly concurrency: number;
   /** Only clusters of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly log: Log;
   /** Hooks for metrics (default: none). */
   readonly observer?: SearchObserver | undefined;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
-  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
+  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs"> | undefined;
   /** Hashes passwords, for all controllers of a process. */
   readonly hasher: PasswordHasher;
 }
@@ -130,7 +130,7 @@ function readingsOf({
     system,
     log,
     ask,
-    ...(settledMs === undefined ? {} : { everyMs: settledMs }),
+    everyMs: settledMs,
   });
 }
 

@@ -14,17 +14,17 @@ import { officialHosts } from "./workload/official-hosts.ts";
 /** What an operator may decide about the domain. */
 export interface SearchDomainOptions {
   /** How engines are reached (default: by REST, at the addresses of their pods). */
-  readonly connect?: ConnectEngine;
+  readonly connect?: ConnectEngine | undefined;
   /** Proxy through which the default way reaches pods (default: none, they are dialled). */
-  readonly engineProxy?: ProxyPlace;
+  readonly engineProxy?: ProxyPlace | undefined;
   /** Hosts that plugins may come from. */
-  readonly pluginHosts?: readonly string[];
+  readonly pluginHosts?: readonly string[] | undefined;
   /** Hosts that snapshot repositories may lead engines to (default: object stores; none for type url). */
-  readonly snapshotHosts?: readonly string[];
+  readonly snapshotHosts?: readonly string[] | undefined;
   /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
-  readonly exporterImage?: string;
+  readonly exporterImage?: string | undefined;
   /** Where the operator runs, for NetworkPolicies that let it in (default: outside of the cluster). */
-  readonly operatorNamespace?: string;
+  readonly operatorNamespace?: string | undefined;
 }
 
 /**
@@ -46,10 +46,10 @@ export function searchDomain({
     grantedBy: "config/rbac-limited/optional/search.yaml",
     permissions: searchPermissions,
     controllers: ({ system, concurrency, namespace, log, series }) => {
-      const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
+      const dial = engineProxy === undefined ? undefined : proxyDial(engineProxy);
       const observer = searchMetrics(series);
-      const reach = connect ?? restEngine({ system, onRequest: observer.engineCalled, ...dial });
-      const ask = askPrometheus({ system, ...dial });
+      const reach = connect ?? restEngine({ system, onRequest: observer.engineCalled, dial });
+      const ask = askPrometheus({ system, dial });
       const hasher = new PasswordHasher({ system });
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
@@ -62,7 +62,7 @@ export function searchDomain({
           concurrency,
           policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
           hasher,
-          ...(namespace === undefined ? {} : { namespace }),
+          namespace,
         }),
       );
     },

@@ -23,9 +23,9 @@ export type AskPrometheus = (
 export interface AskOptions {
   readonly system: Pick<System, "setTimer" | "monotonicMs">;
   /** Default: TCP to the address. */
-  readonly dial?: EngineDial;
+  readonly dial?: EngineDial | undefined;
   /** Longest time of one query (default: 5 s). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const answerLimitBytes = 64 * 1024;

@@ -47,9 +47,9 @@ export function restEngine(options: WireOptions): ConnectEngine {
 
 interface WriteRequest {
   readonly path: string;
-  readonly body?: object;
+  readonly body?: object | undefined;
   /** The response has to say that every node has taken it. */
-  readonly isAcknowledged?: boolean;
+  readonly isAcknowledged?: boolean | undefined;
 }
 
 /** Reads wait so long for an elected manager before they say that there is none. */

@@ -57,11 +57,11 @@ export const engineErrorCodes: readonly EngineErrorCode[] = [
 export interface EngineErrorFacts {
   readonly code: EngineErrorCode;
   /** HTTP status; left out when no answer came. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The engine's own name of the error, e.g. `index_not_found_exception`. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** False only when the engine cannot have acted on the request (default: true). */
-  readonly mayHaveActed?: boolean;
+  readonly mayHaveActed?: boolean | undefined;
   readonly cause?: unknown;
 }
 

@@ -49,7 +49,7 @@ export function readAnswer(answer: RawAnswer, rules: AnswerRules): EngineAnswer 
 export function unreadable(what: string, problem: string, status?: number): EngineError {
   return new EngineError(`${what}: ${problem}`, {
     code: "unreadable",
-    ...(status === undefined ? {} : { status }),
+    status,
   });
 }
 
@@ -79,7 +79,7 @@ function refusal(answer: RawAnswer, { what, isSecret, redact }: AnswerRules): En
   return new EngineError(`${what}: HTTP ${status}${detail}`, {
     code: codeOf(status, { type, value }),
     status,
-    ...(type === undefined ? {} : { type }),
+    type,
   });
 }
 

@@ -63,8 +63,8 @@ function asRefusal(error: unknown): unknown {
   return new EngineError(message, {
     code: "invalid",
     mayHaveActed,
-    ...(status === undefined ? {} : { status }),
-    ...(type === undefined ? {} : { type }),
+    status,
+    type,
   });
 }
 

@@ -16,7 +16,7 @@ export interface SampledCluster {
   /** What rules need besides health. */
   readonly asks: ReadonlySet<SampledFact>;
   /** Facts of which each sample asks one more, in turn (default: none). What was not asked this time holds on. */
-  readonly turns?: readonly SampledFact[];
+  readonly turns?: readonly SampledFact[] | undefined;
 }
 
 /** What was read, kept or not. */

@@ -162,7 +162,7 @@ async function startOf(type: "trial" | "basic", engine: EngineClient): Promise<L
 interface Attempted {
   readonly uid: string;
   readonly digest: string;
-  readonly messages?: readonly string[];
+  readonly messages?: readonly string[] | undefined;
 }
 
 function applied({ uid, digest, messages = [] }: Attempted, current: EngineLicense): LicenseResult {

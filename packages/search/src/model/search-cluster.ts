@@ -76,7 +76,7 @@ export interface SearchCluster {
 /** Image of the engine. */
 export interface ImageWish {
   readonly name: string;
-  readonly pullPolicy?: string;
+  readonly pullPolicy?: string | undefined;
   readonly pullSecrets: readonly string[];
 }
 
@@ -113,7 +113,7 @@ export type PoolStorage =
   | {
       readonly kind: "volume";
       readonly size: string;
-      readonly storageClass?: string;
+      readonly storageClass?: string | undefined;
       readonly accessModes: readonly string[];
       readonly labels: Readonly<Record<string, string>>;
       readonly annotations: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export interface PodRequest {
   /** Without its securityContext, which is the same for all. */
   readonly container: JsonObject;
   /** Of what it reads only when it starts. */
-  readonly inputsHash?: string;
+  readonly inputsHash?: string | undefined;
 }
 
 /** Metadata of an object that monitors the cluster. */

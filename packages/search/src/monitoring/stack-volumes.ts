@@ -9,7 +9,7 @@ import { stackCertificate } from "./prometheus-files.ts";
 interface MountedVolume {
   readonly volume: JsonObject;
   readonly path: string;
-  readonly isWritten?: boolean;
+  readonly isWritten?: boolean | undefined;
 }
 
 /** What each part of a stack mounts. */

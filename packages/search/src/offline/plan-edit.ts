@@ -61,7 +61,7 @@ export interface PoolScaling {
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** Left out where there is no answer yet. */
-  readonly recommendation?: number;
+  readonly recommendation?: number | undefined;
   readonly limitedBy: readonly string[];
 }
 
@@ -155,7 +155,7 @@ function scalingOf({ pools }: SearchCluster, status: ClusterObject["status"]): r
         mode,
         minReplicas,
         maxReplicas,
-        ...(recommendation === undefined ? {} : { recommendation }),
+        recommendation,
         limitedBy,
       },
     ];

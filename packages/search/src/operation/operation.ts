@@ -47,8 +47,8 @@ export function awaitsStep(
 
 /** How a step goes on. */
 export interface StepOptions {
-  readonly actions?: readonly SearchAction[];
-  readonly changes?: Partial<Operation>;
+  readonly actions?: readonly SearchAction[] | undefined;
+  readonly changes?: Partial<Operation> | undefined;
   /** Why the node does not come up, as the kubelet or the scheduler say. */
   readonly trouble?: string | undefined;
 }

@@ -11,7 +11,7 @@ export interface StatefulSetChoice {
   /** `poolInputsHash`; stamped on the pods. */
   readonly inputsHash: string;
   /** Default: as many as the pool declares. Lanes hold it back while nodes are removed. */
-  readonly replicas?: number;
+  readonly replicas?: number | undefined;
 }
 
 /**

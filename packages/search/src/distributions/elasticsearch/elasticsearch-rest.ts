@@ -138,10 +138,9 @@ function judged(
   // An error about a broken file may quote the file.
   const texts = isSecret ? [textOf(fieldOf(value, "error"), "type") ?? ""] : wordsOf(raw);
   const messages = texts.filter((text) => text !== "").slice(0, messageLimit);
-  const cause = causeOf(value);
   return {
     outcome,
-    ...(cause === undefined ? {} : { cause }),
+    cause: causeOf(value),
     messages: messages.map((text) => bounded(text)),
   };
 }
