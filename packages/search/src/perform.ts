@@ -1,5 +1,5 @@
 import { applyObject } from "./apply-object.ts";
-import { growClaim } from "./autoscaling/grow-claim.ts";
+import { growClaim } from "./autoscaling/volume-growth.ts";
 import { keepSettings } from "./cluster-settings/keep-settings.ts";
 import { deleteChild, pruneChild } from "./deletion/delete-object.ts";
 import { inheritObject } from "./handover/inherit-object.ts";

@@ -9,7 +9,7 @@ import { searchController } from "./search-controller.ts";
 import { searchMetrics } from "./search-metrics.ts";
 import { searchPermissions } from "./search-permissions.ts";
 import { PasswordHasher } from "./security-content/password-hasher.ts";
-import { officialHosts } from "./workload/official-hosts.ts";
+import { officialHosts } from "./workload/workload-issues.ts";
 
 /** What an operator may decide about the domain. */
 export interface SearchDomainOptions {

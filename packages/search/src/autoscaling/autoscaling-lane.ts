@@ -8,7 +8,7 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { placesOf, poolFacts, type PoolRow, refusalOf, rowOf } from "./pool-facts.ts";
 import { recommend, type Recommendation } from "./recommend.ts";
-import { growClaims, volumesAnswer, type VolumesAnswer } from "./volumes-answer.ts";
+import { growClaims, volumesAnswer, type VolumesAnswer } from "./volume-growth.ts";
 
 /** Time for the status to be written and read back: nodes come and go only by what is in it. */
 const nextPassMs = 20;

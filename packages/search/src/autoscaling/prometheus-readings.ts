@@ -2,8 +2,7 @@ import type { Log, System } from "@quartermaster/runtime";
 
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { Seen } from "../seen.ts";
-import type { AskPrometheus } from "./ask-prometheus.ts";
-import { prometheusTarget } from "./prometheus-target.ts";
+import { type AskPrometheus, prometheusTarget } from "./ask-prometheus.ts";
 
 /** What the last round of a cluster's queries brought, and whether one is under way. */
 interface Reading {

@@ -1,4 +1,4 @@
-import { digestOf } from "@quartermaster/runtime";
+import { digestOf, printable } from "@quartermaster/runtime";
 
 import {
   type EntryPlan,
@@ -10,6 +10,7 @@ import {
 import { entriesLane } from "../declared-entries/entries-lane.ts";
 import type { EngineSettings } from "../engine/engine-facts.ts";
 import type { SearchLane } from "../lane.ts";
+import type { SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 
@@ -44,7 +45,7 @@ export const clusterSettingsLane: SearchLane = entriesLane({
 });
 
 /** Most keys that a spec may declare. */
-export const mostSettings = 256;
+const mostSettings = 256;
 
 /** What the spec declares is what holds: a value that somebody set by the API is replaced. Verified once it is in effect. */
 const policy: EntryPolicy = { overwritesForeign: true, isVerified: true, mostRecords: 2 * mostSettings };
@@ -98,4 +99,42 @@ function digestsOf(
         value === null ? [] : [[key, digestOf({ uuid: uuid ?? "", key, value }).slice(0, 32)]],
       ),
     );
+}
+
+/** What operations write: two owners of one setting would undo each other. */
+const ours: ReadonlySet<string> = new Set([
+  "cluster.routing.allocation.enable",
+  "cluster.routing.allocation.exclude._name",
+]);
+
+/** Dynamic settings that cannot be declared. A name with a wildcard would reach settings of others. */
+export function settingIssues({
+  dynamicSettings,
+}: Pick<SearchCluster, "dynamicSettings">): readonly SpecIssue[] {
+  const keys = Object.keys(dynamicSettings).toSorted();
+  const path = "spec.general.clusterSettings";
+  return [
+    ...(keys.length > mostSettings
+      ? [{ path, reason: "InvalidSpec" as const, message: `has more than ${String(mostSettings)} settings` }]
+      : []),
+    ...keys.flatMap((key): readonly SpecIssue[] => {
+      const at = `${path}.${printable(key.slice(0, 100))}`;
+      if (!/^[A-Za-z][A-Za-z0-9_.-]{0,252}$/.test(key))
+        return [
+          {
+            path: at,
+            reason: "InvalidSpec",
+            message: "Names of settings consist of letters, digits, dots, dashes and underscores.",
+          },
+        ];
+      if (!ours.has(key) && !key.startsWith("cluster.metadata.quartermaster")) return [];
+      return [
+        {
+          path: at,
+          reason: "ReservedSetting",
+          message: "is written by the operator while a node restarts or leaves. Remove it.",
+        },
+      ];
+    }),
+  ];
 }

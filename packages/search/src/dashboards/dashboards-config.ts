@@ -1,9 +1,8 @@
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
 import { podDialect } from "../distributions/distributions.ts";
-import { encodeSettings, type Settings } from "../model/encode-settings.ts";
+import { type Settings, encodeSettings, readSettings } from "../model/read-settings.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
-import { readSettings } from "../workload/read-settings.ts";
 
 /** Where its files are. */
 export const dashboardsFolders = {

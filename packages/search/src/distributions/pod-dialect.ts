@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import type { Distribution } from "../model/distribution-facts.ts";
-import type { Settings } from "../model/encode-settings.ts";
+import type { Settings } from "../model/read-settings.ts";
 import type { NodeRole, SearchCluster } from "../model/search-cluster.ts";
 
 /** Everything in which distributions differ, as far as their pods are concerned. */

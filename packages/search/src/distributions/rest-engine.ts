@@ -4,7 +4,6 @@ import { TLSSocket } from "node:tls";
 import type { JsonObject } from "@quartermaster/runtime";
 import { type CertificateFacts, readCertificate } from "@quartermaster/runtime/certificates";
 
-import { assertAcknowledged } from "../engine/assert-acknowledged.ts";
 import type {
   ConnectEngine,
   EngineCall,
@@ -32,9 +31,9 @@ import type {
   ShardExplanation,
 } from "../engine/engine-facts.ts";
 import { EngineWire, type WireOptions } from "../engine/engine-wire.ts";
+import { explainRequest, readExplanation } from "../engine/explain-copies.ts";
 import { openConnection } from "../engine/open-connection.ts";
-import { unreadable } from "../engine/read-answer.ts";
-import { explainRequest, readExplanation } from "../engine/read-explanation.ts";
+import { assertAcknowledged, unreadable } from "../engine/read-answer.ts";
 import { readFacts } from "../engine/read-facts.ts";
 import { type RepositoryApi, repositoryApi } from "../engine/repository-api.ts";
 import { distributions } from "./distributions.ts";

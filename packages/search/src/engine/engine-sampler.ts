@@ -13,8 +13,15 @@ import { boundedEngine, reconcileWaitMs } from "./bounded-engine.ts";
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
-import { isUnreadable, mostRows, rowsOf, usualRows, withoutTables } from "./rows-of.ts";
-import { type SampledCluster, SampledEngine } from "./sampled-engine.ts";
+import {
+  type SampledCluster,
+  SampledEngine,
+  isUnreadable,
+  mostRows,
+  rowsOf,
+  usualRows,
+  withoutTables,
+} from "./sampled-engine.ts";
 
 /** How the sampler works. */
 export interface EngineSamplerOptions {

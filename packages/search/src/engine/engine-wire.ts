@@ -3,9 +3,8 @@ import type { buildConnector } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 
 import type { EngineCall, EngineEndpoint, EngineTarget } from "./engine-client.ts";
-import { EngineError, type EngineErrorCode } from "./engine-error.ts";
+import { EngineError, type EngineErrorCode, mostTelling, noPod } from "./engine-error.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import { mostTelling, noPod } from "./most-telling.ts";
 import { causeName, type EngineDial, openConnection } from "./open-connection.ts";
 import { type EngineAnswer, readAnswer } from "./read-answer.ts";
 

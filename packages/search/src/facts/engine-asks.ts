@@ -1,5 +1,5 @@
 import type { SampledCluster } from "../engine/sampled-engine.ts";
-import { markedFor } from "../formation/volume-marks.ts";
+import { markedFor } from "../formation/volume-facts.ts";
 import { podNames } from "../model/search-cluster.ts";
 import { saysReady, type Seen } from "../seen.ts";
 import { outdatedPods } from "./node-facts.ts";

@@ -7,8 +7,13 @@ import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { reversion } from "./lost-license.ts";
-import { currentLicense, rejections, type RunningLicense, runningLicense } from "./running-license.ts";
+import {
+  type RunningLicense,
+  currentLicense,
+  rejections,
+  reversion,
+  runningLicense,
+} from "./lost-license.ts";
 
 /** One failed attempt a minute. */
 const pauseMs = 60_000;

@@ -3,8 +3,7 @@ import { timestampOf } from "@quartermaster/runtime";
 import type { LaneDecision } from "../lane.ts";
 import { distributionFacts } from "../model/distribution-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import { appliedFrom, lostLicense } from "./lost-license.ts";
-import { rejections, runningLicense } from "./running-license.ts";
+import { appliedFrom, lostLicense, rejections, runningLicense } from "./lost-license.ts";
 
 type LicenseReport = NonNullable<ClusterStatus["license"]>;
 

@@ -18,9 +18,8 @@ import { distributionFacts } from "../model/distribution-facts.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { ClusterStatus } from "../seen.ts";
-import { chooseLicense } from "./choose-license.ts";
 import type { LicenseAttempt, LicenseAttempts } from "./license-attempts.ts";
-import { wantedLicense } from "./wanted-license.ts";
+import { chooseLicense, wantedLicense } from "./wanted-license.ts";
 
 /** What is declared about the licence of an Elasticsearch cluster, and what came of the last attempt to apply it. */
 export interface LicenseSeen {

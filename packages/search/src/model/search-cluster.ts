@@ -3,7 +3,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
 import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
-import type { MonitoringWish } from "./monitoring-wish.ts";
+import type { MonitoringWish } from "./read-monitoring.ts";
 
 /** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
 export type NodeRole =

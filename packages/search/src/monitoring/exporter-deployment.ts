@@ -9,7 +9,7 @@ import {
   exporterPort,
 } from "../exporter/exporter-config.ts";
 import { clusterNames } from "../model/cluster-names.ts";
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";

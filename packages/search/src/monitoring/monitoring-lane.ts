@@ -1,11 +1,11 @@
-import { settled } from "@quartermaster/runtime";
+import { apiVersionOf, settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import { type LaneAnswer, type LaneRule, type SearchLane, awaits, refuses } from "../lane.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
 import { searchReasons } from "../reasons.ts";
-import { applyAction, type SearchAction } from "../search-action.ts";
-import type { Seen } from "../seen.ts";
+import { type SearchAction, applyAction } from "../search-action.ts";
+import type { ClusterStatus, Seen } from "../seen.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import {
   exporterConfigMap,
@@ -13,8 +13,9 @@ import {
   exporterNetworkPolicy,
   exporterService,
 } from "./exporter-deployment.ts";
+import { monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
 import { operatorStack } from "./operator-stack.ts";
-import { ruleObjects, type WantedObject } from "./rule-objects.ts";
+import { type WantedObject, ruleObjects } from "./rule-objects.ts";
 import { stackParts, standaloneStack } from "./standalone-stack.ts";
 
 /** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */
@@ -172,7 +173,7 @@ function started({ stack }: MonitoringWish): SearchAction {
 }
 
 /** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to look after. */
-export function pendingDeployments(
+function pendingDeployments(
   { cluster, monitoring }: Pick<Seen, "cluster" | "monitoring">,
   { stack }: MonitoringWish,
 ): readonly string[] {
@@ -194,3 +195,20 @@ export const monitoringLane: SearchLane = {
   name: "monitoring",
   rules: [prune, notYet, foreignSecret, awaitMaterial, keepObjects],
 };
+
+/** What the status says of monitoring; undefined where it is off. */
+export function monitoringReport(seen: Seen): ClusterStatus["monitoring"] {
+  const { cluster, monitoring, status } = seen;
+  const wish = cluster.monitoring;
+  if (wish === undefined || status.clusterUuid === undefined) return undefined;
+  const pending = new Set(pendingDeployments(seen, wish));
+  const made = monitoring.present.map(({ kind, name }) => `${kind.kind} ${name}`);
+  return {
+    exporter: pending.has(monitoringNames(cluster).exporter) ? "Pending" : "Ready",
+    stack: wish.stack.mode ?? "None",
+    objects: made.toSorted(),
+    absentApis: monitoringKindNames
+      .filter((kind) => !monitoring.served.has(kind))
+      .map((kind) => `${apiVersionOf(monitoringKinds[kind])} ${kind}`),
+  };
+}

@@ -13,8 +13,8 @@ import {
 } from "../model/search-cluster.ts";
 import { restartOrder, upNode } from "../restart/restart-outdated.ts";
 import { specIssues } from "../spec-issues.ts";
-import { officialHosts } from "../workload/official-hosts.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { officialHosts } from "../workload/workload-issues.ts";
 
 /** What an edit means for one pool. */
 export interface PoolEdit {

@@ -9,8 +9,7 @@ import {
   upBesides,
 } from "../facts/disruption-world.ts";
 import { type NodeFacts, isMember, nodeNamed } from "../facts/node-facts.ts";
-import type { VolumeFacts } from "../formation/volume-facts.ts";
-import { emptyMarks, markedFor } from "../formation/volume-marks.ts";
+import { type VolumeFacts, emptyMarks, markedFor } from "../formation/volume-facts.ts";
 import type { LaneAnswer } from "../lane.ts";
 import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
 import {

@@ -2,7 +2,7 @@ import { waiting } from "@quartermaster/runtime";
 
 import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
-import { markedFor } from "../formation/volume-marks.ts";
+import { markedFor } from "../formation/volume-facts.ts";
 import { type LaneRule, refuses } from "../lane.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import { type OperationWish, declareOperation } from "../operation/operation.ts";

@@ -11,13 +11,11 @@ import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
 import { clusterNames } from "../model/cluster-names.ts";
 import { allPools } from "../model/read-cluster.ts";
-import { monitoringReport } from "../monitoring/monitoring-report.ts";
+import { monitoringReport } from "../monitoring/monitoring-lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import { memoryBytes } from "./memory-bytes.ts";
-import { nodeReports } from "./node-reports.ts";
-import { healthDuring, type OperatedNode, operatedNode } from "./operated-node.ts";
-import { poolReports } from "./pool-reports.ts";
+import { type OperatedNode, healthDuring, nodeReports, operatedNode, poolReports } from "./node-reports.ts";
 import { whileStarting } from "./while-starting.ts";
 
 /** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */

@@ -1,15 +1,16 @@
-import { digestOf, ExternalError, type JsonObject, printable } from "@quartermaster/runtime";
+import { ExternalError, type JsonObject, digestOf, printable } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { EngineError } from "../engine/engine-error.ts";
 import { labelsOf } from "../marks.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
-import { auditIndex } from "./audit-index.ts";
 import { type AppliedContent, appliedName, readApplied } from "./observe-security.ts";
-import { digestsOf, entitiesOf, entityKey, type WantedEntity } from "./wanted-content.ts";
+import { type WantedEntity, digestsOf, entitiesOf, entityKey } from "./wanted-content.ts";
 
 /**
  * Documents that an earlier attempt left may hold what was declared then: only what was made now is recorded as applied, and the rest is
@@ -147,3 +148,23 @@ async function record(
 export const securityHandlers: ActionHandlers<
   "initSecurity" | "putEntities" | "hashPassword" | "fitAuditIndex" | "deleteEntity"
 > = { initSecurity, putEntities, hashPassword, fitAuditIndex, deleteEntity };
+
+const typeKey = "plugins.security.audit.type";
+
+/** The index of the audit log: one per day, made by the security plugin with one replica, however many nodes there are. */
+const auditIndex = {
+  pattern: "security-auditlog-*",
+  prefix: "security-auditlog-",
+  template: "quartermaster-security-auditlog",
+} as const;
+
+/** Whether the author has the audit log written into an index of the cluster itself. */
+export function hasAuditIndex({
+  distribution,
+  config,
+  pools,
+}: Pick<SearchCluster, "distribution" | "config" | "pools">): boolean {
+  if (!distributionFacts[distribution].hasSecurityPlugin) return false;
+  const types = [config, ...pools.map((pool) => pool.config)].map((settings) => settings[typeKey]);
+  return types.includes("internal_opensearch");
+}

@@ -10,8 +10,8 @@ import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Seen } from "../seen.ts";
-import { hasAuditIndex } from "./audit-index.ts";
 import { securityFiles } from "./security-files.ts";
+import { hasAuditIndex } from "./security-handlers.ts";
 import { entitiesOf, entityKey, type OwnUser, wantedContent, type WantedEntity } from "./wanted-content.ts";
 
 /** Without security there are no users. */

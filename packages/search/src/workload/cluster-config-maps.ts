@@ -2,7 +2,7 @@ import type { ConfigMap } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
-import { encodeSettings } from "../model/encode-settings.ts";
+import { encodeSettings } from "../model/read-settings.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels, poolLabels } from "./cluster-labels.ts";
 import { nodeSettings, sharedSettings } from "./node-settings.ts";

@@ -1,5 +1,7 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
 import { podDialect } from "../distributions/distributions.ts";
-import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
+import { type NodePool, type SearchCluster, isManagerPool } from "../model/search-cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -27,3 +29,11 @@ export function podLabels(cluster: SearchCluster, pool: NodePool): Labels {
 }
 
 const managerLabel = "search.quartermaster.dev/manager";
+
+/** The operator, as a peer of a NetworkPolicy. By namespace and label: a label alone is anybody's to set. */
+export function operatorPods(namespace: string): JsonObject {
+  return {
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
+  };
+}

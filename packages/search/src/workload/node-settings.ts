@@ -1,8 +1,7 @@
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames } from "../model/cluster-names.ts";
-import type { Settings } from "../model/encode-settings.ts";
+import { type Settings, readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
-import { readSettings } from "./read-settings.ts";
 
 /** Between nodes; not for clients. */
 export const transportPort = 9300;

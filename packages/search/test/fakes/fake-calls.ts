@@ -1,6 +1,5 @@
 import type { EngineCall, EngineTarget } from "../../src/engine/engine-client.ts";
-import { EngineError } from "../../src/engine/engine-error.ts";
-import { mostTelling, noPod } from "../../src/engine/most-telling.ts";
+import { EngineError, mostTelling, noPod } from "../../src/engine/engine-error.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 import { fakeHandshake } from "./fake-handshake.ts";

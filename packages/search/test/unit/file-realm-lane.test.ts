@@ -2,8 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { fileRealmLane } from "../../src/file-realm/file-realm-lane.ts";
-import { fileRealmSecret } from "../../src/file-realm/file-realm-secret.ts";
+import { fileRealmLane, fileRealmSecret } from "../../src/file-realm/file-realm-lane.ts";
 import { decideLane } from "../../src/lane.ts";
 import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";

@@ -1,4 +1,4 @@
-import type { Settings } from "../../model/encode-settings.ts";
+import type { Settings } from "../../model/read-settings.ts";
 import type { SearchCluster, TlsWish } from "../../model/search-cluster.ts";
 import { certificateFolder, isBefore, type PodDialect } from "../pod-dialect.ts";
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import { distinguishedName } from "@quartermaster/runtime/certificates";
 
 import { adminSubject, nodeSubject } from "../../model/cluster-names.ts";
-import type { Settings } from "../../model/encode-settings.ts";
+import type { Settings } from "../../model/read-settings.ts";
 import { isPlainOpenSearch, type SearchCluster, type TlsWish } from "../../model/search-cluster.ts";
 import { certificateFolder, isBefore, type PodDialect } from "../pod-dialect.ts";
 

@@ -1,6 +1,5 @@
 import { fieldOf, isJsonObject, type JsonObject, listOf, type System, textOf } from "@quartermaster/runtime";
 
-import { assertAcknowledged } from "../../engine/assert-acknowledged.ts";
 import {
   type EngineCall,
   type SecurityDocuments,
@@ -11,7 +10,7 @@ import {
 } from "../../engine/engine-client.ts";
 import { EngineError } from "../../engine/engine-error.ts";
 import type { EngineWire } from "../../engine/engine-wire.ts";
-import { unreadable } from "../../engine/read-answer.ts";
+import { assertAcknowledged, unreadable } from "../../engine/read-answer.ts";
 import type { MakeDialect, SecurityApi } from "../rest-dialect.ts";
 
 /** OpenSearch 2.x and 3.x. */

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { createMetrics, realSystem } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { autoscalingCondition } from "../../../src/autoscaling/autoscaling-condition.ts";
-import { limitsText, limitTexts } from "../../../src/autoscaling/limit-text.ts";
+import {
+  autoscalingCondition,
+  limitTexts,
+  limitsText,
+} from "../../../src/autoscaling/autoscaling-condition.ts";
 import type { LaneDecision } from "../../../src/lane.ts";
 import { searchMetrics } from "../../../src/search-metrics.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../../src/lane.ts";
-import { isInsideWindow } from "../../../src/maintenance/is-inside-window.ts";
-import { windowIssues } from "../../../src/maintenance/window-issues.ts";
+import { isInsideWindow, windowIssues } from "../../../src/maintenance/is-inside-window.ts";
 import type { MaintenanceWindow } from "../../../src/model/maintenance-window.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import { aRoll, managersAndData } from "../../support/a-roll.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { EngineFacts, EngineShard, ShardExplanation } from "../../../src/engine/engine-facts.ts";
-import { copiesToExplain, explainCopies } from "../../../src/engine/explain-copies.ts";
-import { readExplanation } from "../../../src/engine/read-explanation.ts";
+import { copiesToExplain, explainCopies, readExplanation } from "../../../src/engine/explain-copies.ts";
 import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
 import { decideLane } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";

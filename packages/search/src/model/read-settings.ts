@@ -1,7 +1,6 @@
 import { isJsonObject } from "@quartermaster/runtime";
 
-import type { Settings, SettingValue } from "../model/encode-settings.ts";
-import { parseYaml } from "../model/parse-yaml.ts";
+import { parseYaml } from "./parse-yaml.ts";
 
 /** Settings that an author wrote, or why one of them cannot be read. */
 export interface ReadSettings {
@@ -67,4 +66,33 @@ function settingValue(value: unknown): SettingValue | undefined {
   if (!Array.isArray(value)) return undefined;
   const items = value.map((item: unknown) => (Array.isArray(item) ? undefined : settingValue(item)));
   return items.includes(undefined) ? undefined : items.flatMap((item) => item ?? []);
+}
+
+/** Value of one setting of an engine. */
+export type SettingValue = string | number | boolean | readonly SettingValue[];
+
+/** Settings by their full, dotted names. */
+export type Settings = Readonly<Record<string, SettingValue>>;
+
+/**
+ * The text of a configuration file: one line per setting, sorted. Values are written as JSON, which is YAML: whatever the text of an
+ * author contains, it stays the value of its own key.
+ */
+export function encodeSettings(settings: Settings): string {
+  return Object.keys(settings)
+    .toSorted()
+    .map((key) => `${encodeKey(key)}: ${encodeValue(settings[key] ?? "")}\n`)
+    .join("");
+}
+
+function encodeKey(key: string): string {
+  return /^[A-Za-z][A-Za-z0-9_.-]*$/.test(key) ? key : encodeValue(key);
+}
+
+/** Beyond printable ASCII everything is escaped: readers of YAML refuse some characters and take others for line ends. */
+function encodeValue(value: SettingValue): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\u0020-\u007e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
