@@ -25,7 +25,7 @@ import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
 import { type PerformDeps, performContext } from "./perform-context.ts";
 import { perform } from "./perform.ts";
-import { conditionTypes } from "./report/cluster-report.ts";
+import { conditionTypes } from "./report/cluster-conditions.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
 import type { SearchObserver } from "./search-metrics.ts";

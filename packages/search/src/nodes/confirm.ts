@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Context, Kind, KubeObject, Live } from "@quartermaster/runtime";
 import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runtime/kinds";
 
+import { forOperations } from "../engine-sampling.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import { engineSample } from "../engine/engine-sample.ts";
-import { forOperations } from "../facts/engine-asks.ts";
 import { decideLane } from "../lane.ts";
 import { markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";

@@ -20,8 +20,8 @@ import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { RecordedReconcile } from "@quartermaster/testkit";
 
 import { SampleWindows } from "../../src/autoscaling/sample-windows.ts";
+import { forOperations } from "../../src/engine-sampling.ts";
 import { engineSample } from "../../src/engine/engine-sample.ts";
-import { forOperations } from "../../src/facts/engine-asks.ts";
 import { LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { labelsOf, markAnnotations, markLabels, writerLabels } from "../../src/marks.ts";
 import { poolNames } from "../../src/model/cluster-names.ts";
