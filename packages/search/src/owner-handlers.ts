@@ -5,6 +5,14 @@ import { markLabels, takeOver, writerLabels } from "./marks.ts";
 import type { ActionHandlers, PerformContext } from "./perform-context.ts";
 import type { ActionOf } from "./search-action.ts";
 
+/** How it is written whose an object is, and nothing else of it. */
+export const ownerHandlers: ActionHandlers<"takeOverSecret" | "markVolume" | "protect" | "release"> = {
+  takeOverSecret,
+  markVolume,
+  protect,
+  release,
+};
+
 /** Makes a Secret of an earlier cluster of the same name this one's. */
 async function takeOverSecret(action: ActionOf<"takeOverSecret">, context: PerformContext): Promise<void> {
   await patchMetadata({ ...action, resource: secrets }, { labels: takeOver(context.cluster) }, context);
@@ -39,11 +47,3 @@ async function patchMetadata(
   const patch = { kind: "merge", body: { metadata: { uid, ...metadata } } } as const;
   await ctx.client.patch(resource, { namespace, name }, { patch });
 }
-
-/** How it is written whose an object is, and nothing else of it. */
-export const ownerHandlers: ActionHandlers<"takeOverSecret" | "markVolume" | "protect" | "release"> = {
-  takeOverSecret,
-  markVolume,
-  protect,
-  release,
-};

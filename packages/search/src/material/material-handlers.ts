@@ -11,6 +11,11 @@ import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import type { ActionOf, LeafOrder } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 
+/** How keys, certificates and passwords are made and renewed. */
+export const materialHandlers: ActionHandlers<
+  "keepPassword" | "keepAuthority" | "issueLeaf" | "reloadCertificates"
+> = { keepPassword, keepAuthority, issueLeaf, reloadCertificates };
+
 const dayMs = 86_400_000;
 /** Clocks differ. */
 const skewMs = 300_000;
@@ -106,8 +111,3 @@ async function keepSecret(
     if (classify(error) !== "alreadyExists") throw error;
   }
 }
-
-/** How keys, certificates and passwords are made and renewed. */
-export const materialHandlers: ActionHandlers<
-  "keepPassword" | "keepAuthority" | "issueLeaf" | "reloadCertificates"
-> = { keepPassword, keepAuthority, issueLeaf, reloadCertificates };

@@ -12,6 +12,11 @@ import { encode } from "../secret-text.ts";
 import { type AppliedContent, appliedName, readApplied } from "./observe-security.ts";
 import { type WantedEntity, digestsOf, entitiesOf, entityKey } from "./wanted-content.ts";
 
+/** How users and roles are written. What was applied is recorded after it: a crash between repeats it, which changes nothing. */
+export const securityHandlers: ActionHandlers<
+  "initSecurity" | "putEntities" | "hashPassword" | "fitAuditIndex" | "deleteEntity"
+> = { initSecurity, putEntities, hashPassword, fitAuditIndex, deleteEntity };
+
 /**
  * Documents that an earlier attempt left may hold what was declared then: only what was made now is recorded as applied, and the rest is
  * merged later.
@@ -143,11 +148,6 @@ async function record(
     data: encode({ applied: JSON.stringify(next) }),
   });
 }
-
-/** How users and roles are written. What was applied is recorded after it: a crash between repeats it, which changes nothing. */
-export const securityHandlers: ActionHandlers<
-  "initSecurity" | "putEntities" | "hashPassword" | "fitAuditIndex" | "deleteEntity"
-> = { initSecurity, putEntities, hashPassword, fitAuditIndex, deleteEntity };
 
 const typeKey = "plugins.security.audit.type";
 
