@@ -1,4 +1,4 @@
-import { type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
+import { held, type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
 
 import type { Actor } from "./reasons.ts";
 import type { SearchAction } from "./search-action.ts";
@@ -48,13 +48,16 @@ export interface LaneDecision extends LaneAnswer {
   readonly rule: string;
 }
 
+/** The answer of a lane where all is well. */
+export const nothingToDo: LaneAnswer = { actions: [], outcome: settled() };
+
 /** Asks a lane. A lane whose rules all pass has nothing to do. */
 export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): LaneDecision {
   for (const rule of rules) {
     const answer = rule.answer(seen, now);
     if (answer !== undefined) return { lane: name, rule: rule.name, ...answer };
   }
-  return { lane: name, rule: "nothingToDo", actions: [], outcome: settled() };
+  return { lane: name, rule: "nothingToDo", ...nothingToDo };
 }
 
 /** Somebody else acts next; events bring us back, and a slow look as a safety net. */
@@ -71,6 +74,11 @@ export interface WaitOptions {
   readonly actor: Actor;
   readonly actions?: readonly SearchAction[] | undefined;
   readonly retryAfterMs?: number | undefined;
+}
+
+/** What is declared is not carried out, and everything else is. */
+export function holds(reason: string, message: string): LaneAnswer {
+  return { actions: [], outcome: held({ reason, message }), actor: "user" };
 }
 
 /** Only a user can help; with a delay we read again what no watch shows us. */

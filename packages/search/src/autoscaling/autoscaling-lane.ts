@@ -1,6 +1,6 @@
 import { type ReconcileEvent, settled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import type { LaneRule, SearchLane } from "../lane.ts";
+import { type LaneRule, type SearchLane, nothingToDo } from "../lane.ts";
 import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
 import { isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -120,8 +120,7 @@ function backTo(pool: NodePool, seen: Seen): number {
 
 const notFormed: LaneRule = {
   name: "notFormed",
-  answer: ({ status }) =>
-    status.clusterUuid === undefined ? { actions: [], outcome: settled() } : undefined,
+  answer: ({ status }) => (status.clusterUuid === undefined ? nothingToDo : undefined),
 };
 
 const scalePools: LaneRule = {

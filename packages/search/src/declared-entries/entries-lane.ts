@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { type ReconcileEvent, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
+import { type LaneAnswer, type LaneRule, type SearchLane, nothingToDo, awaits } from "../lane.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import type { EntryPlan } from "./decide-entries.ts";
@@ -41,18 +41,14 @@ const conflictRecheckMs = 60_000;
 export function entriesLane(entries: DeclaredEntries): SearchLane {
   const asDeclared: LaneRule = {
     name: "asDeclared",
-    answer: (seen) => (entries.isPending(seen) ? undefined : { actions: [], outcome: settled() }),
+    answer: (seen) => (entries.isPending(seen) ? undefined : nothingToDo),
   };
   /** A failed or missing read means that nothing is done. */
   const awaitRead: LaneRule = {
     name: "awaitRead",
     answer: (seen) =>
       entries.plan(seen) === undefined
-        ? {
-            actions: [],
-            outcome: waiting({ reason: entries.pendingReason, message: entries.unknownMessage }, 30_000),
-            actor: "engine",
-          }
+        ? awaits(entries.pendingReason, entries.unknownMessage, { actor: "engine" })
         : undefined,
   };
   const keepEntries: LaneRule = {

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { settled } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { type LaneRule, type SearchLane, awaits, refuses } from "../lane.ts";
+import { type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
 import { clusterNames, operatorUser } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -31,7 +30,7 @@ type RealmAccount = AccountFact & Pick<RealmUser, "role">;
 
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: (seen) => (seen.material.fileRealm === undefined ? { actions: [], outcome: settled() } : undefined),
+  answer: (seen) => (seen.material.fileRealm === undefined ? nothingToDo : undefined),
 };
 
 const awaitPasswords: LaneRule = {
@@ -125,7 +124,7 @@ export const fileRealmLane: SearchLane = {
     hashPasswords,
     foreignFiles,
     writeFiles,
-    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "applied", answer: () => nothingToDo },
   ],
 };
 

@@ -1,8 +1,8 @@
-import { settled, waiting } from "@quartermaster/runtime";
+import { waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
@@ -251,6 +251,6 @@ export const formationLane: SearchLane = {
     closeBootstrap,
     markVolumes,
     referencesMissing,
-    { name: "formed", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "formed", answer: () => nothingToDo },
   ],
 };

@@ -130,6 +130,26 @@ export class UserSecrets {
   }
 }
 
+/** Follows Secrets that a part of the cluster reads itself: their versions, and what is missing. */
+export function followedSecrets(
+  wanted: readonly { readonly name: string; readonly keys: readonly string[] }[],
+  ctx: Context,
+): { readonly live: readonly Live<Secret>[]; readonly missing: readonly string[] } {
+  const found = wanted.map(({ name, keys }) => ({
+    name,
+    keys,
+    live: ctx.follow(secrets, { name }, followedData),
+  }));
+  return {
+    live: found.flatMap(({ live }) => live ?? []),
+    missing: found.flatMap(({ name, keys, live }) => {
+      if (live === undefined) return [`Secret ${name}`];
+      const lacking = keys.filter((key) => live.data?.[key] === undefined);
+      return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
+    }),
+  };
+}
+
 /** By the data itself, which the store keeps until it changes: a cluster may name 64 Secrets, and each reconcile needs them all. */
 const known = new WeakMap<object, string>();
 

@@ -1,8 +1,9 @@
 import { apiVersionOf, settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { type LaneAnswer, type LaneRule, type SearchLane, awaits, refuses } from "../lane.ts";
+import { type LaneAnswer, type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
 import type { MonitoringWish } from "../model/read-monitoring.ts";
+import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import { type SearchAction, applyAction } from "../search-action.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
@@ -25,18 +26,10 @@ const prune: LaneRule = {
     const wanted = new Set(wantedKeys(seen));
     const left = seen.monitoring.present.filter(({ kind, name }) => !wanted.has(`${kind.kind} ${name}`));
     if (left.length === 0) return undefined;
-    const { generation = 0 } = seen.object.metadata;
-    const going = left.filter(({ isTerminating }) => !isTerminating);
+    const isExporterLeft = left.some(({ kind, isTerminating }) => kind === deployments && !isTerminating);
     const actions: readonly SearchAction[] = [
-      ...going.map(({ kind, name, uid, resourceVersion }) => ({
-        kind: "prune" as const,
-        resource: kind,
-        name,
-        uid,
-        resourceVersion,
-        generation,
-      })),
-      ...(going.some(({ kind }) => kind === deployments) ? [removed(left.map(({ name }) => name))] : []),
+      ...pruneActions(left, seen.object),
+      ...(isExporterLeft ? [removed(left.map(({ name }) => name))] : []),
     ];
     return awaits(
       searchReasons.monitoringPending,
@@ -97,9 +90,7 @@ function wantedKeys(seen: Seen): readonly string[] {
 const notYet: LaneRule = {
   name: "notYet",
   answer: ({ cluster, status }) =>
-    cluster.monitoring === undefined || status.clusterUuid === undefined
-      ? { actions: [], outcome: settled() }
-      : undefined,
+    cluster.monitoring === undefined || status.clusterUuid === undefined ? nothingToDo : undefined,
 };
 
 /** Never used, never overwritten: its maker may know the password or the key. */

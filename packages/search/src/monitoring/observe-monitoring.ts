@@ -17,8 +17,8 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import { followedData } from "../bounded-data.ts";
 import { byCluster, markLabels } from "../marks.ts";
+import { followedSecrets } from "../material/spec-references.ts";
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { exporterImage } from "../model/read-monitoring.ts";
@@ -125,7 +125,7 @@ export function observeMonitoring(
     deployments: new Map(
       running.flatMap((live) => (isControlledBy(live, object) ? [[live.metadata.name, live] as const] : [])),
     ),
-    ...followedSecrets(cluster, ctx),
+    ...secretsOf(cluster, ctx),
   };
 }
 
@@ -150,7 +150,7 @@ function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster)
   return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
 }
 
-function followedSecrets(
+function secretsOf(
   { monitoring, security }: SearchCluster,
   ctx: Context,
 ): Pick<MonitoringSeen, "missing" | "followed"> {
@@ -163,18 +163,8 @@ function followedSecrets(
     ...(stack.mode !== "None" && stack.receiversSecret !== undefined
       ? [{ name: stack.receiversSecret, keys: ["alertmanager.yaml"] }]
       : []),
-  ].map(({ name, keys }) => {
-    const live = ctx.follow(secrets, { name }, followedData);
-    const lacking = keys.filter((key) => live?.data?.[key] === undefined);
-    return { name, live, lacking };
-  });
-  return {
-    missing: wanted.flatMap(({ name, live, lacking }) => {
-      if (live === undefined) return [`Secret ${name}`];
-      return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
-    }),
-    followed: Object.fromEntries(
-      wanted.flatMap(({ name, live }) => (live === undefined ? [] : [[name, live.metadata.resourceVersion]])),
-    ),
-  };
+  ];
+  const { live, missing } = followedSecrets(wanted, ctx);
+  const versions = live.map(({ metadata }) => [metadata.name, metadata.resourceVersion] as const);
+  return { missing, followed: Object.fromEntries(versions) };
 }

@@ -1,8 +1,6 @@
-import { held, settled } from "@quartermaster/runtime";
-
 import { isLicenseExpired } from "../engine/engine-facts.ts";
 import { claimsGoing } from "../formation/mounted-claims.ts";
-import { awaits, decideLane, type LaneRule, type SearchLane } from "../lane.ts";
+import { awaits, decideLane, type LaneRule, type SearchLane, nothingToDo, holds } from "../lane.ts";
 import { outsideWindow } from "../maintenance/outside-window.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { blockedPools } from "../pools/pools-lane.ts";
@@ -22,7 +20,7 @@ function isFormed({ status }: Seen): boolean {
 
 const awaitFormation: LaneRule = {
   name: "notFormed",
-  answer: (seen) => (isFormed(seen) ? undefined : { actions: [], outcome: settled() }),
+  answer: (seen) => (isFormed(seen) ? undefined : nothingToDo),
 };
 
 const engineUnreachable: LaneRule = {
@@ -40,7 +38,7 @@ const engineUnreachable: LaneRule = {
 /** The lane of pools says which nodes are not added and why. Before they have joined none is removed or restarted. */
 const poolsBlocked: LaneRule = {
   name: "poolsBlocked",
-  answer: (seen) => (blockedPools(seen).size === 0 ? undefined : { actions: [], outcome: settled() }),
+  answer: (seen) => (blockedPools(seen).size === 0 ? undefined : nothingToDo),
 };
 
 /**
@@ -73,14 +71,10 @@ const heldVersion: LaneRule = {
   answer: ({ heldVersion: wanted, cluster }) =>
     wanted === undefined
       ? undefined
-      : {
-          actions: [],
-          outcome: held({
-            reason: searchReasons.notSupportedYet,
-            message: `The nodes run version ${cluster.version} and go on with it: the operator does not upgrade to ${wanted} yet. All other changes are carried out.`,
-          }),
-          actor: "user",
-        },
+      : holds(
+          searchReasons.notSupportedYet,
+          `The nodes run version ${cluster.version} and go on with it: the operator does not upgrade to ${wanted} yet. All other changes are carried out.`,
+        ),
 };
 
 /**
@@ -92,17 +86,13 @@ const heldTls: LaneRule = {
   answer: ({ heldTls: wanted }) =>
     wanted === undefined
       ? undefined
-      : {
-          actions: [],
-          outcome: held({
-            reason: searchReasons.notSupportedYet,
-            message: `TLS of a cluster that has formed is not switched: spec.security.tls asks for ${wanted}, and the nodes go on as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
-          }),
-          actor: "user",
-        },
+      : holds(
+          searchReasons.notSupportedYet,
+          `TLS of a cluster that has formed is not switched: spec.security.tls asks for ${wanted}, and the nodes go on as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
+        ),
 };
 
-const complete: LaneRule = { name: "complete", answer: () => ({ actions: [], outcome: settled() }) };
+const complete: LaneRule = { name: "complete", answer: () => nothingToDo };
 
 /** What is begun while no operation is under way. */
 const withoutOperation: readonly LaneRule[] = [

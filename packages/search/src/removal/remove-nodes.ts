@@ -1,9 +1,7 @@
-import { waiting } from "@quartermaster/runtime";
-
 import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { markedFor } from "../formation/volume-facts.ts";
-import { type LaneRule, refuses } from "../lane.ts";
+import { type LaneRule, refuses, awaits } from "../lane.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import { type OperationWish, declareOperation } from "../operation/operation.ts";
 import { searchReasons } from "../reasons.ts";
@@ -27,11 +25,10 @@ export const removeNodes: LaneRule = {
     if (node === undefined || isPutOff(seen, now)) return undefined;
     const precheck = removalPrecheck(node, { seen, world });
     if (precheck.kind === "unknown")
-      return {
-        actions: [],
-        outcome: waiting({ reason: searchReasons.removing, message: `${precheck.message}.` }, 10_000),
+      return awaits(searchReasons.removing, `${precheck.message}.`, {
         actor: "engine",
-      };
+        retryAfterMs: 10_000,
+      });
     return precheck.kind === "refused" ? undefined : declareOperation(removalOf(node, seen), now);
   },
 };
@@ -82,14 +79,10 @@ export const removalRefused: LaneRule = {
     if (node === undefined) return undefined;
     const { stalledDrain } = seen.status;
     if (stalledDrain !== undefined && isPutOff(seen, now))
-      return {
-        actions: [],
-        outcome: waiting(
-          { reason: searchReasons.drainStalled, message: stalledDrain.message },
-          Math.max(1_000, Date.parse(stalledDrain.retryAt) - now.getTime()),
-        ),
+      return awaits(searchReasons.drainStalled, stalledDrain.message, {
         actor: "user",
-      };
+        retryAfterMs: Math.max(1_000, Date.parse(stalledDrain.retryAt) - now.getTime()),
+      });
     const precheck = removalPrecheck(node, { seen, world });
     if (precheck.kind !== "refused") return undefined;
     const message = `${node.name} is not removed: ${precheck.message}.`;
@@ -108,24 +101,14 @@ export const removePools: LaneRule = {
     );
     if (empty === undefined) return undefined;
     const [pool, { metadata }] = empty;
-    return {
+    const note = `Pool ${pool} was removed.`;
+    return awaits(searchReasons.removing, `Pool ${pool} has no node left and is removed.`, {
+      actor: "operator",
       actions: [
         { kind: "deletePool", pool, uid: metadata.uid, ...poolNames(seen.cluster, { name: pool }) },
-        {
-          kind: "record",
-          event: {
-            type: "Normal",
-            reason: "PoolRemoved",
-            action: "RemovePool",
-            note: `Pool ${pool} was removed.`,
-          },
-        },
+        { kind: "record", event: { type: "Normal", reason: "PoolRemoved", action: "RemovePool", note } },
       ],
-      outcome: waiting(
-        { reason: searchReasons.removing, message: `Pool ${pool} has no node left and is removed.` },
-        1_000,
-      ),
-      actor: "operator",
-    };
+      retryAfterMs: 1_000,
+    });
   },
 };

@@ -1,7 +1,5 @@
-import { settled, waiting } from "@quartermaster/runtime";
-
 import { allocation } from "../facts/allocation.ts";
-import type { LaneRule, SearchLane } from "../lane.ts";
+import { type LaneRule, type SearchLane, nothingToDo, awaits } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 
 /**
@@ -13,22 +11,16 @@ const leftover: LaneRule = {
   answer: ({ engine: { settings }, status }) => {
     if (status.operation !== undefined || !settings.isKnown || !allocation.holdsOurs(settings.value))
       return undefined;
-    return {
-      actions: [{ kind: "releaseAllocation" }],
-      outcome: waiting(
-        {
-          reason: searchReasons.releasing,
-          message: "Allocation settings of an operation that is over are removed from the engine.",
-        },
-        5_000,
-      ),
-      actor: "engine",
-    };
+    return awaits(
+      searchReasons.releasing,
+      "Allocation settings of an operation that is over are removed from the engine.",
+      { actor: "engine", actions: [{ kind: "releaseAllocation" }], retryAfterMs: 5_000 },
+    );
   },
 };
 
 /** Settings of the engine that are ours and that nothing needs. */
 export const janitorLane: SearchLane = {
   name: "janitor",
-  rules: [leftover, { name: "nothingLeft", answer: () => ({ actions: [], outcome: settled() }) }],
+  rules: [leftover, { name: "nothingLeft", answer: () => nothingToDo }],
 };

@@ -1,8 +1,6 @@
-import { waiting } from "@quartermaster/runtime";
-
 import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts, NodeWorld } from "../facts/node-facts.ts";
-import type { LaneRule } from "../lane.ts";
+import { type LaneRule, awaits } from "../lane.ts";
 import { ephemeralOnlyCopy } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { PodFacts, Seen } from "../seen.ts";
@@ -21,28 +19,19 @@ export const repairBroken: LaneRule = {
     const broken = brokenNodes(seen, now)[0];
     if (broken?.pod === undefined) return undefined;
     const { name, pod } = broken;
-    return {
-      actions: [
-        { kind: "deletePod", node: name, uid: pod.uid },
-        {
-          kind: "record",
-          event: {
-            type: "Normal",
-            reason: "NodeRestarted",
-            action: "RepairNode",
-            note: `${name} did not run and takes the declared configuration: ${brokenBecause(pod, now) ?? ""}.`,
-          },
-        },
-      ],
-      outcome: waiting(
-        {
-          reason: searchReasons.restarting,
-          message: `${name} does not run with its old configuration and is replaced.`,
-        },
-        5_000,
-      ),
-      actor: "kubelet",
-    };
+    const note = `${name} did not run and takes the declared configuration: ${brokenBecause(pod, now) ?? ""}.`;
+    return awaits(
+      searchReasons.restarting,
+      `${name} does not run with its old configuration and is replaced.`,
+      {
+        actor: "kubelet",
+        actions: [
+          { kind: "deletePod", node: name, uid: pod.uid },
+          { kind: "record", event: { type: "Normal", reason: "NodeRestarted", action: "RepairNode", note } },
+        ],
+        retryAfterMs: 5_000,
+      },
+    );
   },
 };
 

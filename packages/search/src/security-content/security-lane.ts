@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { digestOf, settled, withoutFields } from "@quartermaster/runtime";
+import { digestOf, withoutFields } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { SecurityEntityType } from "../engine/engine-client.ts";
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
@@ -17,16 +17,14 @@ import { entitiesOf, entityKey, type OwnUser, wantedContent, type WantedEntity }
 /** Without security there are no users. */
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : { actions: [], outcome: settled() }),
+  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : nothingToDo),
 };
 
 /** Users that come from files are needed before the first pod; others only once there is an engine. */
 const notFormed: LaneRule = {
   name: "notFormed",
   answer: ({ cluster, status }) =>
-    status.clusterUuid === undefined && !isPlainOpenSearch(cluster)
-      ? { actions: [], outcome: settled() }
-      : undefined,
+    status.clusterUuid === undefined && !isPlainOpenSearch(cluster) ? nothingToDo : undefined,
 };
 
 const writeFiles: LaneRule = {
@@ -37,7 +35,7 @@ const writeFiles: LaneRule = {
     const secret = securityFiles(cluster, documentsOf(seen));
     const files = material.fileRealm?.files;
     if (isDeepStrictEqual(files?.live?.data, secret.data))
-      return status.clusterUuid === undefined ? { actions: [], outcome: settled() } : undefined;
+      return status.clusterUuid === undefined ? nothingToDo : undefined;
     return awaits(searchReasons.awaitingMaterial, "The files with the first users are written.", {
       actor: "operator",
       actions: files?.state === "foreign" ? [] : [applyAction(secrets, secret, cluster)],
@@ -232,6 +230,6 @@ export const securityLane: SearchLane = {
     awaitServing,
     mergeEntities,
     fitAuditIndex,
-    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "applied", answer: () => nothingToDo },
   ],
 };
