@@ -43,7 +43,7 @@ bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-
 image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image), "--image share-driver" which
 	@npm run --silent image -- $(ARGS)
 
-mutants: $(installed) ## make mistakes in the code one by one and show which test notices; ARGS="--only=boundary" or "--only=packages/search/src/nodes" takes some, --sample=500 more, --listed those written by hand, --integration runs integration tests too
+mutants: $(installed) ## make mistakes in the code one by one and show which test notices; ARGS="--only=boundary" or "--only=packages/search/src/restart" takes some, --sample=500 more, --listed those written by hand, --integration runs integration tests too
 	@npm run --silent mutants -- $(ARGS)
 
 campaign: $(installed) ## run the long tests at full length and show a table; ARGS="--only=crowd,watches" runs some of them

@@ -1,20 +1,16 @@
-import {
-  ApiError,
-  classify,
-  type Desired,
-  ExternalError,
-  type Kind,
-  type KubeObject,
-} from "@quartermaster/runtime";
+import { ApiError, classify, ExternalError, type Kind } from "@quartermaster/runtime";
 
+import type { PerformContext } from "./perform-context.ts";
 import { searchReasons } from "./reasons.ts";
-import { searchMemory } from "./search-memory.ts";
-import type { Subject } from "./subject.ts";
+import type { ActionOf } from "./search-action.ts";
 
 /** Applies an object of the cluster; one of another owner under its name is never taken over. */
-export async function applyObject(kind: Kind, object: Desired<KubeObject>, subject: Subject): Promise<void> {
-  const { ctx, cluster } = subject;
-  assertTime(subject);
+export async function applyObject(
+  { resource: kind, object }: ActionOf<"apply">,
+  context: PerformContext,
+): Promise<void> {
+  const { ctx, cluster } = context;
+  assertTime(context);
   const ref = { namespace: cluster.namespace, name: object.metadata.name };
   if (ctx.store(kind).get(ref) === undefined) {
     const found = await ctx.client.find(kind, ref, { isMetadataOnly: true });
@@ -32,8 +28,8 @@ export async function applyObject(kind: Kind, object: Desired<KubeObject>, subje
 const applyMs = 1_500;
 
 /** What was written is not written again: so the next reconcile goes on where this one ends. */
-function assertTime({ ctx, nowMs }: Subject): void {
-  if (nowMs() - ctx.memory(searchMemory).seenMs <= applyMs) return;
+function assertTime({ seen, nowMs }: PerformContext): void {
+  if (seen === undefined || nowMs() - seen.readAtMs <= applyMs) return;
   const message = "apply: the other objects are written by the next reconcile";
   throw new ApiError(message, { class: "transient", mayHaveActed: false });
 }

@@ -1,14 +1,10 @@
-export type { Distribution } from "./model/search-cluster.ts";
+export type { Distribution } from "./model/distribution-facts.ts";
 export type { ConnectEngine, EngineClient, EngineTarget, SecurityDocuments } from "./engine/engine-client.ts";
-export { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
-export { engineMetrics } from "./engine/engine-metrics.ts";
-export { operationMetrics } from "./nodes/operation-metrics.ts";
 export { EngineError } from "./engine/engine-error.ts";
-export { licenseMetrics } from "./license/license-metrics.ts";
 export { monitoringFiles } from "./monitoring/monitoring-files.ts";
 export type { ProxyPlace } from "./engine/proxy-dial.ts";
-export { restEngine } from "./engine/rest-engine.ts";
-export { stalledMetrics } from "./report/stalled-metrics.ts";
+export { restEngine } from "./distributions/rest-engine.ts";
 export { isHostEntry } from "./repositories/address-refusal.ts";
+export { searchMetrics } from "./search-metrics.ts";
 export { searchDomain } from "./search-domain.ts";
 export type { SearchDomainOptions } from "./search-domain.ts";

@@ -1,4 +1,4 @@
-import { type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
+import { held, type Outcome, settled, stalled, waiting } from "@quartermaster/runtime";
 
 import type { Actor } from "./reasons.ts";
 import type { SearchAction } from "./search-action.ts";
@@ -23,11 +23,11 @@ export interface LaneAnswer {
   readonly actions: readonly SearchAction[];
   readonly outcome: Outcome;
   /** What must be in the status before anything follows from it; undefined takes it out. */
-  readonly intent?: StatusIntent;
+  readonly intent?: StatusIntent | undefined;
   /** What of it is in the status although the writes failed (default: what was there before). */
-  readonly intentIfFailed?: StatusIntent;
+  readonly intentIfFailed?: StatusIntent | undefined;
   /** Who acts next, when it is not the operator. */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
 }
 
 /** One rule of a lane; the first that answers wins. */
@@ -48,13 +48,16 @@ export interface LaneDecision extends LaneAnswer {
   readonly rule: string;
 }
 
+/** The answer of a lane where all is well. */
+export const nothingToDo: LaneAnswer = { actions: [], outcome: settled() };
+
 /** Asks a lane. A lane whose rules all pass has nothing to do. */
 export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): LaneDecision {
   for (const rule of rules) {
     const answer = rule.answer(seen, now);
     if (answer !== undefined) return { lane: name, rule: rule.name, ...answer };
   }
-  return { lane: name, rule: "nothingToDo", actions: [], outcome: settled() };
+  return { lane: name, rule: "nothingToDo", ...nothingToDo };
 }
 
 /** Somebody else acts next; events bring us back, and a slow look as a safety net. */
@@ -69,8 +72,13 @@ export function awaits(
 /** How a wait goes on. */
 export interface WaitOptions {
   readonly actor: Actor;
-  readonly actions?: readonly SearchAction[];
-  readonly retryAfterMs?: number;
+  readonly actions?: readonly SearchAction[] | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What is declared is not carried out, and everything else is. */
+export function holds(reason: string, message: string): LaneAnswer {
+  return { actions: [], outcome: held({ reason, message }), actor: "user" };
 }
 
 /** Only a user can help; with a delay we read again what no watch shows us. */

@@ -2,12 +2,12 @@ import { isControlledBy, type Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
 import { mountedCertificates, runningTls, withRunningTls } from "./certificates/running-tls.ts";
+import { podFacts } from "./facts/pod-facts.ts";
 import { volumeFacts } from "./formation/volume-facts.ts";
 import { markLabels } from "./marks.ts";
 import { imageIssues, otherVersion } from "./model/image-version.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
-import { podFacts } from "./nodes/pod-facts.ts";
 import { withRunningStorage } from "./pools/running-storage.ts";
 import type { Seen } from "./seen.ts";
 

@@ -7,35 +7,28 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
-import { autoscalingTurns, type SampleWindows } from "./autoscaling/sample-windows.ts";
-import { isServedAsked } from "./certificates/served-leaves.ts";
-import { isSettingsAsked } from "./cluster-settings/plan-settings.ts";
+import type { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { observeDashboards } from "./dashboards/observe-dashboards.ts";
 import { keptObjects } from "./deletion/protection-lane.ts";
-import { engineTarget } from "./engine-target.ts";
-import type { EngineClient } from "./engine/engine-client.ts";
-import type { EngineFacts } from "./engine/engine-facts.ts";
+import { engineFacts, keepEngineSampling } from "./engine-sampling.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
 import { readMountedClaims } from "./formation/mounted-claims.ts";
 import { objectsOf, type Predecessor } from "./handover/predecessor.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
-import { isLicenseAsked, observeLicense } from "./license/observe-license.ts";
+import { observeLicense } from "./license/observe-license.ts";
 import { byCluster } from "./marks.ts";
 import { observeMaterial } from "./material/observe-material.ts";
+import { clusterNames, poolNames } from "./model/cluster-names.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
 import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-monitoring.ts";
-import { engineAsks } from "./nodes/engine-asks.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
 import { claimedPods } from "./pools/pools-lane.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
-import { isRepositoriesAsked } from "./repositories/plan-repositories.ts";
-import { searchMemory } from "./search-memory.ts";
 import { isSecurityIndexAsked, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
-import { clusterNames, poolNames } from "./workload/cluster-names.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
 
@@ -62,8 +55,8 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
   const known = { ...workload, material, license };
   const isIndexAsked = isSecurityIndexAsked(cluster, ctx, status.clusterUuid !== undefined);
-  const client = keepSampling(object, { ...known, isIndexAsked }, parts);
-  const engine = await engineFactsOf(known, parts);
+  const engineClient = keepEngineSampling(object, { ...known, isIndexAsked }, parts);
+  const engine = await engineFacts(known, parts);
   const seen = {
     ...workload,
     issues,
@@ -75,17 +68,14 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
     material,
     bootstrapList: bootstrapListOf(object, cluster, ctx),
     engine,
+    engineClient,
     license,
     dashboards: observeDashboards(object, cluster, ctx),
     monitoring: observeMonitoring(object, cluster, ctx),
     security: observeSecurity({ cluster, ctx, podList, engine }),
+    readAtMs: parts.nowMs(),
   };
   parts.windows.keep(seen);
-  const memory = ctx.memory(searchMemory);
-  memory.cluster = cluster;
-  memory.seen = seen;
-  memory.seenMs = parts.nowMs();
-  memory.engine = client === undefined ? undefined : parts.sampler.bounded(client);
   return seen;
 }
 
@@ -119,47 +109,6 @@ function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Childr
     pods: ctx.store(pods).listBy(byCluster, key),
     claims: ctx.store(persistentVolumeClaims).listBy(byCluster, key),
   };
-}
-
-type Known = Pick<
-  Seen,
-  "cluster" | "status" | "pods" | "volumes" | "statefulSets" | "material" | "license" | "heldVersion"
->;
-
-/** Tells the sampler what to ask of the engine from now on; undefined while no node has an address. */
-function keepSampling(
-  { metadata }: Live<ClusterObject>,
-  known: Known & { readonly isIndexAsked: boolean },
-  { sampler, nowMs }: ObserveParts,
-): EngineClient | undefined {
-  const { cluster, status, material, pods: podList, license } = known;
-  const target = engineTarget(cluster, material, podList);
-  if (target === undefined) return undefined;
-  const { isOpen, asks } = engineAsks(known);
-  const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
-  const isReloading = isServedAsked(known);
-  const all: typeof asks = new Set([
-    ...asks,
-    ...(isAsked ? (["license"] as const) : []),
-    ...(isReloading ? (["served"] as const) : []),
-    ...(known.isIndexAsked ? (["securityIndex"] as const) : []),
-    ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
-    ...(isSettingsAsked(known) ? (["settings"] as const) : []),
-  ]);
-  return sampler.keep(cluster.uid, {
-    ref: metadata,
-    target,
-    isOpen: isOpen || isReloading || known.isIndexAsked,
-    asks: all,
-    turns: autoscalingTurns(cluster),
-  });
-}
-
-/** Of a cluster that has formed, after the first word of its engine: a new operator must not take it for one that is silent. */
-async function engineFactsOf({ cluster, status }: Known, { sampler }: ObserveParts): Promise<EngineFacts> {
-  return status.clusterUuid === undefined
-    ? sampler.facts(cluster.uid)
-    : await sampler.firstFacts(cluster.uid);
 }
 
 /** Value of `byCluster` for a cluster. */

@@ -1,5 +1,7 @@
 import type { Kind, Live } from "@quartermaster/runtime";
 
+import type { SearchAction } from "./search-action.ts";
+
 /** An object of ours that is there, whether it is wanted or not. */
 export interface PresentObject {
   readonly kind: Kind;
@@ -7,6 +9,23 @@ export interface PresentObject {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isTerminating: boolean;
+}
+
+/** Deletes those that are not being deleted yet; only as long as the cluster's spec is the one that does not declare them. */
+export function pruneActions(
+  objects: readonly PresentObject[],
+  { metadata: { generation = 0 } }: Live,
+): readonly SearchAction[] {
+  return objects
+    .filter(({ isTerminating }) => !isTerminating)
+    .map(({ kind, name, uid, resourceVersion }) => ({
+      kind: "prune",
+      resource: kind,
+      name,
+      uid,
+      resourceVersion,
+      generation,
+    }));
 }
 
 /** What is needed of an object to delete it later, and no other in its place. */

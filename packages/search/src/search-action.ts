@@ -11,49 +11,49 @@ import type { LeafName } from "./seen.ts";
 /** One write, as plain data. */
 export type SearchAction =
   /** An object that the cluster owns: made, or brought back to what is declared. */
-  | { readonly do: "apply"; readonly kind: Kind; readonly object: Desired<KubeObject> }
+  | { readonly kind: "apply"; readonly resource: Kind; readonly object: Desired<KubeObject> }
   /** A Secret that outlives the cluster; never overwritten. */
   | {
-      readonly do: "keepPassword";
+      readonly kind: "keepPassword";
       readonly name: string;
       readonly username: string;
       /** Further keys with random content. */
       readonly alsoRandom?: readonly string[];
     }
-  | { readonly do: "keepAuthority"; readonly name: string }
-  | { readonly do: "takeOverSecret"; readonly name: string; readonly uid: string }
+  | { readonly kind: "keepAuthority"; readonly name: string }
+  | { readonly kind: "takeOverSecret"; readonly name: string; readonly uid: string }
   | LeafOrder
   /** Makes a node read its certificates again; what it serves then is for the next look to say. */
-  | { readonly do: "reloadCertificates"; readonly node: string; readonly layers: readonly TlsLayer[] }
+  | { readonly kind: "reloadCertificates"; readonly node: string; readonly layers: readonly TlsLayer[] }
   | {
-      readonly do: "markVolume";
+      readonly kind: "markVolume";
       readonly name: string;
       readonly uid: string;
       readonly annotations: JsonObject;
     }
-  | { readonly do: "initSecurity"; readonly documents: SecurityDocuments }
+  | { readonly kind: "initSecurity"; readonly documents: SecurityDocuments }
   /** Each by itself: one that the engine refuses keeps none of the others back. */
-  | { readonly do: "putEntities"; readonly entities: readonly WantedEntity[] }
+  | { readonly kind: "putEntities"; readonly entities: readonly WantedEntity[] }
   | {
-      readonly do: "hashPassword";
+      readonly kind: "hashPassword";
       readonly username: string;
       readonly password: string;
       readonly from: string;
     }
   /** Once per cluster: what the author sets afterwards stays. */
-  | { readonly do: "fitAuditIndex" }
-  | { readonly do: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
+  | { readonly kind: "fitAuditIndex" }
+  | { readonly kind: "deleteEntity"; readonly type: SecurityEntityType; readonly name: string }
   | {
-      readonly do: "delete";
-      readonly kind: Kind;
+      readonly kind: "delete";
+      readonly resource: Kind;
       readonly name: string;
       readonly uid: string;
       readonly resourceVersion?: string | undefined;
     }
   /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */
   | {
-      readonly do: "prune";
-      readonly kind: Kind;
+      readonly kind: "prune";
+      readonly resource: Kind;
       readonly name: string;
       readonly uid: string;
       readonly resourceVersion: string;
@@ -61,24 +61,24 @@ export type SearchAction =
     }
   /** Has the API server refuse to delete a claim or Secret, or lets it be deleted again. */
   | {
-      readonly do: "protect";
-      readonly kind: Kind;
+      readonly kind: "protect";
+      readonly resource: Kind;
       readonly name: string;
       readonly uid: string;
       readonly isProtected: boolean;
     }
   /** Makes an object of the predecessor, `from` by uid, this cluster's. */
   | {
-      readonly do: "inherit";
-      readonly kind: Kind;
+      readonly kind: "inherit";
+      readonly resource: Kind;
       readonly name: string;
       readonly uid: string;
       readonly from: string;
     }
   /** Takes our mark off an object that stays although the cluster goes. */
-  | { readonly do: "release"; readonly kind: Kind; readonly name: string; readonly uid: string }
+  | { readonly kind: "release"; readonly resource: Kind; readonly name: string; readonly uid: string }
   | {
-      readonly do: "putLicense";
+      readonly kind: "putLicense";
       readonly uid: string;
       readonly digest: string;
       readonly file: JsonObject;
@@ -87,7 +87,7 @@ export type SearchAction =
       readonly asksFirst: boolean;
     }
   | {
-      readonly do: "startLicense";
+      readonly kind: "startLicense";
       readonly type: "trial" | "basic";
       readonly digest: string;
       /** The licence that it takes the place of, where nobody asked for the type itself. */
@@ -95,7 +95,7 @@ export type SearchAction =
     }
   /** Asks for a larger volume; never for a smaller one. */
   | {
-      readonly do: "growClaim";
+      readonly kind: "growClaim";
       readonly pool: string;
       readonly name: string;
       readonly uid: string;
@@ -103,35 +103,38 @@ export type SearchAction =
     }
   /** Snapshot repositories by name; each is decided again on live reads. */
   | {
-      readonly do: "keepRepositories";
+      readonly kind: "keepRepositories";
       readonly put: readonly string[];
       readonly verify: readonly string[];
       readonly drop: readonly string[];
     }
   /** Dynamic settings by name; each is decided again on live reads. */
-  | { readonly do: "keepSettings"; readonly put: readonly string[]; readonly drop: readonly string[] }
+  | { readonly kind: "keepSettings"; readonly put: readonly string[]; readonly drop: readonly string[] }
   | OperationAction
-  | { readonly do: "record"; readonly event: ReconcileEvent };
+  | { readonly kind: "record"; readonly event: ReconcileEvent };
+
+/** The action of a kind. */
+export type ActionOf<Name extends SearchAction["kind"]> = Extract<SearchAction, { readonly kind: Name }>;
 
 /** What an operation does to the engine and to the cluster. Those that take something away are decided again on live reads. */
 export type OperationAction =
-  | { readonly do: "freezeAllocation"; readonly operation: string }
-  | { readonly do: "excludeNode"; readonly node: string }
+  | { readonly kind: "freezeAllocation"; readonly operation: string }
+  | { readonly kind: "excludeNode"; readonly node: string }
   /** Takes everything of ours out of the engine's settings. */
-  | { readonly do: "releaseAllocation" }
-  | { readonly do: "excludeVote"; readonly node: string }
+  | { readonly kind: "releaseAllocation" }
+  | { readonly kind: "excludeVote"; readonly node: string }
   /** The engine clears all or none: only if all are ours. */
-  | { readonly do: "clearVotes"; readonly ours: readonly string[] }
+  | { readonly kind: "clearVotes"; readonly ours: readonly string[] }
   /** Reads live that nothing of an operation is left in the engine; fails, and removes it, if there is. */
-  | { readonly do: "verifyReleased"; readonly node: string }
+  | { readonly kind: "verifyReleased"; readonly node: string }
   /** Reads live that the StatefulSet still has the place of a node; fails if it has not. */
-  | { readonly do: "verifyPlace"; readonly pool: string; readonly ordinal: number }
+  | { readonly kind: "verifyPlace"; readonly pool: string; readonly ordinal: number }
   | DestructiveAction;
 
 /** Never done upon what the stores say alone: `confirm` decides once more, on live reads. */
 export type DestructiveAction =
   | {
-      readonly do: "deletePod";
+      readonly kind: "deletePod";
       /** Left out: the pod is broken, and no node goes away with it. */
       readonly operation?: string;
       readonly node: string;
@@ -139,7 +142,7 @@ export type DestructiveAction =
     }
   /** Takes the place of the last node of a pool away. */
   | {
-      readonly do: "shrinkPool";
+      readonly kind: "shrinkPool";
       readonly operation: string;
       readonly pool: string;
       readonly uid: string;
@@ -148,7 +151,7 @@ export type DestructiveAction =
       readonly podUid: string;
     }
   | {
-      readonly do: "deleteClaim";
+      readonly kind: "deleteClaim";
       readonly operation: string;
       readonly node: string;
       readonly name: string;
@@ -156,7 +159,7 @@ export type DestructiveAction =
     }
   /** A pool without nodes: its StatefulSet, Service and configuration. */
   | {
-      readonly do: "deletePool";
+      readonly kind: "deletePool";
       readonly pool: string;
       readonly uid: string;
       readonly statefulSet: string;
@@ -166,7 +169,7 @@ export type DestructiveAction =
 
 /** A certificate to be issued into a Secret that the cluster owns. */
 export interface LeafOrder {
-  readonly do: "issueLeaf";
+  readonly kind: "issueLeaf";
   readonly leaf: LeafName;
   readonly secretName: string;
   readonly authority: CertifiedKey;
@@ -188,8 +191,8 @@ export function applyAction<O extends KubeObject>(
 ): SearchAction {
   const { name, labels, annotations } = metadata;
   return {
-    do: "apply",
-    kind,
+    kind: "apply",
+    resource: kind,
     object: {
       metadata: {
         name,

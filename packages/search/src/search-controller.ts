@@ -1,4 +1,4 @@
-import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
+import { openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import { clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import {
   type Context,
@@ -8,28 +8,27 @@ import {
   type KubeObject,
   type Live,
   type Log,
-  type ReconcileEvent,
   type System,
 } from "@quartermaster/runtime";
 
 import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
-import type { TargetFigure } from "./autoscaling/autoscaling-metrics.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
-import { clusterDeletion } from "./deletion/cluster-deletion.ts";
+import { clusterDeletion, type Left } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
 import { EngineSampler, type EngineSamplerOptions } from "./engine/engine-sampler.ts";
 import { managerOf, ownedKinds, predecessorOf } from "./handover/predecessor.ts";
 import { LicenseAttempts } from "./license/license-attempts.ts";
-import type { LicenseResult } from "./license/license-seen.ts";
+import { distributionFacts, distributionOf } from "./model/distribution-facts.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
-import { perform, type PerformParts } from "./perform.ts";
-import { conditionTypes } from "./report/cluster-report.ts";
-import type { ClusterStates } from "./report/stalled-metrics.ts";
+import { type PerformDeps, performContext } from "./perform-context.ts";
+import { perform } from "./perform.ts";
+import { conditionTypes } from "./report/cluster-conditions.ts";
 import { searchRules } from "./rules.ts";
 import type { SearchAction } from "./search-action.ts";
+import type { SearchObserver } from "./search-metrics.ts";
 import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
@@ -40,23 +39,17 @@ export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
   /** How clusters' own Prometheus are asked (default: none answers). */
-  readonly ask?: AskPrometheus;
+  readonly ask?: AskPrometheus | undefined;
   readonly system: System;
   readonly policy: OperatorPolicy;
   readonly concurrency: number;
   /** Only clusters of this namespace (default: all). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly log: Log;
-  /** Given a way to ask what auto-scaling has decided. */
-  readonly onTargets?: (read: () => readonly TargetFigure[]) => void;
-  /** Called with every event that is recorded. */
-  readonly onEvent?: (event: ReconcileEvent) => void;
-  /** Called with the outcome of each attempt to apply a licence. */
-  readonly onLicense?: (outcome: LicenseResult["outcome"]) => void;
-  /** Told how each cluster is. */
-  readonly states?: ClusterStates;
+  /** Hooks for metrics (default: none). */
+  readonly observer?: SearchObserver | undefined;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
-  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs">;
+  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs"> | undefined;
   /** Hashes passwords, for all controllers of a process. */
   readonly hasher: PasswordHasher;
 }
@@ -76,17 +69,17 @@ const namespaceFollowLimit = 500;
 
 /** Runs the search clusters of one kind and group. */
 export function searchController(options: SearchControllerOptions): Controller {
-  const { kind, connect, system, policy, concurrency, namespace, log } = options;
+  const { kind, connect, system, policy, concurrency, namespace, log, observer = {} } = options;
   const windows = new SampleWindows(system, readingsOf(options));
-  options.onTargets?.(windows.targets);
+  observer.targetsReadable?.(windows.targets);
   const onSample = windows.take;
   const sampler = new EngineSampler({ system, connect, log, onSample, ...options.sampling });
-  const attempts = new LicenseAttempts(system, options.onLicense);
+  const attempts = new LicenseAttempts(system);
   const nowMs = (): number => system.wallMs();
-  const parts = performParts({ ...options, sampler, attempts, windows, nowMs });
+  const deps = performDeps({ ...options, observer, sampler, attempts, windows, nowMs });
   const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
-  const performAction = async (action: SearchAction, ctx: Context): Promise<void> => {
-    await perform(action, ctx, parts);
+  const performAction = async (action: SearchAction, ctx: Context, observed: Seen | Left): Promise<void> => {
+    await perform(action, performContext(ctx, observed, deps));
   };
   return defineController<ClusterObject, Seen, SearchAction>(kind, {
     name: managerOf(kind),
@@ -98,16 +91,16 @@ export function searchController(options: SearchControllerOptions): Controller {
     followLimit,
     namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,
     retry: { longestMs: 5 * 60_000 },
-    ...(isElasticsearch(kind) ? { reads: licensingKinds } : {}),
+    ...(distributionFacts[distributionOf(kind.kind)].isLicensed ? { reads: licensingKinds } : {}),
     recipe: {
       finalizer,
       conditionTypes,
       observe: async (object, ctx) => {
-        options.states?.set(stateKey(object), isStalled(object));
+        observer.clusterReported?.(stateKey(object), isStalled(object));
         return await observe(object, ctx, looks);
       },
       statusWritten: (before, { outcome }) => {
-        options.states?.set(stateKey(before), outcome.kind === "stalled");
+        observer.clusterReported?.(stateKey(before), outcome.kind === "stalled");
       },
       rules: searchRules,
       perform: performAction,
@@ -118,7 +111,7 @@ export function searchController(options: SearchControllerOptions): Controller {
           windows.forget(uid);
           sampler.forget(uid);
           attempts.forget(uid);
-          options.states?.forget(uid);
+          observer.clusterForgotten?.(uid);
         },
       }),
     },
@@ -137,7 +130,7 @@ function readingsOf({
     system,
     log,
     ask,
-    ...(settledMs === undefined ? {} : { everyMs: settledMs }),
+    everyMs: settledMs,
   });
 }
 
@@ -168,30 +161,26 @@ function isSuperseded({ metadata }: Live<ClusterObject>, ctx: Context): boolean 
   return ctx.store(openSearchCluster.kind).get(metadata) !== undefined;
 }
 
-function isElasticsearch(kind: Kind): boolean {
-  return kind.kind === elasticsearchCluster.kind.kind;
-}
-
-function performParts({
+function performDeps({
   kind,
   sampler,
   attempts,
   windows,
   nowMs,
-  onEvent,
+  observer,
   hasher,
-}: Pick<PerformParts, "attempts" | "windows" | "nowMs" | "onEvent" | "hasher"> & {
+}: Pick<PerformDeps, "attempts" | "windows" | "nowMs" | "observer" | "hasher"> & {
   readonly kind: Kind<ClusterObject>;
   readonly sampler: EngineSampler;
-}): PerformParts {
+}): PerformDeps {
   return {
     attempts,
     windows,
     nowMs,
     hasher,
-    ...(onEvent === undefined ? {} : { onEvent }),
+    observer,
     findCluster: async (cluster, { client }) => await client.find(kind, cluster),
-    lookAgain: (uid) => {
+    resample: (uid) => {
       sampler.refresh(uid);
     },
     wake: (ref) => {

@@ -2,33 +2,29 @@ import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from
 import type { Domain } from "@quartermaster/runtime";
 
 import { askPrometheus } from "./autoscaling/ask-prometheus.ts";
-import { autoscalingMetrics } from "./autoscaling/autoscaling-metrics.ts";
+import { restEngine } from "./distributions/rest-engine.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
-import { engineMetrics } from "./engine/engine-metrics.ts";
 import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
-import { restEngine } from "./engine/rest-engine.ts";
-import { licenseMetrics } from "./license/license-metrics.ts";
-import { operationMetrics } from "./nodes/operation-metrics.ts";
-import { stalledMetrics } from "./report/stalled-metrics.ts";
 import { searchController } from "./search-controller.ts";
+import { searchMetrics } from "./search-metrics.ts";
 import { searchPermissions } from "./search-permissions.ts";
 import { PasswordHasher } from "./security-content/password-hasher.ts";
-import { officialHosts } from "./workload/official-hosts.ts";
+import { officialHosts } from "./workload/workload-issues.ts";
 
 /** What an operator may decide about the domain. */
 export interface SearchDomainOptions {
   /** How engines are reached (default: by REST, at the addresses of their pods). */
-  readonly connect?: ConnectEngine;
+  readonly connect?: ConnectEngine | undefined;
   /** Proxy through which the default way reaches pods (default: none, they are dialled). */
-  readonly engineProxy?: ProxyPlace;
+  readonly engineProxy?: ProxyPlace | undefined;
   /** Hosts that plugins may come from. */
-  readonly pluginHosts?: readonly string[];
+  readonly pluginHosts?: readonly string[] | undefined;
   /** Hosts that snapshot repositories may lead engines to (default: object stores; none for type url). */
-  readonly snapshotHosts?: readonly string[];
+  readonly snapshotHosts?: readonly string[] | undefined;
   /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
-  readonly exporterImage?: string;
+  readonly exporterImage?: string | undefined;
   /** Where the operator runs, for NetworkPolicies that let it in (default: outside of the cluster). */
-  readonly operatorNamespace?: string;
+  readonly operatorNamespace?: string | undefined;
 }
 
 /**
@@ -50,29 +46,23 @@ export function searchDomain({
     grantedBy: "config/rbac-limited/optional/search.yaml",
     permissions: searchPermissions,
     controllers: ({ system, concurrency, namespace, log, series }) => {
-      const dial = engineProxy === undefined ? {} : { dial: proxyDial(engineProxy) };
-      const reach = connect ?? restEngine({ system, onRequest: engineMetrics(series), ...dial });
-      const ask = askPrometheus({ system, ...dial });
-      const onTargets = autoscalingMetrics(series);
-      const onEvent = operationMetrics(series);
-      const onLicense = licenseMetrics(series);
-      const states = stalledMetrics(series);
+      const dial = engineProxy === undefined ? undefined : proxyDial(engineProxy);
+      const observer = searchMetrics(series);
+      const reach = connect ?? restEngine({ system, onRequest: observer.engineCalled, dial });
+      const ask = askPrometheus({ system, dial });
       const hasher = new PasswordHasher({ system });
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
           connect: reach,
           ask,
-          onLicense,
-          onTargets,
+          observer,
           system,
           log,
           concurrency,
           policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
-          onEvent,
-          states,
           hasher,
-          ...(namespace === undefined ? {} : { namespace }),
+          namespace,
         }),
       );
     },

@@ -2,19 +2,20 @@ import type { Live } from "@quartermaster/runtime";
 import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { Secret, StatefulSet } from "@quartermaster/runtime/kinds";
 
-import type { AutoscalingSeen } from "./autoscaling/autoscaling-seen.ts";
+import type { AutoscalingSeen } from "./autoscaling/sample-windows.ts";
 import type { MountedCertificates } from "./certificates/running-tls.ts";
-import type { DashboardsSeen } from "./dashboards/dashboards-seen.ts";
+import type { DashboardsSeen } from "./dashboards/observe-dashboards.ts";
 import type { KeptObject } from "./deletion/protection-lane.ts";
+import type { EngineClient } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { ClaimFact } from "./formation/mounted-claims.ts";
 import type { VolumeFacts } from "./formation/volume-facts.ts";
 import type { Predecessor } from "./handover/predecessor.ts";
-import type { LicenseSeen } from "./license/license-seen.ts";
+import type { LicenseSeen } from "./license/observe-license.ts";
 import type { ClusterObject, ReadCluster } from "./model/read-cluster.ts";
-import type { MonitoringSeen } from "./monitoring/monitoring-seen.ts";
+import type { MonitoringSeen } from "./monitoring/observe-monitoring.ts";
 import type { PresentObject } from "./present-object.ts";
-import type { SecuritySeen } from "./security-content/security-seen.ts";
+import type { SecuritySeen } from "./security-content/observe-security.ts";
 import type { FollowedInputs } from "./workload/pool-inputs-hash.ts";
 
 /** The status of a cluster, as far as it was written before. */
@@ -28,6 +29,10 @@ export function saysReady({ conditions = [] }: Partial<ClusterStatus>): boolean 
 /** Everything that a decision about a cluster reads. Lanes pass no messages: they read the same facts. */
 export interface Seen extends ReadCluster {
   readonly object: Live<ClusterObject>;
+  /** When the observation was complete. */
+  readonly readAtMs: number;
+  /** For writes; undefined while no node has an address. */
+  readonly engineClient: EngineClient | undefined;
   /** The declared version, where it is not the one that the nodes run: lanes see the running one. */
   readonly heldVersion: string | undefined;
   /** TLS as it is declared, in words, where the nodes have it otherwise: lanes see it as it is. */

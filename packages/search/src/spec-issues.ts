@@ -1,5 +1,5 @@
-import { settingIssues } from "./cluster-settings/setting-issues.ts";
-import { windowIssues } from "./maintenance/window-issues.ts";
+import { settingIssues } from "./cluster-settings/cluster-settings-lane.ts";
+import { windowIssues } from "./maintenance/is-inside-window.ts";
 import type { SearchCluster, SpecIssue } from "./model/search-cluster.ts";
 import { repositoryIssues, type RepositoryPolicy } from "./repositories/repository-issues.ts";
 import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";

@@ -1,4 +1,4 @@
-import type { MonitoringWish } from "../src/model/monitoring-wish.ts";
+import type { MonitoringWish } from "../src/model/read-monitoring.ts";
 import type {
   DashboardsWish,
   NodePool,

@@ -29,8 +29,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "what is not known is empty",
-    "answer: ({ engine: { repositories } }) =>\n    repositories.isKnown\n",
-    "answer: ({ engine: { repositories } }) =>\n    repositories !== undefined\n",
+    "return repositories.isKnown ? planRepositories(seen, repositories.value) : undefined;",
+    "return planRepositories(seen, repositories.isKnown ? repositories.value : []);",
   ],
   [
     "a cluster that was founded anew keeps the record of the old one",
@@ -109,8 +109,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "an orphaned cluster is deleted",
-    'isOrphaned ? done(kept.map(({ kind, name, uid }) => ({ do: "release", kind, name, uid }))) : undefined,',
-    "isOrphaned ? undefined : undefined,",
+    '? done(kept.map(({ kind, name, uid }) => ({ kind: "release", resource: kind, name, uid })))',
+    "? undefined",
   ],
   [
     "a foreign Secret is used",

@@ -3,13 +3,7 @@ import { planMetrics } from "@quartermaster/install-plan";
 import { type LicensingFigures, licensingMetrics } from "@quartermaster/licensing";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-import {
-  autoscalingMetrics,
-  engineMetrics,
-  licenseMetrics,
-  operationMetrics,
-  stalledMetrics,
-} from "@quartermaster/search";
+import { searchMetrics } from "@quartermaster/search";
 import { exporterPage } from "@quartermaster/search/testing";
 import { bundleMetrics, injectionMetrics, syncMetrics } from "@quartermaster/subscription";
 
@@ -81,16 +75,12 @@ export async function pageWith(
     wallMs: () => 1_000,
     keyIndex: { size: 3, watched: 2 },
   }).reviewed({ result: "allowed", isCached: true });
-  autoscalingMetrics(metrics.series)(() => [{ pool: "team/logs/data", target: 3 }]);
-  engineMetrics(metrics.series)("health", "ok");
-  operationMetrics(metrics.series)({
-    type: "Normal",
-    reason: "NodeRestarted",
-    action: "RestartNode",
-    note: "",
-  });
-  stalledMetrics(metrics.series).set({ uid: "1", name: "team/logs" }, true);
-  licenseMetrics(metrics.series)("applied");
+  const search = searchMetrics(metrics.series);
+  search.targetsReadable(() => [{ pool: "team/logs/data", target: 3 }]);
+  search.engineCalled("health", "ok");
+  search.eventRecorded({ type: "Normal", reason: "NodeRestarted", action: "RestartNode", note: "" });
+  search.clusterReported({ uid: "1", name: "team/logs" }, true);
+  search.licenseTried("applied");
   licensingMetrics(metrics.series, licences);
   const call = { method: "GET", verb: "get", host: "api", code: "200" };
   metrics.observe({ ...call, durationMs: 1, requestBytes: 0, responseBytes: 1 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
-import { autoscalingMetrics, stalledMetrics } from "@quartermaster/search";
+import { searchMetrics } from "@quartermaster/search";
 import { describe, expect, test } from "vitest";
 
 import { pageWith, samplesIn } from "../support/metrics-page.ts";
@@ -23,10 +23,10 @@ describe("[security/112] names of objects in metrics", () => {
 
   test("are at most 1,000 per series, however many clusters a tenant makes", async () => {
     const metrics = createMetrics({ system: new VirtualSystem(), controllers: [] });
-    const states = stalledMetrics(metrics.series);
+    const observer = searchMetrics(metrics.series);
     const names = Array.from({ length: 3_000 }, (_, at) => `team/logs-${String(at)}`);
-    for (const name of names) states.set({ uid: name, name }, true);
-    autoscalingMetrics(metrics.series)(() => names.map((name) => ({ pool: `${name}/data`, target: 1 })));
+    for (const name of names) observer.clusterReported({ uid: name, name }, true);
+    observer.targetsReadable(() => names.map((name) => ({ pool: `${name}/data`, target: 1 })));
     const samples = samplesIn(await metrics.render());
     for (const series of [
       "quartermaster_search_cluster_stalled",

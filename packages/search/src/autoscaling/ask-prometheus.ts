@@ -1,11 +1,14 @@
 import type { System } from "@quartermaster/runtime";
 import type { buildConnector } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
+import { z } from "zod";
 
 import type { EngineEndpoint, EngineTls } from "../engine/engine-client.ts";
-import { exchange, type WireRequest } from "../engine/exchange.ts";
+import { type Exchange, type WireRequest, exchange } from "../engine/exchange.ts";
 import { type EngineDial, openConnection } from "../engine/open-connection.ts";
-import { readQueryAnswer } from "./read-query-answer.ts";
+import { stackPorts } from "../monitoring/prometheus-files.ts";
+import type { Seen } from "../seen.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
 
 /** Where a cluster's own Prometheus is, and by what it is known. Nothing of it comes from an author. */
 export interface PrometheusTarget {
@@ -23,9 +26,9 @@ export type AskPrometheus = (
 export interface AskOptions {
   readonly system: Pick<System, "setTimer" | "monotonicMs">;
   /** Default: TCP to the address. */
-  readonly dial?: EngineDial;
+  readonly dial?: EngineDial | undefined;
   /** Longest time of one query (default: 5 s). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const answerLimitBytes = 64 * 1024;
@@ -86,4 +89,66 @@ function poolFor({ endpoint, tls }: PrometheusTarget, options: Omit<AskOptions, 
 
 function originOf({ host, port }: EngineEndpoint): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
+}
+
+/**
+ * The cluster's own Prometheus: our Service, known by a certificate of the cluster's own authority. It holds figures of this cluster
+ * alone, so a query cannot read those of others. Undefined while there is none.
+ */
+export function prometheusTarget({
+  cluster,
+  material,
+  monitoring,
+}: Pick<Seen, "cluster" | "material" | "monitoring">): PrometheusTarget | undefined {
+  const { pair: authority } = material.authority;
+  const { prometheusAddress: host } = monitoring;
+  const isOwn = cluster.monitoring?.stack.mode === "Standalone";
+  if (!isOwn || authority === undefined || host === undefined) return undefined;
+  const name = monitoringNames(cluster).stack.prometheus;
+  return {
+    endpoint: { node: name, host, port: stackPorts.prometheus },
+    tls: {
+      caPem: authority.certificatePem,
+      serverName: `${name}.${cluster.namespace}.svc`,
+      client: undefined,
+    },
+  };
+}
+
+/** A moment, and a number as Prometheus writes it: in quotes. */
+const point = z.tuple([z.number(), z.string().max(64)]);
+
+const answer = z.object({
+  status: z.literal("success"),
+  data: z.discriminatedUnion("resultType", [
+    z.object({ resultType: z.literal("scalar"), result: point }),
+    z.object({ resultType: z.literal("vector"), result: z.tuple([z.object({ value: point })]) }),
+  ]),
+});
+
+/**
+ * The one number that a Prometheus answered with: finite and not negative. Undefined for everything else, errors too: what is not
+ * known is never 0.
+ */
+function readQueryAnswer(end: Exchange): number | undefined {
+  if (end.kind === "failure" || end.status !== 200) return undefined;
+  const { success, data } = answer.safeParse(jsonIn(end.body));
+  if (!success) return undefined;
+  const { data: found } = data;
+  return numberIn(found.resultType === "scalar" ? found.result[1] : found.result[0].value[1]);
+}
+
+function jsonIn(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `NaN`, `+Inf` and `-Inf` are no numbers to size a pool by. Beyond what can be counted exactly, more is the same. */
+function numberIn(text: string): number | undefined {
+  if (!/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? Math.min(value, Number.MAX_SAFE_INTEGER) : undefined;
 }

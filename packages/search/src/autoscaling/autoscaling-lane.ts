@@ -1,6 +1,6 @@
 import { type ReconcileEvent, settled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import type { LaneRule, SearchLane } from "../lane.ts";
+import { type LaneRule, type SearchLane, nothingToDo } from "../lane.ts";
 import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
 import { isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -8,7 +8,7 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { placesOf, poolFacts, type PoolRow, refusalOf, rowOf } from "./pool-facts.ts";
 import { recommend, type Recommendation } from "./recommend.ts";
-import { growClaims, volumesAnswer, type VolumesAnswer } from "./volumes-answer.ts";
+import { growClaims, volumesAnswer, type VolumesAnswer } from "./volume-growth.ts";
 
 /** Time for the status to be written and read back: nodes come and go only by what is in it. */
 const nextPassMs = 20;
@@ -120,8 +120,7 @@ function backTo(pool: NodePool, seen: Seen): number {
 
 const notFormed: LaneRule = {
   name: "notFormed",
-  answer: ({ status }) =>
-    status.clusterUuid === undefined ? { actions: [], outcome: settled() } : undefined,
+  answer: ({ status }) => (status.clusterUuid === undefined ? nothingToDo : undefined),
 };
 
 const scalePools: LaneRule = {
@@ -160,7 +159,7 @@ function isMoving({ pool, target }: PoolRow, { cluster }: Seen): boolean {
 function eventsOf(row: PoolRow, seen: Seen): readonly SearchAction[] {
   const event = isMoving(row, seen) ? scaled(row, seen) : recommended(row, seen);
   const grown = isGrown(row, seen) ? [volumesGrow(row)] : [];
-  return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ do: "record", event: each }));
+  return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ kind: "record", event: each }));
 }
 
 /** Whether volumes have to be larger from now on. */

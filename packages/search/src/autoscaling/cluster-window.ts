@@ -1,12 +1,14 @@
 import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
-import { queriesOf, queryKey } from "../model/autoscaling-policy.ts";
-import { podNames, type SearchCluster } from "../model/search-cluster.ts";
-import type { AutoscalingSeen } from "./autoscaling-seen.ts";
+import { type ScalingPace, queriesOf, queryKey } from "../model/autoscaling-policy.ts";
+import { type SearchCluster, podNames } from "../model/search-cluster.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
-import { longestGapMs } from "./sample-window.ts";
+import type { AutoscalingSeen } from "./sample-windows.ts";
 
 /** While something is under way the engine is asked more often than windows need; this bounds what is kept. */
 const shortestGapMs = 500;
+
+/** Samples farther apart than this have a hole between them. */
+const longestGapMs = 90_000;
 
 /** Windows are an hour at most; one sample from before says how they began. */
 const longestWindowMs = 3_600_000 + 2 * longestGapMs;
@@ -105,4 +107,27 @@ function answersTo(
 /** The engine itself fits the copies of some indices to the nodes: those need one. */
 function mostCopies(indices: readonly EngineIndex[]): number {
   return Math.max(1, ...indices.map(({ replicas, isAutoExpanded }) => (isAutoExpanded ? 1 : replicas + 1)));
+}
+
+/** Samples that have a say in one direction. */
+export interface SampleWindow {
+  readonly samples: readonly PoolSample[];
+  /** Why they prove nothing yet. */
+  readonly hole: "SamplesMissing" | "WindowFilling" | undefined;
+}
+
+/** The samples of the last while, and whether they are all there. */
+export function windowOf(
+  all: readonly PoolSample[],
+  { stabilizationMs }: Pick<ScalingPace, "stabilizationMs">,
+  nowMs: number,
+): SampleWindow {
+  const beginMs = nowMs - stabilizationMs;
+  // The last one before it began says how it began.
+  const first = all.findLastIndex(({ atMs }) => atMs <= beginMs);
+  const samples = all.slice(Math.max(0, first));
+  const times = [...samples.map(({ atMs }) => Math.max(atMs, beginMs)), nowMs];
+  const isTorn = times.some((atMs, at) => atMs - (times[at - 1] ?? atMs) > longestGapMs);
+  if (samples.length === 0 || isTorn) return { samples, hole: "SamplesMissing" };
+  return { samples, hole: first < 0 ? "WindowFilling" : undefined };
 }

@@ -1,7 +1,7 @@
+import { disruptionWorld } from "../facts/disruption-world.ts";
+import { dataTiers, nodeNamed } from "../facts/node-facts.ts";
 import { isDataPool, type NodePool } from "../model/search-cluster.ts";
-import { disruptionWorld } from "../nodes/disruption-world.ts";
-import { dataTiers, nodeNamed } from "../nodes/node-facts.ts";
-import { removalPrecheck } from "../nodes/removal-precheck.ts";
+import { removalPrecheck } from "../removal/removal-precheck.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { PoolFacts } from "./recommend.ts";
 

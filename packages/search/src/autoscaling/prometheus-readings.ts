@@ -2,8 +2,7 @@ import type { Log, System } from "@quartermaster/runtime";
 
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { Seen } from "../seen.ts";
-import type { AskPrometheus } from "./ask-prometheus.ts";
-import { prometheusTarget } from "./prometheus-target.ts";
+import { type AskPrometheus, prometheusTarget } from "./ask-prometheus.ts";
 
 /** What the last round of a cluster's queries brought, and whether one is under way. */
 interface Reading {
@@ -19,7 +18,7 @@ export interface ReadingOptions {
   readonly ask: AskPrometheus;
   readonly log: Log;
   /** Shortest time from one round to the next (default: 30 s). */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
 }
 
 type Asking = Pick<Seen, "cluster" | "material" | "monitoring">;
@@ -31,19 +30,21 @@ const slack = 0.9;
 
 /** What each cluster's own Prometheus said last. Asked beside the samples of engines, which never wait for it. */
 export class PrometheusReadings {
-  readonly #options: Required<ReadingOptions>;
+  readonly #options: ReadingOptions;
+  readonly #everyMs: number;
   readonly #clusters = new Map<string, Reading>();
 
   constructor(options: ReadingOptions) {
-    this.#options = { everyMs: 30_000, ...options };
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? 30_000;
   }
 
   /** Answers by query; undefined until somebody has asked, empty when they are too old. */
   of(uid: string): ReadonlyMap<string, number> | undefined {
     const { answers } = this.#clusters.get(uid) ?? {};
     if (answers === undefined) return undefined;
-    const { system, everyMs } = this.#options;
-    return system.monotonicMs() - answers.atMs <= 2 * everyMs ? answers.values : nothing;
+    const { system } = this.#options;
+    return system.monotonicMs() - answers.atMs <= 2 * this.#everyMs ? answers.values : nothing;
   }
 
   /** Asks, unless the cluster has no queries, was asked a short while ago or still owes an answer. */
@@ -54,10 +55,10 @@ export class PrometheusReadings {
       this.forget(uid);
       return;
     }
-    const { system, everyMs } = this.#options;
+    const { system } = this.#options;
     const known = this.#clusters.get(uid);
     const nowMs = system.monotonicMs();
-    if (known !== undefined && (known.isAsking || nowMs - known.askedMs < everyMs * slack)) return;
+    if (known !== undefined && (known.isAsking || nowMs - known.askedMs < this.#everyMs * slack)) return;
     const reading: Reading = { askedMs: nowMs, isAsking: true, answers: known?.answers };
     this.#clusters.set(uid, reading);
     void this.#round(reading, seen, queries);

@@ -1,6 +1,6 @@
 import { type AutoscalingPolicy, metricKey, withinLimits } from "../model/autoscaling-policy.ts";
+import { type SampleWindow, windowOf } from "./cluster-window.ts";
 import { type PoolSample, sampleAnswer } from "./pool-sample.ts";
-import { type SampleWindow, windowOf } from "./sample-window.ts";
 
 /** Why a pool does not get the nodes that its load asks for, or not all of them yet. */
 export type LimitReason =

@@ -1,14 +1,40 @@
-import { canonicalJson, type System } from "@quartermaster/runtime";
+import { type System, canonicalJson } from "@quartermaster/runtime";
 
 import type { EngineFacts } from "../engine/engine-facts.ts";
 import type { SampledFact } from "../engine/engine-sample.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { Seen } from "../seen.ts";
 import { autoscalingRows } from "./autoscaling-lane.ts";
-import type { TargetFigure } from "./autoscaling-metrics.ts";
-import { type AutoscalingSeen, NO_SAMPLES } from "./autoscaling-seen.ts";
 import { ClusterWindow } from "./cluster-window.ts";
+import type { PoolSample } from "./pool-sample.ts";
 import type { PrometheusReadings } from "./prometheus-readings.ts";
+
+/** What a decision about the size of pools reads besides the engine. It is in memory only: a new operator starts without. */
+export interface AutoscalingSeen {
+  /** By the name of the pool, the oldest first. */
+  readonly samples: ReadonlyMap<string, readonly PoolSample[]>;
+  /** Copies of the shards of the index that has most of them; undefined while nobody knows. */
+  readonly mostCopies: number | undefined;
+  /** The operator has just begun to look: that there are no samples says nothing yet. */
+  readonly hasJustBegun: boolean;
+  /** Pools whose volumes the API server has refused to grow a short while ago. */
+  readonly refusedVolumes: ReadonlySet<string>;
+}
+
+/** Nothing is known. */
+export const NO_SAMPLES: AutoscalingSeen = {
+  samples: new Map(),
+  mostCopies: undefined,
+  hasJustBegun: false,
+  refusedVolumes: new Set(),
+};
+
+/** How many nodes auto-scaling has decided that a pool has to have. */
+export interface PoolTarget {
+  /** `namespace/cluster/pool`. */
+  readonly pool: string;
+  readonly target: number;
+}
 
 /**
  * What a cluster with auto-scaling is asked in turn, one fact with each sample: never more than one request besides its health. How
@@ -73,7 +99,7 @@ export class SampleWindows {
   };
 
   /** What pools in mode Auto have to have, by the last look at each cluster. */
-  readonly targets = (): readonly TargetFigure[] =>
+  readonly targets = (): readonly PoolTarget[] =>
     [...this.#clusters.values()].flatMap(({ seen: { cluster } }) =>
       cluster.pools
         .filter(({ autoscaling }) => autoscaling?.mode === "Auto")

@@ -8,12 +8,12 @@ import {
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { markAnnotations } from "../marks.ts";
+import { clusterNames, operatorUser } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import type { LeafOrder, SearchAction } from "../search-action.ts";
 import { secretText } from "../secret-text.ts";
 import type { Material, SecretFact, Seen } from "../seen.ts";
-import { clusterNames, operatorUser } from "../workload/cluster-names.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
 import { isServedAsked, servedLeaves } from "./served-leaves.ts";
@@ -57,7 +57,7 @@ const takeOver: LaneRule = {
     const kept = roots.filter(({ state }) => state === "kept");
     if (kept.length === 0) return undefined;
     const actions: readonly SearchAction[] = kept.flatMap(({ name, live }) =>
-      live === undefined ? [] : [{ do: "takeOverSecret", name, uid: live.metadata.uid }],
+      live === undefined ? [] : [{ kind: "takeOverSecret", name, uid: live.metadata.uid }],
     );
     return awaits(
       searchReasons.awaitingMaterial,
@@ -95,10 +95,10 @@ const makeRoots: LaneRule = {
     const isAuthorityOurs = cluster.security.transport.caSecret === undefined;
     const actions: readonly SearchAction[] = [
       ...(authority.state === "missing" && isAuthorityOurs
-        ? [{ do: "keepAuthority" as const, name: names.authoritySecret }]
+        ? [{ kind: "keepAuthority" as const, name: names.authoritySecret }]
         : []),
       ...(adminPassword.state === "missing" && cluster.security.adminCredentialsSecret === undefined
-        ? [{ do: "keepPassword" as const, name: names.adminPassword, username: "admin" }]
+        ? [{ kind: "keepPassword" as const, name: names.adminPassword, username: "admin" }]
         : []),
       ...ownAccounts(cluster, material),
     ];
@@ -120,16 +120,16 @@ function ownAccounts(
   const { password } = dashboardsNames(cluster);
   return [
     ...(fileRealm?.operator.state === "missing"
-      ? [{ do: "keepPassword" as const, name: operatorPassword, username: operatorUser }]
+      ? [{ kind: "keepPassword" as const, name: operatorPassword, username: operatorUser }]
       : []),
     ...(dashboards?.state === "missing"
-      ? [{ do: "keepPassword" as const, name: password, username: dashboardsUser, alsoRandom: [cookieKey] }]
+      ? [{ kind: "keepPassword" as const, name: password, username: dashboardsUser, alsoRandom: [cookieKey] }]
       : []),
     ...(monitoring?.state === "missing"
-      ? [{ do: "keepPassword" as const, name: names.password, username: monitoringUser }]
+      ? [{ kind: "keepPassword" as const, name: names.password, username: monitoringUser }]
       : []),
     ...(grafana?.state === "missing"
-      ? [{ do: "keepPassword" as const, name: names.grafanaPassword, username: "admin" }]
+      ? [{ kind: "keepPassword" as const, name: names.grafanaPassword, username: "admin" }]
       : []),
   ];
 }
@@ -207,7 +207,7 @@ const reloadNodes: LaneRule = {
     if (leaves === undefined || leaves.isProven) return undefined;
     const { stale, current, notBeforeMs } = leaves;
     const actions = (current.length === 0 ? stale.slice(0, 1) : stale).map(
-      ({ node, layers }): SearchAction => ({ do: "reloadCertificates", node, layers }),
+      ({ node, layers }): SearchAction => ({ kind: "reloadCertificates", node, layers }),
     );
     if (stale.length === 0 || now.getTime() - notBeforeMs < reloadPatienceMs)
       return { actions, outcome: settled(reloadAgainMs) };

@@ -3,6 +3,7 @@ import { type CertificateFacts, readCertificate } from "@quartermaster/runtime/c
 
 import type { TlsLayer } from "../engine/engine-client.ts";
 import type { ServedCertificates } from "../engine/engine-facts.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import type { Seen } from "../seen.ts";
 
 /** What nodes should use, and which of them do. */
@@ -69,7 +70,8 @@ interface WrittenLeaves {
  */
 function writtenLeaves({ cluster, material }: Known): WrittenLeaves | undefined {
   const { security, distribution } = cluster;
-  if (distribution !== "opensearch" || !security.isEnabled || !security.http.isEnabled) return undefined;
+  const { hasSecurityPlugin } = distributionFacts[distribution];
+  if (!hasSecurityPlugin || !security.isEnabled || !security.http.isEnabled) return undefined;
   const [http, transport] = (["http", "transport"] as const).map((layer) => {
     const { pair } = security[layer].isGenerated
       ? { pair: material.leaves.get(layer)?.pair }

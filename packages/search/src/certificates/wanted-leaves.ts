@@ -1,7 +1,7 @@
+import { adminSubject, clusterNames, nodeSubject, poolNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { LeafOrder } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { adminSubject, clusterNames, nodeSubject, poolNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 
@@ -18,7 +18,7 @@ export function wantedLeaves({
     .map((pem) => `${pem.trim()}\n`)
     .join("");
   const asked = cluster.requests.renewCertificates;
-  const order = { do: "issueLeaf", authority, trustPem, asked } as const;
+  const order = { kind: "issueLeaf", authority, trustPem, asked } as const;
   const shown = [
     ...(material.leaves.has("dashboards") ? [dashboardsLeaf(cluster, order)] : []),
     ...(isOwnStack(material) ? [monitoringLeaf(cluster, order)] : []),
@@ -55,7 +55,7 @@ function isOwnStack({ leaves }: Seen["material"]): boolean {
 }
 
 /** What all orders of a cluster have in common. */
-type SharedOrder = Pick<LeafOrder, "do" | "authority" | "trustPem" | "asked">;
+type SharedOrder = Pick<LeafOrder, "kind" | "authority" | "trustPem" | "asked">;
 
 /** What users of Dashboards or Kibana see. */
 function dashboardsLeaf(cluster: SearchCluster, order: SharedOrder): LeafOrder {

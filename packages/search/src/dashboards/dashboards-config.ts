@@ -1,8 +1,8 @@
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { podDialect } from "../distributions/distributions.ts";
+import { type Settings, encodeSettings, readSettings } from "../model/read-settings.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
-import { encodeSettings, type Settings } from "../workload/encode-settings.ts";
-import { readSettings } from "../workload/read-settings.ts";
 
 /** Where its files are. */
 export const dashboardsFolders = {
@@ -19,11 +19,15 @@ export const dashboardsVariables = {
   cookie: "QM_DASHBOARDS_COOKIE",
 } as const;
 
+const cookieKey = `\${${dashboardsVariables.cookie}}`;
+
 /** Its configuration file. Where the engine is and whom it trusts is ours; authors may say everything else. */
 export function dashboardsConfig(cluster: SearchCluster, wish: DashboardsWish): string {
   return encodeSettings({
     ...served(cluster, wish),
-    ...(cluster.security.isEnabled ? cookies(cluster, wish) : {}),
+    ...(cluster.security.isEnabled
+      ? podDialect(cluster).dashboardsCookies(cookieKey, wish.isTlsEnabled)
+      : {}),
     ...readSettings(wish.config).settings,
     ...reached(cluster),
   });
@@ -41,14 +45,6 @@ function served({ name }: SearchCluster, { basePath, isTlsEnabled }: DashboardsW
       ? { "server.ssl.certificate": `${certificate}/tls.crt`, "server.ssl.key": `${certificate}/tls.key` }
       : {}),
   };
-}
-
-/** Left alone, OpenSearch Dashboards encrypts its cookies with a key that is in its source. */
-function cookies({ distribution }: SearchCluster, { isTlsEnabled }: DashboardsWish): Settings {
-  const key = `\${${dashboardsVariables.cookie}}`;
-  return distribution === "opensearch"
-    ? { "opensearch_security.cookie.password": key, "opensearch_security.cookie.secure": isTlsEnabled }
-    : { "xpack.security.encryptionKey": key, "xpack.security.secureCookies": isTlsEnabled };
 }
 
 function reached(cluster: SearchCluster): Settings {

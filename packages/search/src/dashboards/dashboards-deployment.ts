@@ -2,17 +2,17 @@ import type { JsonObject } from "@quartermaster/runtime";
 import { withoutFields } from "@quartermaster/runtime";
 import type { ConfigMap, Deployment, EnvVar, Service } from "@quartermaster/runtime/kinds";
 
+import { podDialect } from "../distributions/distributions.ts";
 import { markAnnotations, markLabels } from "../marks.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import {
   cookieKey,
   dashboardsLabels,
   dashboardsNames,
   dashboardsPort,
 } from "../workload/dashboards-names.ts";
-import { dialectOf } from "../workload/dialect.ts";
 import { mergeFields } from "../workload/merge-wishes.ts";
 import { dashboardsConfig, dashboardsFolders, dashboardsVariables } from "./dashboards-config.ts";
 
@@ -31,7 +31,7 @@ export function dashboardsConfigMap(cluster: SearchCluster, wish: DashboardsWish
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadataOf(cluster, dashboardsNames(cluster).config),
-    data: { [configFile(cluster)]: dashboardsConfig(cluster, wish) },
+    data: { [podDialect(cluster).dashboardsFile]: dashboardsConfig(cluster, wish) },
   };
 }
 
@@ -161,7 +161,7 @@ function environment(cluster: SearchCluster, wish: DashboardsWish): readonly Env
 }
 
 function mounts(cluster: SearchCluster, wish: DashboardsWish): readonly JsonObject[] {
-  const file = configFile(cluster);
+  const file = podDialect(cluster).dashboardsFile;
   return [
     { name: "config", mountPath: `${wish.home}/config/${file}`, subPath: file, readOnly: true },
     { name: "data", mountPath: `${wish.home}/data` },
@@ -219,8 +219,4 @@ function probes({ basePath = "", isTlsEnabled }: DashboardsWish): JsonObject {
     livenessProbe: { ...tcp, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 10 },
     readinessProbe: { httpGet: page, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 3 },
   };
-}
-
-function configFile(cluster: SearchCluster): string {
-  return dialectOf(cluster).engine === "opensearch" ? "opensearch_dashboards.yml" : "kibana.yml";
 }

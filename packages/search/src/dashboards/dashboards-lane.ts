@@ -1,8 +1,9 @@
 import { digestOf, settled } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, type SearchLane, nothingToDo } from "../lane.ts";
 import type { DashboardsWish } from "../model/search-cluster.ts";
+import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -17,21 +18,10 @@ const prune: LaneRule = {
     const wanted = wantedNames(seen);
     const left = seen.dashboards.present.filter(({ name }) => !wanted.has(name));
     if (left.length === 0) return undefined;
-    const { generation = 0 } = seen.object.metadata;
-    const actions: readonly SearchAction[] = left
-      .filter(({ isTerminating }) => !isTerminating)
-      .map(({ kind, name, uid, resourceVersion }) => ({
-        do: "prune",
-        kind,
-        name,
-        uid,
-        resourceVersion,
-        generation,
-      }));
     return awaits(
       searchReasons.dashboardsPending,
       `No longer wanted, and deleted: ${left.map(({ name }) => name).join(", ")}.`,
-      { actor: "operator", actions, retryAfterMs: 5_000 },
+      { actor: "operator", actions: pruneActions(left, seen.object), retryAfterMs: 5_000 },
     );
   },
 };
@@ -54,9 +44,7 @@ function wantedNames({ cluster }: Seen): ReadonlySet<string> {
 const notYet: LaneRule = {
   name: "notYet",
   answer: ({ cluster, status }) =>
-    cluster.dashboards === undefined || status.clusterUuid === undefined
-      ? { actions: [], outcome: settled() }
-      : undefined,
+    cluster.dashboards === undefined || status.clusterUuid === undefined ? nothingToDo : undefined,
 };
 
 const awaitMaterial: LaneRule = {

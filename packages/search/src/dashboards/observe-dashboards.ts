@@ -1,13 +1,31 @@
-import { type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
-import { configMaps, deployments, secrets, services } from "@quartermaster/runtime/kinds";
+import { type Context, type Kind, type Live, isControlledBy } from "@quartermaster/runtime";
+import { type Deployment, configMaps, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 
-import { followedData } from "../bounded-data.ts";
 import { byCluster, markLabels } from "../marks.ts";
+import { followedSecrets } from "../material/spec-references.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
-import { presentObject } from "../present-object.ts";
+import { type PresentObject, presentObject } from "../present-object.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
-import type { DashboardsSeen } from "./dashboards-seen.ts";
+
+/** What is there of Dashboards or Kibana. */
+export interface DashboardsSeen {
+  /** Everything of it that is ours, whether it is wanted or not. */
+  readonly present: readonly PresentObject[];
+  readonly deployment: Live<Deployment> | undefined;
+  /** Secrets that the spec names for it, with their versions; undefined while one lacks something. */
+  readonly followed: Readonly<Record<string, string>> | undefined;
+  /** Those that are not there, or what they lack. */
+  readonly missing: readonly string[];
+}
+
+/** Nothing is there. */
+export const NO_DASHBOARDS: DashboardsSeen = {
+  present: [],
+  deployment: undefined,
+  followed: {},
+  missing: [],
+};
 
 /** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
 export function observeDashboards(
@@ -29,7 +47,7 @@ export function observeDashboards(
   return {
     present,
     deployment: deployment !== undefined && isControlledBy(deployment, object) ? deployment : undefined,
-    ...followedSecrets(cluster, ctx),
+    ...secretsOf(cluster, ctx),
   };
 }
 
@@ -45,7 +63,7 @@ function isPart({ metadata: { name, labels } }: Live, cluster: SearchCluster): b
   return labels?.[markLabels.part] === "dashboards" || name === certificate || name === password;
 }
 
-function followedSecrets(
+function secretsOf(
   { dashboards, security }: SearchCluster,
   ctx: Context,
 ): Pick<DashboardsSeen, "followed" | "missing"> {
@@ -57,17 +75,8 @@ function followedSecrets(
       : []),
     ...(isTlsEnabled && tlsSecret !== undefined ? [{ name: tlsSecret, keys: ["tls.crt", "tls.key"] }] : []),
   ];
-  const found = wanted.map(({ name, keys }) => {
-    const live = ctx.follow(secrets, { name }, followedData);
-    return { name, live, lacking: keys.filter((key) => live?.data?.[key] === undefined) };
-  });
-  const missing = found.flatMap(({ name, live, lacking }) => {
-    if (live === undefined) return [`Secret ${name}`];
-    return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
-  });
-  const versions = found.flatMap(({ name, live }) =>
-    live === undefined ? [] : [[name, versionOf(live)] as const],
-  );
+  const { live, missing } = followedSecrets(wanted, ctx);
+  const versions = live.map((each) => [each.metadata.name, versionOf(each)] as const);
   return { missing, followed: missing.length > 0 ? undefined : Object.fromEntries(versions) };
 }
 

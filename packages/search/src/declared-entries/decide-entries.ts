@@ -99,8 +99,8 @@ interface Entry {
 interface EntryAnswer {
   readonly name: string;
   readonly act: EntryAct;
-  readonly before?: EntryRecord;
-  readonly after?: EntryRecord;
+  readonly before?: EntryRecord | undefined;
+  readonly after?: EntryRecord | undefined;
 }
 
 function decideEntry(entry: Entry, policy: EntryPolicy): EntryAnswer {
@@ -153,7 +153,8 @@ function kept(act: EntryAct, record: EntryRecord | undefined): EntryAnswer {
   return {
     name: record?.name ?? "",
     act,
-    ...(record === undefined ? {} : { before: record, after: record }),
+    before: record,
+    after: record,
   };
 }
 

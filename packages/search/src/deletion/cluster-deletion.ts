@@ -22,7 +22,6 @@ import { clusterKey } from "../observe.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
-import { searchMemory } from "../search-memory.ts";
 import { keptObjects } from "./protection-lane.ts";
 
 /** An object that is left. */
@@ -78,7 +77,9 @@ const superseded: DeletionRule = {
 const orphaned: DeletionRule = {
   name: "orphaned",
   answer: ({ isOrphaned, kept }) =>
-    isOrphaned ? done(kept.map(({ kind, name, uid }) => ({ do: "release", kind, name, uid }))) : undefined,
+    isOrphaned
+      ? done(kept.map(({ kind, name, uid }) => ({ kind: "release", resource: kind, name, uid })))
+      : undefined,
 };
 
 const setsRemain: DeletionRule = {
@@ -124,7 +125,7 @@ const keptRemain: DeletionRule = {
 
 /** Of an object as it was seen: one that another client took its labels or owner from meanwhile is not the cluster's any more. */
 function deletionOf({ kind, name, uid, resourceVersion }: LeftObject): SearchAction {
-  return { do: "delete", kind, name, uid, resourceVersion };
+  return { kind: "delete", resource: kind, name, uid, resourceVersion };
 }
 
 /** Nodes first, then what they leave behind. The engine is not asked: one that does not answer must not keep a cluster from going. */
@@ -145,7 +146,7 @@ export function clusterDeletion({
 }: {
   readonly isOlderGroup: boolean;
   readonly forget: (uid: string) => void;
-  readonly perform: (action: SearchAction, ctx: Context) => Promise<void>;
+  readonly perform: (action: SearchAction, ctx: Context, left: Left) => Promise<void>;
 }): Deletion<ClusterObject, SearchAction> {
   return defineDeletion({
     observe: async (object: Live<ClusterObject>, ctx) => {
@@ -175,8 +176,6 @@ async function readLeftToHeir(
 
 async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<Omit<Left, "leftToHeir">> {
   const { cluster } = readCluster(object);
-  const memory = ctx.memory(searchMemory);
-  memory.cluster = cluster;
   const marked = (kind: Kind, isOurs: (live: Live) => boolean): readonly LeftObject[] =>
     ctx
       .store(kind)

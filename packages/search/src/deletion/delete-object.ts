@@ -1,8 +1,38 @@
 import { classify, type Client, type Kind } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
+import { EngineError } from "../engine/engine-error.ts";
 import { markLabels } from "../marks.ts";
+import type { PerformContext } from "../perform-context.ts";
+import type { ActionOf } from "../search-action.ts";
 import { isProtected } from "./protection-lane.ts";
+
+/** Only while the cluster's object is still the one that is being deleted. */
+export async function deleteChild(
+  { resource, name, uid, resourceVersion }: ActionOf<"delete">,
+  { ctx, cluster, findCluster }: PerformContext,
+): Promise<void> {
+  const live = await findCluster();
+  if (live?.metadata.uid !== cluster.uid || live.metadata.deletionTimestamp === undefined)
+    throw new EngineError(`${name} is not deleted: the cluster is not being deleted.`, { code: "conflict" });
+  await deleteObject(ctx.client, resource, { namespace: cluster.namespace, name, uid, resourceVersion });
+}
+
+/** Only as long as the spec is the one that does not declare it, and the object is as it was seen. */
+export async function pruneChild(
+  { resource, name, uid, resourceVersion, generation }: ActionOf<"prune">,
+  { ctx, cluster, findCluster }: PerformContext,
+): Promise<void> {
+  const live = await findCluster();
+  if (live?.metadata.uid !== cluster.uid || live.metadata.generation !== generation)
+    throw new EngineError(`${name} is not deleted: the cluster was changed meanwhile.`, { code: "conflict" });
+  try {
+    await deleteObject(ctx.client, resource, { namespace: cluster.namespace, name, uid, resourceVersion });
+  } catch (error) {
+    // Changed meanwhile: the next reconcile decides again.
+    if (classify(error) !== "conflict") throw error;
+  }
+}
 
 /** The one object to delete, and no other in its place. */
 export interface DoomedObject {

@@ -44,8 +44,8 @@ const keepProtection: LaneRule = {
     actions: kept
       .filter((each) => each.isProtected !== cluster.isDeletionProtected && !each.isTerminating)
       .map(({ kind, name, uid }): SearchAction => ({
-        do: "protect",
-        kind,
+        kind: "protect",
+        resource: kind,
         name,
         uid,
         isProtected: cluster.isDeletionProtected,

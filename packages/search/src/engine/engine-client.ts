@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { CertificateFacts } from "@quartermaster/runtime/certificates";
 
-import type { Distribution } from "../model/search-cluster.ts";
+import type { Distribution } from "../model/distribution-facts.ts";
 import type {
   Coordination,
   EngineHealth,
@@ -198,9 +198,9 @@ export interface EngineTls {
   /** Verified in the certificate of every node, whatever its address. */
   readonly serverName: string;
   /** Another name that will do: ours is in certificates of our own, which nodes may serve until they are restarted. */
-  readonly otherName?: string;
+  readonly otherName?: string | undefined;
   /** Fingerprints (SHA-256, hex) of certificates that will do under any name: those that nodes have mounted. */
-  readonly mountedLeaves?: readonly string[];
+  readonly mountedLeaves?: readonly string[] | undefined;
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 }
 

@@ -1,5 +1,7 @@
 import { ExternalError, type ExternalErrorClass } from "@quartermaster/runtime";
 
+import type { EngineCall } from "./engine-client.ts";
+
 /** What went wrong with a call to an engine, as far as it changes what to do next. */
 export type EngineErrorCode =
   /** No connection, or it broke. */
@@ -57,11 +59,11 @@ export const engineErrorCodes: readonly EngineErrorCode[] = [
 export interface EngineErrorFacts {
   readonly code: EngineErrorCode;
   /** HTTP status; left out when no answer came. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The engine's own name of the error, e.g. `index_not_found_exception`. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** False only when the engine cannot have acted on the request (default: true). */
-  readonly mayHaveActed?: boolean;
+  readonly mayHaveActed?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -79,4 +81,14 @@ export class EngineError extends ExternalError {
     this.type = facts.type;
     this.mayHaveActed = facts.mayHaveActed ?? true;
   }
+}
+
+/** Of what several nodes failed with: the last answer of an engine, or else the last failure. Undefined when none was asked. */
+export function mostTelling(failures: readonly EngineError[]): EngineError | undefined {
+  return failures.findLast(({ status }) => status !== undefined) ?? failures.at(-1);
+}
+
+/** The error of a call that has nobody to ask. */
+export function noPod(call: EngineCall): EngineError {
+  return new EngineError(`${call}: there is no pod to ask`, { code: "unreachable", mayHaveActed: false });
 }

@@ -151,7 +151,7 @@ export interface LicenseAnswer {
   /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such licence file will ever be accepted. */
   readonly outcome: "applied" | "acknowledgeRequired" | "alreadySo" | "invalid" | "expired" | "refused";
   /** What an `invalid` one fails on besides itself: the cluster, as it is set up. */
-  readonly cause?: LicenseCause;
+  readonly cause?: LicenseCause | undefined;
   /** The server's own words, made printable, at most 20. */
   readonly messages: readonly string[];
 }

@@ -13,8 +13,15 @@ import { boundedEngine, reconcileWaitMs } from "./bounded-engine.ts";
 import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
-import { isUnreadable, mostRows, rowsOf, usualRows, withoutTables } from "./rows-of.ts";
-import { type SampledCluster, SampledEngine } from "./sampled-engine.ts";
+import {
+  type SampledCluster,
+  SampledEngine,
+  isUnreadable,
+  mostRows,
+  rowsOf,
+  usualRows,
+  withoutTables,
+} from "./sampled-engine.ts";
 
 /** How the sampler works. */
 export interface EngineSamplerOptions {
@@ -22,13 +29,19 @@ export interface EngineSamplerOptions {
   readonly connect: ConnectEngine;
   readonly log: Log;
   /** Default: 30 s. */
-  readonly settledMs?: number;
+  readonly settledMs?: number | undefined;
   /** Default: 5 s. */
-  readonly openMs?: number;
+  readonly openMs?: number | undefined;
   /** Samples that run at the same time (default: 16). One that takes longer than 2 s does not count any more. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Called with what each sample found. True: the object is to be looked at, although nothing else has changed. */
-  readonly onSample?: (key: string, facts: EngineFacts) => boolean;
+  readonly onSample?: ((key: string, facts: EngineFacts) => boolean) | undefined;
+}
+
+type Defaulted<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
+
+function wakesNone(): boolean {
+  return false;
 }
 
 const slowMs = 2_000;
@@ -44,15 +57,15 @@ const jitter = 0.1;
  * only when what it would see has changed. A reconcile calls `keep` and reads `facts`; for the calls of its writes it takes `bounded`.
  */
 export class EngineSampler {
-  readonly #options: Required<EngineSamplerOptions>;
+  readonly #options: Defaulted<EngineSamplerOptions>;
   readonly #clusters = new Map<string, SampledEngine>();
   readonly #waiting: SampledEngine[] = [];
   #busy = 0;
   #wake: ((ref: ObjectRef) => void) | undefined;
 
   constructor(options: EngineSamplerOptions) {
-    const onSample = (): boolean => false;
-    this.#options = { settledMs: 30_000, openMs: 5_000, concurrency: 16, onSample, ...options };
+    const { settledMs = 30_000, openMs = 5_000, concurrency = 16, onSample = wakesNone } = options;
+    this.#options = { ...options, settledMs, openMs, concurrency, onSample };
   }
 
   /** Number of clusters that are looked after. */

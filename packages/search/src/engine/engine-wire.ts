@@ -3,9 +3,8 @@ import type { buildConnector } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 
 import type { EngineCall, EngineEndpoint, EngineTarget } from "./engine-client.ts";
-import { EngineError, type EngineErrorCode } from "./engine-error.ts";
+import { EngineError, type EngineErrorCode, mostTelling, noPod } from "./engine-error.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import { mostTelling, noPod } from "./most-telling.ts";
 import { causeName, type EngineDial, openConnection } from "./open-connection.ts";
 import { type EngineAnswer, readAnswer } from "./read-answer.ts";
 
@@ -15,23 +14,23 @@ export interface EngineRequest {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
   /** An object is sent as JSON, text as lines of JSON. */
-  readonly body?: object | string;
+  readonly body?: object | string | undefined;
   /** Statuses besides 2xx that carry a fact. */
-  readonly accepts?: readonly number[];
+  readonly accepts?: readonly number[] | undefined;
   /** The body holds a credential: the engine's words about it stay out of errors. */
-  readonly isSecret?: boolean;
+  readonly isSecret?: boolean | undefined;
 }
 
 /** How the wire behaves. */
 export interface WireOptions {
   readonly system: Pick<System, "setTimer" | "sleep" | "monotonicMs">;
-  readonly dial?: EngineDial;
+  readonly dial?: EngineDial | undefined;
   /** Longest time of a request, over all nodes that it is tried on (default: 30 s). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Largest answer (default: 8 MiB for tables of shards and indices, 1 MiB for all others). */
-  readonly answerLimitBytes?: number;
+  readonly answerLimitBytes?: number | undefined;
   /** Told of every request that was tried. */
-  readonly onRequest?: (call: EngineCall, result: "ok" | EngineErrorCode) => void;
+  readonly onRequest?: ((call: EngineCall, result: "ok" | EngineErrorCode) => void) | undefined;
 }
 
 /** Nodes that one request is tried on: more would only make everybody wait for a cluster that is gone. */

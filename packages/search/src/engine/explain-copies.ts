@@ -1,5 +1,8 @@
-import type { EngineClient } from "./engine-client.ts";
+import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
+
+import type { EngineClient, ExplainedCopy } from "./engine-client.ts";
 import type { EngineFacts, EngineShard, ShardExplanation } from "./engine-facts.ts";
+import { bounded, unreadable } from "./read-answer.ts";
 
 /** Copies that are asked for in one sample. */
 const mostAsked = 10;
@@ -36,3 +39,44 @@ export function copiesToExplain({ health, shards, settings }: Known): readonly E
 
 /** Under this name an operation writes down which node it empties. */
 const excludedMark = "cluster.metadata.quartermaster_excluded";
+
+/** Characters of the engine's words that reach a status. */
+const wordsLimit = 200;
+
+/** Nodes that are looked at; clusters have fewer. */
+const mostNodes = 500;
+
+/** From `_cluster/allocation/explain`. Names of nodes and rules are the engine's, so they are bounded and made printable. */
+export function readExplanation(copy: ExplainedCopy, answer: unknown): ShardExplanation {
+  const decisions = listOf(answer, "node_allocation_decisions");
+  const isAnswer = textOf(answer, "current_state") !== undefined && textOf(answer, "index") === copy.index;
+  if (!isAnswer || decisions.length > mostNodes)
+    throw unreadable("explain", "the answer says nothing about the copy");
+  const nodes = decisions.map((decision) => {
+    const refusing = listOf(decision, "deciders").filter((each) => textOf(each, "decision") === "NO");
+    return {
+      node: bounded(textOf(decision, "node_name") ?? "", 253),
+      deciders: refusing.map((each) => bounded(textOf(each, "decider") ?? "", 64)).slice(0, 16),
+    };
+  });
+  return { ...copy, nodes, words: wordsIn(answer, decisions) };
+}
+
+/** What the engine is asked about a copy. */
+export function explainRequest({ index, shard, isPrimary, node }: ExplainedCopy): object {
+  return { index, shard, primary: isPrimary, ...(node === undefined ? {} : { current_node: node }) };
+}
+
+/** The first reason that a node gives, or the summary. */
+function wordsIn(answer: unknown, decisions: readonly unknown[]): string {
+  const deciders = decisions.flatMap((decision) => listOf(decision, "deciders"));
+  const first = deciders.find((each) => textOf(each, "decision") === "NO");
+  const summary = textOf(answer, "allocate_explanation") ?? textOf(answer, "move_explanation") ?? "";
+  const words = first === undefined ? summary : `${textOf(first, "decider") ?? ""}: ${explanationOf(first)}`;
+  return bounded(words, wordsLimit);
+}
+
+function explanationOf(decider: unknown): string {
+  const words = fieldOf(decider, "explanation");
+  return typeof words === "string" ? words : "";
+}

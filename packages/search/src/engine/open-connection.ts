@@ -14,9 +14,9 @@ export type EngineDial = (endpoint: EngineEndpoint, signal: AbortSignal) => Prom
 export interface ConnectionOptions {
   readonly system: Pick<System, "setTimer">;
   /** Default: TCP to the endpoint's address. Tests reach pods through a relay. */
-  readonly dial?: EngineDial;
+  readonly dial?: EngineDial | undefined;
   /** Told when the other side turns our certificate down, which may be after the handshake and before anybody else listens. */
-  readonly onRefused?: () => void;
+  readonly onRefused?: (() => void) | undefined;
 }
 
 /** Whom to expect at the other end. `seen` only: whatever certificate is served; such a connection must carry no request. */

@@ -1,5 +1,7 @@
 import { fieldOf, isTextDeeperThan, listOf, parseJson, printable, textOf } from "@quartermaster/runtime";
+import { z } from "zod";
 
+import type { EngineCall } from "./engine-client.ts";
 import { EngineError, type EngineErrorCode } from "./engine-error.ts";
 
 /** An answer with a status that the call accepts. */
@@ -49,7 +51,7 @@ export function readAnswer(answer: RawAnswer, rules: AnswerRules): EngineAnswer 
 export function unreadable(what: string, problem: string, status?: number): EngineError {
   return new EngineError(`${what}: ${problem}`, {
     code: "unreadable",
-    ...(status === undefined ? {} : { status }),
+    status,
   });
 }
 
@@ -79,7 +81,7 @@ function refusal(answer: RawAnswer, { what, isSecret, redact }: AnswerRules): En
   return new EngineError(`${what}: HTTP ${status}${detail}`, {
     code: codeOf(status, { type, value }),
     status,
-    ...(type === undefined ? {} : { type }),
+    type,
   });
 }
 
@@ -131,4 +133,21 @@ function reasonOf(value: unknown): string {
 export function bounded(text: string, limit: number = reasonLimit): string {
   const clean = printable(text.slice(0, 4 * limit));
   return clean.length > limit ? `${clean.slice(0, limit)}…` : clean;
+}
+
+/** Reads what the API promises; throws `unreadable` with the first field that is not so. */
+export function parseShape<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
+  const { success, data, error } = shape.safeParse(value);
+  if (success) return data;
+  const [issue] = error.issues;
+  const path = printable(issue?.path.map(String).join(".") ?? "");
+  throw unreadable(what, `field "${path.slice(0, 100)}" is not what the API promises`);
+}
+
+const acknowledgedShape = z.object({ acknowledged: z.boolean() });
+
+/** HTTP 200 is not success: an engine that gives up waiting for its nodes responds with `acknowledged: false`. */
+export function assertAcknowledged(call: EngineCall, value: unknown): void {
+  if (parseShape(acknowledgedShape, value, call).acknowledged) return;
+  throw new EngineError(`${call}: not every node has taken it in time`, { code: "timeout" });
 }

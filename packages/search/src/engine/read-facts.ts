@@ -12,8 +12,7 @@ import type {
   EngineShard,
   NodeLoad,
 } from "./engine-facts.ts";
-import { parseShape } from "./parse-shape.ts";
-import { unreadable } from "./read-answer.ts";
+import { parseShape, unreadable } from "./read-answer.ts";
 
 /** What answers of the REST API say. Each throws `unreadable` for an answer that is not what the API promises. */
 export const readFacts = {

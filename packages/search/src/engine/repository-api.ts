@@ -1,10 +1,9 @@
 import { isJsonObject, textOf } from "@quartermaster/runtime";
 
-import { assertAcknowledged } from "./assert-acknowledged.ts";
 import { EngineError } from "./engine-error.ts";
 import type { EngineRepository } from "./engine-facts.ts";
 import type { EngineRequest, EngineWire } from "./engine-wire.ts";
-import { type EngineAnswer, unreadable } from "./read-answer.ts";
+import { type EngineAnswer, assertAcknowledged, unreadable } from "./read-answer.ts";
 
 /** Calls about snapshot repositories; the same in both distributions. */
 export interface RepositoryApi {
@@ -63,8 +62,8 @@ function asRefusal(error: unknown): unknown {
   return new EngineError(message, {
     code: "invalid",
     mayHaveActed,
-    ...(status === undefined ? {} : { status }),
-    ...(type === undefined ? {} : { type }),
+    status,
+    type,
   });
 }
 

@@ -24,7 +24,7 @@ export interface EnginePart {
   /** How long an answer is good for. */
   readonly everyMs: number;
   /** Some engines' roles do not cover it: a refusal is shown as a part that could not be read, and is not asked for again at once. */
-  readonly isOptional?: boolean;
+  readonly isOptional?: boolean | undefined;
   readonly read: (
     wire: EngineWire,
     target: EngineTarget,
@@ -114,7 +114,7 @@ async function readServedCertificate(
 ): Promise<readonly Sample[]> {
   const [endpoint] = endpoints;
   if (tls === undefined || endpoint === undefined) return [];
-  const socket = await openConnection(endpoint, tls, { system, ...(dial === undefined ? {} : { dial }) });
+  const socket = await openConnection(endpoint, tls, { system, dial });
   try {
     const raw = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.raw : undefined;
     const facts = raw === undefined ? undefined : readCertificate(new X509Certificate(raw).toString());

@@ -1,10 +1,12 @@
 import { z } from "zod";
 
+import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
+
 /** What the exporter is told by its ConfigMap. Read again before each look at the engine, so that a change needs no restart. */
 export interface ExporterConfig {
   /** Name of the cluster, which becomes a label. */
   readonly cluster: string;
-  readonly distribution: "opensearch" | "elasticsearch";
+  readonly distribution: Distribution;
   /** Where the engine is: the Service for clients. */
   readonly host: string;
   readonly port: number;
@@ -16,7 +18,7 @@ export interface ExporterConfig {
 
 const shape = z.strictObject({
   cluster: z.string().min(1).max(253),
-  distribution: z.enum(["opensearch", "elasticsearch"]),
+  distribution: z.enum(distributionNames),
   host: z.string().min(1).max(253),
   port: z.int().min(1).max(65_535),
   serverName: z.string().min(1).max(253).optional(),

@@ -27,9 +27,9 @@ export interface ExporterOptions {
   /** Reads the files. Called before each look, so that a new password or authority needs no restart. */
   readonly readInputs: () => Promise<ExporterInputs>;
   /** How the engine is dialled (default: by TCP). */
-  readonly dial?: EngineDial;
+  readonly dial?: EngineDial | undefined;
   /** Told of each part that could not be read, with the engine's words made printable. */
-  readonly onFailure?: (part: string, error: unknown) => void;
+  readonly onFailure?: ((part: string, error: unknown) => void) | undefined;
 }
 
 const up = "quartermaster_search_exporter_up";
@@ -158,7 +158,7 @@ export class Exporter implements AsyncDisposable {
     const wire = new EngineWire(target, {
       system,
       timeoutMs: callLimitMs,
-      ...(dial === undefined ? {} : { dial }),
+      dial,
     });
     this.#engine = { target, wire };
     await before?.wire.close();

@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { settled } from "@quartermaster/runtime";
-import { secrets } from "@quartermaster/runtime/kinds";
+import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
+import { clusterNames, operatorUser } from "../model/cluster-names.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
-import { applyAction, type SearchAction } from "../search-action.ts";
+import { type SearchAction, applyAction } from "../search-action.ts";
+import { encode } from "../secret-text.ts";
 import type { AccountFact, Login, Seen } from "../seen.ts";
-import { operatorUser } from "../workload/cluster-names.ts";
+import { clusterLabels } from "../workload/cluster-labels.ts";
 import { dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringUser } from "../workload/monitoring-names.ts";
-import { fileRealmSecret, type RealmUser } from "./file-realm-secret.ts";
 
 /** An account that the realm is to have; `login` is undefined while its Secret lacks something. */
 function accountsOf({ material, cluster }: Seen): readonly RealmAccount[] {
@@ -29,7 +30,7 @@ type RealmAccount = AccountFact & Pick<RealmUser, "role">;
 
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: (seen) => (seen.material.fileRealm === undefined ? { actions: [], outcome: settled() } : undefined),
+  answer: (seen) => (seen.material.fileRealm === undefined ? nothingToDo : undefined),
 };
 
 const awaitPasswords: LaneRule = {
@@ -70,7 +71,7 @@ const hashPasswords: LaneRule = {
     const actions = accountsOf(seen).flatMap(({ login, version: from }): readonly SearchAction[] =>
       login === undefined || hashOf(seen, login, from) !== undefined
         ? []
-        : [{ do: "hashPassword", ...login, from }],
+        : [{ kind: "hashPassword", ...login, from }],
     );
     if (actions.length === 0) return undefined;
     return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });
@@ -123,6 +124,43 @@ export const fileRealmLane: SearchLane = {
     hashPasswords,
     foreignFiles,
     writeFiles,
-    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "applied", answer: () => nothingToDo },
   ],
 };
+
+/** A user of the realm. */
+export interface RealmUser {
+  readonly name: string;
+  /** bcrypt. */
+  readonly hash: string;
+  readonly role: "superuser" | "kibana_system" | "remote_monitoring_collector";
+}
+
+/** The files of the realm: who may log in, and with which role. */
+export function fileRealmSecret(cluster: SearchCluster, users: readonly RealmUser[]): Secret {
+  const sorted = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const roles = [...new Set(sorted.map(({ role }) => role))].toSorted();
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: clusterNames(cluster).fileRealm,
+      namespace: cluster.namespace,
+      labels: clusterLabels(cluster),
+    },
+    type: "Opaque",
+    data: encode({
+      users: sorted.map(({ name, hash }) => `${name}:${asElasticsearch(hash)}\n`).join(""),
+      users_roles: roles.map((role) => `${role}:${namesWith(sorted, role).join(",")}\n`).join(""),
+    }),
+  };
+}
+
+function namesWith(users: readonly RealmUser[], wanted: RealmUser["role"]): readonly string[] {
+  return users.filter(({ role }) => role === wanted).map(({ name }) => name);
+}
+
+/** The same algorithm under the mark that Elasticsearch knows. */
+function asElasticsearch(hash: string): string {
+  return hash.replace(/^\$2b\$/, "$2a$$");
+}

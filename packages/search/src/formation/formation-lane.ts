@@ -1,20 +1,19 @@
-import { settled, waiting } from "@quartermaster/runtime";
+import { waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
+import { poolNames } from "../model/cluster-names.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction } from "../search-action.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
-import { poolNames } from "../workload/cluster-names.ts";
-import { commonUuid, uuidsReported } from "./common-uuid.ts";
-import { decideBootstrap } from "./decide-bootstrap.ts";
+import { commonUuid, decideBootstrap, uuidsReported } from "./decide-bootstrap.ts";
 import { claimRecheckMs, type ClaimFact, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
-import { volumeMarks } from "./volume-marks.ts";
+import { volumeMarks } from "./volume-facts.ts";
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */
 const nextPassMs = 20;
@@ -140,7 +139,7 @@ const recordFormation: LaneRule = {
     if (uuid === undefined) return undefined;
     return {
       ...intends({ clusterUuid: uuid }, "The cluster has formed."),
-      actions: [{ do: "record", event: formedEvent(seen, uuid) }],
+      actions: [{ kind: "record", event: formedEvent(seen, uuid) }],
     };
   },
 };
@@ -252,6 +251,6 @@ export const formationLane: SearchLane = {
     closeBootstrap,
     markVolumes,
     referencesMissing,
-    { name: "formed", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "formed", answer: () => nothingToDo },
   ],
 };

@@ -1,15 +1,18 @@
 import type { KubeObject, Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim } from "@quartermaster/runtime/kinds";
 
-import { markAnnotations, markLabels } from "../marks.ts";
+import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
+import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
 import { quantityBytes } from "../model/quantity-units.ts";
 import {
-  type Distribution,
-  isDataPool,
-  isManagerPool,
   type NodePool,
   type SearchCluster,
+  isDataPool,
+  isManagerPool,
+  podNames,
 } from "../model/search-cluster.ts";
+import type { SearchAction } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
 
 /** What is known of a volume before anything runs on it. */
@@ -82,18 +85,16 @@ function labelsIn(
 ): Pick<VolumeFacts, "ownerUid" | "distribution" | "version"> {
   return {
     ownerUid: labels[markLabels.uid],
-    distribution: distributions.find((each) => each === labels[markLabels.distribution]),
+    distribution: distributionNames.find((each) => each === labels[markLabels.distribution]),
     version: labels[markLabels.version],
   };
 }
 
-const distributions: readonly Distribution[] = ["opensearch", "elasticsearch"];
-
 /** The distribution that a claim belongs to. Claims from before its label have the labels that pods of the distribution are selected by. */
 export function distributionIn(labels: Readonly<Record<string, string>> = {}): Distribution | undefined {
   const said = labels[markLabels.distribution];
-  if (said !== undefined) return distributions.find((each) => each === said);
-  return distributions.find((distribution) =>
+  if (said !== undefined) return distributionNames.find((each) => each === said);
+  return distributionNames.find((distribution) =>
     Object.keys(clusterLabels({ distribution, version: "", name: "" })).every((key) => key in labels),
   );
 }
@@ -115,4 +116,65 @@ function poolOf({ metadata }: Pick<KubeObject, "metadata">): string | undefined 
 /** Of a pool that is no longer declared the volume may hold anything. */
 function holds(pool: NodePool | undefined, answer: (pool: NodePool) => boolean): boolean {
   return pool === undefined || answer(pool);
+}
+
+/** Whether the volume is known to hold data of this cluster. */
+export function markedFor({ engineUuid }: VolumeFacts, clusterUuid: string | undefined): boolean {
+  return engineUuid !== undefined && engineUuid === clusterUuid;
+}
+
+/**
+ * Volumes of members that do not say yet whose data they hold. Only of members: what is on the volume of a node that has not joined is
+ * not known.
+ */
+export function volumeMarks(seen: Seen): readonly SearchAction[] {
+  const { cluster, volumes, engine, status } = seen;
+  const { clusterUuid } = status;
+  if (clusterUuid === undefined || !engine.nodes.isKnown) return [];
+  const members = new Set(engine.nodes.value.map(({ name }) => name));
+  const managers = cluster.pools.filter(isManagerPool).reduce((sum, { replicas }) => sum + replicas, 0);
+  return cluster.pools.flatMap((pool) => {
+    const contents = [...(isManagerPool(pool) ? ["manager"] : []), ...(isDataPool(pool) ? ["data"] : [])];
+    const nodes = new Set(podNames(cluster, pool));
+    const isWrong = (volume: VolumeFacts): boolean =>
+      volume.engineUuid !== clusterUuid ||
+      volume.ownerUid !== cluster.uid ||
+      volume.distribution !== cluster.distribution ||
+      volume.version !== releaseOf(cluster.version) ||
+      volume.holdsManager !== isManagerPool(pool) ||
+      volume.holdsData !== isDataPool(pool) ||
+      (volume.holdsManager && volume.managers !== managers);
+    return volumes
+      .filter(({ node }) => nodes.has(node) && members.has(node))
+      .filter(isWrong)
+      .map(({ name, uid }) => ({
+        kind: "markVolume" as const,
+        name,
+        uid,
+        annotations: {
+          [markAnnotations.engineUuid]: clusterUuid,
+          [markAnnotations.holds]: contents.join(","),
+          [markAnnotations.managers]: String(managers),
+        },
+      }));
+  });
+}
+
+/**
+ * Says of the claim of a removed node that nothing is on it any more: a cluster that comes back from its volumes must neither wait for
+ * it nor count it among the managers.
+ */
+export function emptyMarks(
+  { node, claimUid }: { readonly node: string; readonly claimUid?: string | undefined },
+  { volumes, status }: Pick<Seen, "volumes" | "status">,
+): readonly SearchAction[] {
+  return volumes
+    .filter((volume) => volume.node === node && volume.uid === claimUid)
+    .filter((volume) => markedFor(volume, status.clusterUuid) && (volume.holdsData || volume.holdsManager))
+    .map(({ name, uid }) => ({
+      kind: "markVolume" as const,
+      name,
+      uid,
+      annotations: { [markAnnotations.holds]: "nothing", [markAnnotations.managers]: null },
+    }));
 }

@@ -70,7 +70,7 @@ function unprotected(): Verdict<SearchAction> {
 function inheritActions({ left, uid: from }: Predecessor): readonly SearchAction[] {
   return left
     .filter(({ isTerminating }) => !isTerminating)
-    .map(({ kind, name, uid }) => ({ do: "inherit", kind, name, uid, from }));
+    .map(({ kind, name, uid }) => ({ kind: "inherit", resource: kind, name, uid, from }));
 }
 
 /** For the status of the older object, while it still has something. */

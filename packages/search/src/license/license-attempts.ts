@@ -1,20 +1,14 @@
 import type { System } from "@quartermaster/runtime";
 
-import type { LicenseAttempt, LicenseResult } from "./license-seen.ts";
+import type { EngineLicense } from "../engine/engine-facts.ts";
 
 /** The last attempt of each cluster: carries what the engine said from a write to the next look. */
 export class LicenseAttempts {
   readonly #system: Pick<System, "wallMs" | "monotonicMs">;
-  readonly #onResult: (outcome: LicenseResult["outcome"]) => void;
   readonly #attempts = new Map<string, LicenseAttempt>();
 
-  /** `onResult` is called with the outcome of each attempt. */
-  constructor(
-    system: Pick<System, "wallMs" | "monotonicMs">,
-    onResult: (outcome: LicenseResult["outcome"]) => void = () => undefined,
-  ) {
+  constructor(system: Pick<System, "wallMs" | "monotonicMs">) {
     this.#system = system;
-    this.#onResult = onResult;
   }
 
   of(clusterUid: string): LicenseAttempt | undefined {
@@ -27,10 +21,27 @@ export class LicenseAttempts {
       monotonicMs: this.#system.monotonicMs(),
     };
     this.#attempts.set(clusterUid, { ...result, wallMs, monotonicMs });
-    this.#onResult(result.outcome);
   }
 
   forget(clusterUid: string): void {
     this.#attempts.delete(clusterUid);
   }
+}
+
+/** What the engine made of a licence. */
+export interface LicenseResult {
+  readonly uid: string;
+  readonly digest: string;
+  /** `failed`: nothing is known of the licence itself, and it is tried again. */
+  readonly outcome: "applied" | "rejected" | "failed";
+  readonly reason: string;
+  readonly message: string;
+  /** What ran after it, where the engine said so. */
+  readonly current: EngineLicense | undefined;
+}
+
+/** The same with its moments. */
+export interface LicenseAttempt extends LicenseResult {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
 }

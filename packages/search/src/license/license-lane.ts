@@ -7,8 +7,13 @@ import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { reversion } from "./lost-license.ts";
-import { currentLicense, rejections, type RunningLicense, runningLicense } from "./running-license.ts";
+import {
+  type RunningLicense,
+  currentLicense,
+  rejections,
+  reversion,
+  runningLicense,
+} from "./lost-license.ts";
 
 /** One failed attempt a minute. */
 const pauseMs = 60_000;
@@ -58,7 +63,7 @@ const reverts: LaneRule = {
           unknownLicense.answer(seen, now) ??
           failedLately.answer(seen, now) ??
           applying("A basic licence is started.", {
-            do: "startLicense",
+            kind: "startLicense",
             type: "basic",
             digest: "start basic",
             from: found.from,
@@ -223,7 +228,7 @@ const applyFile: LaneRule = {
     if (wanted === undefined) return undefined;
     const { uid, digest, file, startMs } = wanted;
     return applying(`Licence ${uid} is applied.`, {
-      do: "putLicense",
+      kind: "putLicense",
       uid,
       digest,
       file,
@@ -239,7 +244,7 @@ const start: LaneRule = {
   answer: ({ license: { desired: type } }) => {
     if (type !== "basic" && type !== "trial") return undefined;
     return applying(`A ${type} licence is started.`, {
-      do: "startLicense",
+      kind: "startLicense",
       type,
       digest: `start ${type}`,
     });

@@ -1,9 +1,9 @@
 import { timestampOf } from "@quartermaster/runtime";
 
 import type { LaneDecision } from "../lane.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import { appliedFrom, lostLicense } from "./lost-license.ts";
-import { rejections, runningLicense } from "./running-license.ts";
+import { appliedFrom, lostLicense, rejections, runningLicense } from "./lost-license.ts";
 
 type LicenseReport = NonNullable<ClusterStatus["license"]>;
 
@@ -13,7 +13,7 @@ export function licenseReport(
   decision: LaneDecision | undefined,
   now: Date,
 ): LicenseReport | undefined {
-  if (seen.cluster.distribution !== "elasticsearch") return undefined;
+  if (!distributionFacts[seen.cluster.distribution].isLicensed) return undefined;
   const running = runningLicense(seen, now);
   // One that runs after all is refused no more.
   const refused = rejections(seen).filter(({ uid }) => uid !== running?.uid);

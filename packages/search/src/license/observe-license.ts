@@ -1,25 +1,69 @@
 import {
   ALLOW_DOWNGRADE_ANNOTATION,
   type ClusterLicense,
-  clusterLicense,
   DESIRED_LICENSE_LABEL,
+  type DesiredLicense,
+  ON_LICENSE_LOSS_ANNOTATION,
+  clusterLicense,
   licenseAssociation,
   licenseNames,
   licenseParameters,
-  ON_LICENSE_LOSS_ANNOTATION,
   readDesiredLicense,
 } from "@quartermaster/api/licensing";
-import { type Context, isControlledBy, type Live } from "@quartermaster/runtime";
+import { type Context, type JsonObject, type Live, type Why, isControlledBy } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { ClusterStatus } from "../seen.ts";
-import { chooseLicense } from "./choose-license.ts";
-import type { LicenseAttempts } from "./license-attempts.ts";
-import { type LicenseSeen, NO_LICENSE } from "./license-seen.ts";
-import { wantedLicense } from "./wanted-license.ts";
+import type { LicenseAttempt, LicenseAttempts } from "./license-attempts.ts";
+import { chooseLicense, wantedLicense } from "./wanted-license.ts";
+
+/** What is declared about the licence of an Elasticsearch cluster, and what came of the last attempt to apply it. */
+export interface LicenseSeen {
+  /** Name of the ClusterLicense that counts for the cluster, readable or not; undefined where there is none. */
+  readonly clusterLicense: string | undefined;
+  /** The licence to run under; undefined where nobody asks for one, or it cannot be read. */
+  readonly wanted: WantedLicense | undefined;
+  /** Why the licence that is asked for cannot be read. */
+  readonly fault: Why | undefined;
+  /** The label of the cluster. */
+  readonly desired: DesiredLicense | undefined;
+  readonly allowsDowngrade: boolean;
+  readonly revertsToBasic: boolean;
+  /** In this process; lost with it, which costs one more attempt. */
+  readonly attempt: LicenseAttempt | undefined;
+  /** Nodes that the licence of the pool has room for; undefined where nothing enforces that. */
+  readonly grantedNodes: number | undefined;
+}
+
+/** Nobody asks for anything. */
+export const NO_LICENSE: LicenseSeen = {
+  clusterLicense: undefined,
+  wanted: undefined,
+  fault: undefined,
+  desired: undefined,
+  allowsDowngrade: false,
+  revertsToBasic: false,
+  attempt: undefined,
+  grantedNodes: undefined,
+};
+
+/** A licence that can be sent. */
+export interface WantedLicense {
+  /** Name of its ClusterLicense. */
+  readonly name: string;
+  readonly uid: string;
+  readonly type: string;
+  readonly startMs: number;
+  readonly expiryMs: number;
+  /** Of the file, the version of the engine and its TLS: with another one a refusal counts no more. */
+  readonly digest: string;
+  /** As the engine takes it, with the signature. */
+  readonly file: JsonObject;
+}
 
 /** Where a licence is read. */
 export interface LicenseParts {
@@ -34,7 +78,7 @@ export function observeLicense(
   cluster: SearchCluster,
   parts: LicenseParts,
 ): LicenseSeen {
-  if (cluster.distribution !== "elasticsearch") return NO_LICENSE;
+  if (!distributionFacts[cluster.distribution].isLicensed) return NO_LICENSE;
   const { labels = {}, annotations = {} } = object.metadata;
   return {
     ...readLicense(object, cluster, parts),
@@ -106,7 +150,7 @@ export function isLicenseAsked(
   license: LicenseSeen,
   { status, nowMs }: { readonly status: Partial<ClusterStatus>; readonly nowMs: number },
 ): boolean {
-  if (cluster.distribution !== "elasticsearch") return false;
+  if (!distributionFacts[cluster.distribution].isLicensed) return false;
   const { wanted, desired } = license;
   const { uid, type, rejected = [] } = status.license ?? {};
   if (uid === undefined || isLeaving(license, status.license, nowMs)) return true;

@@ -1,31 +1,26 @@
 import { clusterLicense, licenseParameters } from "@quartermaster/api/licensing";
-import { type Context, unreachable } from "@quartermaster/runtime";
+import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import type { EngineLicense, LicenseAnswer, LicenseCause } from "../engine/engine-facts.ts";
-import type { SearchCluster } from "../model/search-cluster.ts";
+import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Subject } from "../subject.ts";
-import type { LicenseAttempts } from "./license-attempts.ts";
-import type { LicenseResult } from "./license-seen.ts";
+import type { ActionOf } from "../search-action.ts";
+import type { LicenseResult } from "./license-attempts.ts";
 
 /** Writes about the licence. */
-export type LicenseAction = Extract<SearchAction, { readonly do: "putLicense" | "startLicense" }>;
+export type LicenseAction = ActionOf<"putLicense" | "startLicense">;
 
-/** One attempt. Whatever comes of it is remembered and said by the next look; it never fails the reconcile. */
+/** One attempt. Whatever comes of it is remembered and reported by the next reconcile; it never fails this one. */
 export async function performLicense(
   action: LicenseAction,
-  { cluster, ctx, engine }: Pick<Subject, "cluster" | "ctx" | "engine">,
-  { attempts, nowMs }: { readonly attempts: LicenseAttempts; readonly nowMs: number },
+  context: Pick<PerformContext, "cluster" | "ctx" | "engine" | "attempts" | "nowMs" | "observer">,
 ): Promise<void> {
-  const result = await attempted(action, {
-    engine,
-    nowMs,
-    isBack: async (uid) => await isLicenseBack(uid, cluster, ctx),
-  });
+  const { cluster, ctx, attempts, observer } = context;
+  const result = await attempted(action, context);
   attempts.record(cluster.uid, result);
+  observer.licenseTried?.(result.outcome);
   if (result.outcome === "failed") return;
   const isApplied = result.outcome === "applied";
   ctx.events.record({
@@ -36,15 +31,11 @@ export async function performLicense(
   });
 }
 
-/** What one attempt needs. */
-interface AttemptParts {
-  readonly engine: () => EngineClient;
-  readonly nowMs: number;
-  readonly isBack: (uid: string) => Promise<boolean>;
-}
-
-/** Asked of the server itself: a licence is not given up because a watch is late. */
-async function isLicenseBack(uid: string, { namespace }: SearchCluster, ctx: Context): Promise<boolean> {
+/** Read from the server itself: a licence is not given up because a watch is late. */
+async function isLicenseBack(
+  uid: string,
+  { ctx, cluster: { namespace } }: Pick<PerformContext, "ctx" | "cluster">,
+): Promise<boolean> {
   const options = { namespace, signal: ctx.signal };
   for await (const { spec } of ctx.client.list(clusterLicense.kind, options))
     if (spec.uid === uid) return true;
@@ -53,15 +44,16 @@ async function isLicenseBack(uid: string, { namespace }: SearchCluster, ctx: Con
 
 async function attempted(
   action: LicenseAction,
-  { engine, nowMs, isBack }: AttemptParts,
+  context: Pick<PerformContext, "cluster" | "ctx" | "engine" | "nowMs">,
 ): Promise<LicenseResult> {
+  const { engine, nowMs } = context;
   try {
-    return action.do === "putLicense"
-      ? await putLicense(action, engine(), nowMs)
-      : await startLicense(action, engine(), isBack);
+    return action.kind === "putLicense"
+      ? await putLicense(action, engine(), nowMs())
+      : await startLicense(action, engine(), async (uid) => await isLicenseBack(uid, context));
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    const uid = action.do === "putLicense" ? action.uid : action.type;
+    const uid = action.kind === "putLicense" ? action.uid : action.type;
     const reason = error.code === "forbidden" ? searchReasons.authFailed : searchReasons.licensePending;
     const message = `The licence was not applied: the engine did not answer as expected (${error.code}).`;
     return { uid, digest: action.digest, outcome: "failed", reason, message, current: undefined };
@@ -69,7 +61,7 @@ async function attempted(
 }
 
 async function putLicense(
-  { uid, digest, file, startMs, asksFirst }: Extract<LicenseAction, { readonly do: "putLicense" }>,
+  { uid, digest, file, startMs, asksFirst }: ActionOf<"putLicense">,
   engine: EngineClient,
   nowMs: number,
 ): Promise<LicenseResult> {
@@ -92,7 +84,7 @@ async function putLicense(
 
 /** Sends a file. What the engine warned about before it was told to go on is part of its answer. */
 async function sent(
-  { file, asksFirst }: Pick<Extract<LicenseAction, { readonly do: "putLicense" }>, "file" | "asksFirst">,
+  { file, asksFirst }: Pick<ActionOf<"putLicense">, "file" | "asksFirst">,
   engine: EngineClient,
 ): Promise<LicenseAnswer> {
   const first = await engine.putLicense(file, { acknowledge: !asksFirst });
@@ -102,9 +94,9 @@ async function sent(
 }
 
 async function startLicense(
-  { type, digest, from }: Extract<LicenseAction, { readonly do: "startLicense" }>,
+  { type, digest, from }: ActionOf<"startLicense">,
   engine: EngineClient,
-  isBack: AttemptParts["isBack"],
+  isBack: (uid: string) => Promise<boolean>,
 ): Promise<LicenseResult> {
   if (from !== undefined) {
     const before = await engine.license();
@@ -170,7 +162,7 @@ async function startOf(type: "trial" | "basic", engine: EngineClient): Promise<L
 interface Attempted {
   readonly uid: string;
   readonly digest: string;
-  readonly messages?: readonly string[];
+  readonly messages?: readonly string[] | undefined;
 }
 
 function applied({ uid, digest, messages = [] }: Attempted, current: EngineLicense): LicenseResult {

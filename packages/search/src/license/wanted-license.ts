@@ -1,8 +1,17 @@
-import { type ClusterLicense, licenseUpload, readSignature } from "@quartermaster/api/licensing";
-import { digestOf, type Live, type Why } from "@quartermaster/runtime";
+import type { ElasticsearchCluster } from "@quartermaster/api";
+import {
+  type ClusterLicense,
+  clusterLicenseCandidate,
+  licenseUpload,
+  licensedCluster,
+  rankCandidates,
+  readSignature,
+  selectLicense,
+} from "@quartermaster/api/licensing";
+import { type Live, type Why, digestOf } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
-import type { WantedLicense } from "./license-seen.ts";
+import type { WantedLicense } from "./observe-license.ts";
 
 /** What a licence is read from. */
 export interface LicenseSource {
@@ -30,4 +39,29 @@ export function wantedLicense({ license, secret, engine }: LicenseSource): Wante
     digest: digestOf({ file, engine }).slice(0, 32),
     file,
   };
+}
+
+/** The licences that a cluster can have. */
+export interface LicenseOffer {
+  /** Of the cluster's own name: it needs no licence controller. */
+  readonly direct: Live<ClusterLicense> | undefined;
+  /** The one that the licence controller has chosen. */
+  readonly associated: Live<ClusterLicense> | undefined;
+}
+
+/** Chooses between the two by the licence controller's own function; where it keeps what runs, the direct one counts. */
+export function chooseLicense(
+  { direct, associated }: LicenseOffer,
+  cluster: Pick<ElasticsearchCluster, "metadata" | "spec" | "status">,
+  nowMs: number,
+): Live<ClusterLicense> | undefined {
+  if (direct === undefined || associated === undefined) return direct ?? associated;
+  const own = clusterLicenseCandidate(direct);
+  const other = clusterLicenseCandidate(associated);
+  const { choice } = selectLicense({
+    nowMs,
+    cluster: licensedCluster(cluster),
+    candidates: rankCandidates([own, other]),
+  });
+  return choice.kind === "use" && choice.candidate === other ? associated : direct;
 }

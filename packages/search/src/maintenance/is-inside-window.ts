@@ -1,11 +1,14 @@
+import { printable } from "@quartermaster/runtime";
+
 import type { MaintenanceWindow } from "../model/maintenance-window.ts";
+import type { SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { type CronSchedule, cronSchedule, isScheduledDay } from "./cron-schedule.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /** Longest time that a window may be open. */
-export const longestWindowMs = 7 * dayMs;
+const longestWindowMs = 7 * dayMs;
 
 /** Whether one of the windows is open. Without a window, always. One that cannot be read is never open. */
 export function isInsideWindow(windows: readonly MaintenanceWindow[], now: Date): boolean {
@@ -13,7 +16,7 @@ export function isInsideWindow(windows: readonly MaintenanceWindow[], now: Date)
 }
 
 /** Whether a time zone is known, e.g. `Europe/Berlin`. */
-export function isTimeZone(timeZone: string): boolean {
+function isTimeZone(timeZone: string): boolean {
   return zoneOf(timeZone) !== undefined;
 }
 
@@ -123,4 +126,32 @@ function zoneOf(timeZone: string): Zone | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** Maintenance windows that cannot be read: one that never opens would keep every change back without a word. */
+export function windowIssues({ windows }: Pick<SearchCluster, "windows">): readonly SpecIssue[] {
+  return windows.flatMap(({ cron, durationMs, timeZone }, at) => {
+    const path = `spec.operations.windows[${String(at)}]`;
+    const issue = (field: string, message: string): SpecIssue => ({
+      path: `${path}.${field}`,
+      reason: "InvalidSpec",
+      message,
+    });
+    return [
+      ...(cronSchedule(cron) === undefined
+        ? [issue("cron", `${printable(cron.slice(0, 100))} is not a schedule: write e.g. 0 2 * * sat`)]
+        : []),
+      ...(isTimeZone(timeZone)
+        ? []
+        : [
+            issue(
+              "timeZone",
+              `${printable(timeZone.slice(0, 100))} is not a time zone: write e.g. Europe/Berlin`,
+            ),
+          ]),
+      ...(durationMs >= 60_000 && durationMs <= longestWindowMs
+        ? []
+        : [issue("duration", "must be between 1m and 168h")]),
+    ];
+  });
 }

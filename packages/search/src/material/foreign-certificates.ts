@@ -1,9 +1,9 @@
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
+import { clusterNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { Material, Seen } from "../seen.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
-import type { UserSecrets } from "./user-secrets.ts";
+import type { UserSecrets } from "./spec-references.ts";
 
 /**
  * Who vouches for certificates of the author's: for those that are declared, and for those that nodes serve until they are restarted,

@@ -3,18 +3,17 @@ import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
 import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
+import { podDialect } from "../distributions/distributions.ts";
 import { isKeptFor, markLabels } from "../marks.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import { secretText } from "../secret-text.ts";
 import type { AccountFact, LeafName, Login, Material, SecretFact, Seen } from "../seen.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
-import { dialectOf } from "../workload/dialect.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { foreignCertificates } from "./foreign-certificates.ts";
-import { specReferences } from "./spec-references.ts";
-import { UserSecrets } from "./user-secrets.ts";
+import { UserSecrets, specReferences } from "./spec-references.ts";
 
 /** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
 export function observeMaterial(
@@ -98,7 +97,7 @@ function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, stri
 }
 
 function hasFileRealm(cluster: SearchCluster): boolean {
-  return cluster.security.isEnabled && (dialectOf(cluster).hasFileRealm || isPlainOpenSearch(cluster));
+  return cluster.security.isEnabled && (podDialect(cluster).hasFileRealm || isPlainOpenSearch(cluster));
 }
 
 function missingOwn({

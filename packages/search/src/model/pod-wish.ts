@@ -76,10 +76,9 @@ export function imageOf(
   },
   byDefault: string,
 ): ImageWish {
-  const pullPolicy = present(wish.imagePullPolicy);
   return {
     name: present(wish.image) ?? byDefault,
-    ...(pullPolicy === undefined ? {} : { pullPolicy }),
+    pullPolicy: present(wish.imagePullPolicy),
     pullSecrets: (wish.imagePullSecrets ?? []).flatMap(({ name }) => present(name) ?? []),
   };
 }

@@ -3,20 +3,14 @@ import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { distributionFacts, distributionOf } from "./distribution-facts.ts";
 import { versionOfImage } from "./image-version.ts";
 import { maintenanceWindow } from "./maintenance-window.ts";
 import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
 import { readSecurity } from "./read-security.ts";
-import type {
-  DashboardsWish,
-  Distribution,
-  NodePool,
-  PodWish,
-  SearchCluster,
-  SpecIssue,
-} from "./search-cluster.ts";
+import type { DashboardsWish, NodePool, PodWish, SearchCluster, SpecIssue } from "./search-cluster.ts";
 import { withinBudget } from "./within-budget.ts";
 
 /** Any kind that declares a search cluster. */
@@ -122,7 +116,7 @@ function identityOf({
   kind,
 }: Live<ClusterObject>): Pick<SearchCluster, Identity> {
   const distribution = distributionOf(kind);
-  const { repository, image, home } = engineDefaults[distribution];
+  const { repository, image, home } = distributionFacts[distribution];
   const version = versionIn(general);
   const { name, namespace, uid } = metadata;
   return {
@@ -134,10 +128,6 @@ function identityOf({
     image: imageOf(general, `${general.defaultRepo ?? repository}/${image}:${version}`),
     home: general.opensearchHome ?? home,
   };
-}
-
-function distributionOf(kind: string): Distribution {
-  return kind === "ElasticsearchCluster" ? "elasticsearch" : "opensearch";
 }
 
 /** The version, or that in the tag of the image: `registry/opensearch:2.19.4`. */
@@ -168,25 +158,6 @@ function networkPolicyOf({ networkPolicy = {} }: General): SearchCluster["networ
   return { isEnabled: enable, from };
 }
 
-const engineDefaults = {
-  opensearch: {
-    repository: "docker.io/opensearchproject",
-    image: "opensearch",
-    dashboards: "opensearch-dashboards",
-    dashboardsRepository: "docker.io/opensearchproject",
-    dashboardsHome: "/usr/share/opensearch-dashboards",
-    home: "/usr/share/opensearch",
-  },
-  elasticsearch: {
-    repository: "docker.elastic.co/elasticsearch",
-    image: "elasticsearch",
-    dashboards: "kibana",
-    dashboardsRepository: "docker.elastic.co/kibana",
-    dashboardsHome: "/usr/share/kibana",
-    home: "/usr/share/elasticsearch",
-  },
-} as const;
-
 function request({ metadata }: Live<ClusterObject>, name: string): string | undefined {
   return present(metadata.annotations?.[`${REQUEST_PREFIX}${name}`]);
 }
@@ -214,7 +185,7 @@ function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsWish | u
   const { general } = spec;
   const { additionalConfig = {}, replicas, resources } = wish;
   const version = present(wish.version) ?? versionIn(general);
-  const { dashboardsRepository, dashboardsHome, dashboards } = engineDefaults[distributionOf(kind)];
+  const { dashboardsRepository, dashboardsHome, dashboards } = distributionFacts[distributionOf(kind)];
   return {
     version,
     home: present(wish.opensearchDashboardsHome) ?? dashboardsHome,

@@ -90,11 +90,10 @@ function volumeOf(
   { accessModes = [], labels = {}, annotations = {}, ...rest }: ClaimSpec,
   size: string,
 ): PoolStorage {
-  const storageClass = present(rest.storageClass);
   return {
     kind: "volume",
     size,
-    ...(storageClass === undefined ? {} : { storageClass }),
+    storageClass: present(rest.storageClass),
     accessModes: accessModes.length === 0 ? ["ReadWriteOnce"] : accessModes,
     labels,
     annotations,

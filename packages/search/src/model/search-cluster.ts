@@ -1,11 +1,9 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
+import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
-import type { MonitoringWish } from "./monitoring-wish.ts";
-
-/** Two distributions of one engine. */
-export type Distribution = "opensearch" | "elasticsearch";
+import type { MonitoringWish } from "./read-monitoring.ts";
 
 /** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
 export type NodeRole =
@@ -78,7 +76,7 @@ export interface SearchCluster {
 /** Image of the engine. */
 export interface ImageWish {
   readonly name: string;
-  readonly pullPolicy?: string;
+  readonly pullPolicy?: string | undefined;
   readonly pullSecrets: readonly string[];
 }
 
@@ -115,7 +113,7 @@ export type PoolStorage =
   | {
       readonly kind: "volume";
       readonly size: string;
-      readonly storageClass?: string;
+      readonly storageClass?: string | undefined;
       readonly accessModes: readonly string[];
       readonly labels: Readonly<Record<string, string>>;
       readonly annotations: Readonly<Record<string, string>>;
@@ -241,7 +239,7 @@ export function isPlainOpenSearch({
   distribution,
   security,
 }: Pick<SearchCluster, "distribution" | "security">): boolean {
-  return distribution === "opensearch" && security.isEnabled && !security.http.isEnabled;
+  return distributionFacts[distribution].hasSecurityPlugin && security.isEnabled && !security.http.isEnabled;
 }
 
 /** Whether nodes of the pool elect the manager of the cluster. */

@@ -8,9 +8,9 @@ import {
   exporterFolders,
   exporterPort,
 } from "../exporter/exporter-config.ts";
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import { clusterNames } from "../model/cluster-names.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
 

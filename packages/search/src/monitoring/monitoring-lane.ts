@@ -1,11 +1,12 @@
-import { settled } from "@quartermaster/runtime";
+import { apiVersionOf, settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import { type LaneAnswer, type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
+import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
-import { applyAction, type SearchAction } from "../search-action.ts";
-import type { Seen } from "../seen.ts";
+import { type SearchAction, applyAction } from "../search-action.ts";
+import type { ClusterStatus, Seen } from "../seen.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import {
   exporterConfigMap,
@@ -13,8 +14,9 @@ import {
   exporterNetworkPolicy,
   exporterService,
 } from "./exporter-deployment.ts";
+import { monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
 import { operatorStack } from "./operator-stack.ts";
-import { ruleObjects, type WantedObject } from "./rule-objects.ts";
+import { type WantedObject, ruleObjects } from "./rule-objects.ts";
 import { stackParts, standaloneStack } from "./standalone-stack.ts";
 
 /** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */
@@ -24,18 +26,10 @@ const prune: LaneRule = {
     const wanted = new Set(wantedKeys(seen));
     const left = seen.monitoring.present.filter(({ kind, name }) => !wanted.has(`${kind.kind} ${name}`));
     if (left.length === 0) return undefined;
-    const { generation = 0 } = seen.object.metadata;
-    const going = left.filter(({ isTerminating }) => !isTerminating);
+    const isExporterLeft = left.some(({ kind, isTerminating }) => kind === deployments && !isTerminating);
     const actions: readonly SearchAction[] = [
-      ...going.map(({ kind, name, uid, resourceVersion }) => ({
-        do: "prune" as const,
-        kind,
-        name,
-        uid,
-        resourceVersion,
-        generation,
-      })),
-      ...(going.some(({ kind }) => kind === deployments) ? [removed(left.map(({ name }) => name))] : []),
+      ...pruneActions(left, seen.object),
+      ...(isExporterLeft ? [removed(left.map(({ name }) => name))] : []),
     ];
     return awaits(
       searchReasons.monitoringPending,
@@ -47,7 +41,7 @@ const prune: LaneRule = {
 
 function removed(names: readonly string[]): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Normal",
       reason: "MonitoringRemoved",
@@ -96,9 +90,7 @@ function wantedKeys(seen: Seen): readonly string[] {
 const notYet: LaneRule = {
   name: "notYet",
   answer: ({ cluster, status }) =>
-    cluster.monitoring === undefined || status.clusterUuid === undefined
-      ? { actions: [], outcome: settled() }
-      : undefined,
+    cluster.monitoring === undefined || status.clusterUuid === undefined ? nothingToDo : undefined,
 };
 
 /** Never used, never overwritten: its maker may know the password or the key. */
@@ -161,7 +153,7 @@ function progress(seen: Seen, wish: MonitoringWish, actions: readonly SearchActi
 
 function started({ stack }: MonitoringWish): SearchAction {
   return {
-    do: "record",
+    kind: "record",
     event: {
       type: "Normal",
       reason: "MonitoringReady",
@@ -172,7 +164,7 @@ function started({ stack }: MonitoringWish): SearchAction {
 }
 
 /** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to look after. */
-export function pendingDeployments(
+function pendingDeployments(
   { cluster, monitoring }: Pick<Seen, "cluster" | "monitoring">,
   { stack }: MonitoringWish,
 ): readonly string[] {
@@ -194,3 +186,20 @@ export const monitoringLane: SearchLane = {
   name: "monitoring",
   rules: [prune, notYet, foreignSecret, awaitMaterial, keepObjects],
 };
+
+/** What the status says of monitoring; undefined where it is off. */
+export function monitoringReport(seen: Seen): ClusterStatus["monitoring"] {
+  const { cluster, monitoring, status } = seen;
+  const wish = cluster.monitoring;
+  if (wish === undefined || status.clusterUuid === undefined) return undefined;
+  const pending = new Set(pendingDeployments(seen, wish));
+  const made = monitoring.present.map(({ kind, name }) => `${kind.kind} ${name}`);
+  return {
+    exporter: pending.has(monitoringNames(cluster).exporter) ? "Pending" : "Ready",
+    stack: wish.stack.mode ?? "None",
+    objects: made.toSorted(),
+    absentApis: monitoringKindNames
+      .filter((kind) => !monitoring.served.has(kind))
+      .map((kind) => `${apiVersionOf(monitoringKinds[kind])} ${kind}`),
+  };
+}

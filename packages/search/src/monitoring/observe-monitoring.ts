@@ -1,25 +1,57 @@
 import { isIP } from "node:net";
 
 import {
-  classify,
   type Context,
-  isControlledBy,
-  isKindServed,
   type Kind,
   type Live,
+  classify,
+  isControlledBy,
+  isKindServed,
 } from "@quartermaster/runtime";
-import { configMaps, deployments, networkPolicies, secrets, services } from "@quartermaster/runtime/kinds";
+import {
+  type Deployment,
+  configMaps,
+  deployments,
+  networkPolicies,
+  secrets,
+  services,
+} from "@quartermaster/runtime/kinds";
 
-import { followedData } from "../bounded-data.ts";
 import { byCluster, markLabels } from "../marks.ts";
+import { followedSecrets } from "../material/spec-references.ts";
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { exporterImage } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
-import { presentObject } from "../present-object.ts";
+import { type PresentObject, presentObject } from "../present-object.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
-import type { MonitoringSeen } from "./monitoring-seen.ts";
+
+/** What is there of a cluster's monitoring. */
+export interface MonitoringSeen {
+  /** Kinds of others that the API server serves. */
+  readonly served: ReadonlySet<MonitoringKind>;
+  /** Everything of it that is ours, whether it is wanted or not. */
+  readonly present: readonly PresentObject[];
+  /** Address of the Service in front of our own Prometheus; undefined while there is none. */
+  readonly prometheusAddress: string | undefined;
+  /** Our Deployments by name. */
+  readonly deployments: ReadonlyMap<string, Live<Deployment>>;
+  /** Secrets that the spec names for it and that are not there, or lack a key. */
+  readonly missing: readonly string[];
+  /** Versions of those that are there: pods read them when they start. */
+  readonly followed: Readonly<Record<string, string>>;
+}
+
+/** Nothing is there. */
+export const NO_MONITORING: MonitoringSeen = {
+  served: new Set(),
+  present: [],
+  prometheusAddress: undefined,
+  deployments: new Map(),
+  missing: [],
+  followed: {},
+};
 
 /**
  * The declaration with the kind of stack that it comes to: where the author says nothing, an API of prometheus-operator means that
@@ -93,7 +125,7 @@ export function observeMonitoring(
     deployments: new Map(
       running.flatMap((live) => (isControlledBy(live, object) ? [[live.metadata.name, live] as const] : [])),
     ),
-    ...followedSecrets(cluster, ctx),
+    ...secretsOf(cluster, ctx),
   };
 }
 
@@ -118,7 +150,7 @@ function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster)
   return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
 }
 
-function followedSecrets(
+function secretsOf(
   { monitoring, security }: SearchCluster,
   ctx: Context,
 ): Pick<MonitoringSeen, "missing" | "followed"> {
@@ -131,18 +163,8 @@ function followedSecrets(
     ...(stack.mode !== "None" && stack.receiversSecret !== undefined
       ? [{ name: stack.receiversSecret, keys: ["alertmanager.yaml"] }]
       : []),
-  ].map(({ name, keys }) => {
-    const live = ctx.follow(secrets, { name }, followedData);
-    const lacking = keys.filter((key) => live?.data?.[key] === undefined);
-    return { name, live, lacking };
-  });
-  return {
-    missing: wanted.flatMap(({ name, live, lacking }) => {
-      if (live === undefined) return [`Secret ${name}`];
-      return lacking.length === 0 ? [] : [`key ${lacking.join(", ")} of Secret ${name}`];
-    }),
-    followed: Object.fromEntries(
-      wanted.flatMap(({ name, live }) => (live === undefined ? [] : [[name, live.metadata.resourceVersion]])),
-    ),
-  };
+  ];
+  const { live, missing } = followedSecrets(wanted, ctx);
+  const versions = live.map(({ metadata }) => [metadata.name, metadata.resourceVersion] as const);
+  return { missing, followed: Object.fromEntries(versions) };
 }

@@ -1,6 +1,6 @@
 import { type Secret, secrets, type Service, services } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { encode } from "../secret-text.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { Deployment } from "@quartermaster/runtime/kinds";
 
 import { markAnnotations, markLabels } from "../marks.ts";
-import type { StackPart } from "../model/monitoring-wish.ts";
+import type { StackPart } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels } from "../workload/monitoring-names.ts";
 
@@ -17,7 +17,7 @@ export interface PodRequest {
   /** Without its securityContext, which is the same for all. */
   readonly container: JsonObject;
   /** Of what it reads only when it starts. */
-  readonly inputsHash?: string;
+  readonly inputsHash?: string | undefined;
 }
 
 /** Metadata of an object that monitors the cluster. */

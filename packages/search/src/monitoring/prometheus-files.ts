@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import { exporterPort } from "../exporter/exporter-config.ts";
-import type { MonitoringWish, StackPart } from "../model/monitoring-wish.ts";
+import type { MonitoringWish, StackPart } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 

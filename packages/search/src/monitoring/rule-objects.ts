@@ -1,7 +1,7 @@
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 import { type ConfigMap, configMaps } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish } from "../model/monitoring-wish.ts";
+import type { MonitoringWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { ruleFile } from "./alert-rules.ts";

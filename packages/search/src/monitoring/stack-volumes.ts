@@ -1,6 +1,6 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import type { StackPart, StackWish } from "../model/monitoring-wish.ts";
+import type { StackPart, StackWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { stackCertificate } from "./prometheus-files.ts";
@@ -9,7 +9,7 @@ import { stackCertificate } from "./prometheus-files.ts";
 interface MountedVolume {
   readonly volume: JsonObject;
   readonly path: string;
-  readonly isWritten?: boolean;
+  readonly isWritten?: boolean | undefined;
 }
 
 /** What each part of a stack mounts. */

@@ -9,10 +9,10 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish, StackPart, StackWish } from "../model/monitoring-wish.ts";
+import type { MonitoringWish, StackPart, StackWish } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { operatorPods } from "../workload/cluster-labels.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
-import { operatorPods } from "../workload/operator-pods.ts";
 import { alertRules } from "./alert-rules.ts";
 import { grafanaFiles } from "./grafana-files.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";

@@ -3,26 +3,17 @@ import { isDeepStrictEqual } from "node:util";
 import type { Context, Kind, KubeObject, Live } from "@quartermaster/runtime";
 import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runtime/kinds";
 
-import type { EngineClient } from "../engine/engine-client.ts";
+import { forOperations } from "../engine-sampling.ts";
 import { EngineError } from "../engine/engine-error.ts";
 import { engineSample } from "../engine/engine-sample.ts";
 import { decideLane } from "../lane.ts";
 import { markLabels } from "../marks.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { type Children, observeWorkload } from "../observe-workload.ts";
+import type { PerformContext } from "../perform-context.ts";
 import type { DestructiveAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { forOperations } from "./engine-asks.ts";
 import { nodesLane } from "./nodes-lane.ts";
-
-/** What confirming needs. */
-export interface ConfirmParts {
-  readonly ctx: Context;
-  readonly engine: EngineClient;
-  readonly nowMs: () => number;
-  /** Reads the cluster's own object, live; undefined when it is gone. */
-  readonly findCluster: () => Promise<Live<ClusterObject> | undefined>;
-}
 
 /** What was read live, for the preconditions of the write. */
 export interface Confirmed {
@@ -36,14 +27,15 @@ export interface Confirmed {
  */
 export async function confirm(
   action: DestructiveAction,
-  seen: Seen,
-  { ctx, engine, nowMs, findCluster }: ConfirmParts,
+  { seen, ctx, engine, nowMs, findCluster }: PerformContext,
 ): Promise<Confirmed> {
+  if (seen === undefined) throw new TypeError("an operation on a cluster that is being deleted");
+  const client = engine();
   const object = await findCluster();
   if (object === undefined || object.metadata.uid !== seen.cluster.uid) throw notConfirmed(action);
   if (object.metadata.deletionTimestamp !== undefined) throw notConfirmed(action);
   const children = await readChildren(object, ctx);
-  const facts = await engineSample(engine, { asks: new Set(forOperations), nodes: [], nowMs });
+  const facts = await engineSample(client, { asks: new Set(forOperations), nodes: [], nowMs });
   const live: Seen = { ...seen, ...observeWorkload(object, children), engine: facts };
   if (!isDecidedAgain(action, live, new Date(nowMs()))) throw notConfirmed(action);
   return { children };
@@ -55,7 +47,7 @@ export function isDecidedAgain(action: DestructiveAction, live: Seen, now: Date)
   return decideLane(nodesLane, live, now).actions.some((each) => isDeepStrictEqual(each, action));
 }
 
-function notConfirmed({ do: what }: DestructiveAction): EngineError {
+function notConfirmed({ kind: what }: DestructiveAction): EngineError {
   return new EngineError(`${what}: what was decided does not hold any more`, {
     code: "conflict",
     mayHaveActed: false,

@@ -1,11 +1,11 @@
 import { settled } from "@quartermaster/runtime";
 
+import { isMember } from "../facts/node-facts.ts";
 import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
+import { awaitsStep, isUndone, type Operation, undoing, withdraws } from "../operation/operation.ts";
+import { unknownFacts } from "../operation/refusals.ts";
+import { awaitBack, restarted } from "../restart/continue-restart.ts";
 import type { Seen } from "../seen.ts";
-import { awaitBack, restarted } from "./continue-restart.ts";
-import { isMember } from "./node-facts.ts";
-import { awaitsStep, isUndone, type Operation, undoing, withdraws } from "./operation.ts";
-import { unknownFacts } from "./restart-refusals.ts";
 
 /**
  * The open operation of a cluster that is paused, or whose spec cannot be carried out: it ends what it is in the middle of, gives back
@@ -48,7 +48,7 @@ function withdrawsRemoval(operation: Operation, seen: Seen): LaneAnswer {
   const answer = withdraws(seen, operation);
   if (operation.step !== "Shrink") return answer;
   const { pool } = operation;
-  const check = { do: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
+  const check = { kind: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
   return { ...answer, actions: [check, ...answer.actions] };
 }
 

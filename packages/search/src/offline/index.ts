@@ -6,7 +6,7 @@ export { stackImages } from "../model/read-monitoring.ts";
 export { restartAnnotation } from "../model/read-cluster.ts";
 export type { ClusterObject } from "../model/read-cluster.ts";
 export type { SpecIssue } from "../model/search-cluster.ts";
-export { limitsText } from "../autoscaling/limit-text.ts";
+export { limitsText } from "../autoscaling/autoscaling-condition.ts";
 export { dashboardPanels } from "../monitoring/dashboard-panels.ts";
 export type { Panel } from "../monitoring/dashboard-panels.ts";
 export { stackPorts } from "../monitoring/prometheus-files.ts";

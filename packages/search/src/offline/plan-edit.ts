@@ -11,10 +11,10 @@ import {
   type SearchCluster,
   type SpecIssue,
 } from "../model/search-cluster.ts";
-import { restartOrder, upNode } from "../nodes/restart-order.ts";
+import { restartOrder, upNode } from "../restart/restart-outdated.ts";
 import { specIssues } from "../spec-issues.ts";
-import { officialHosts } from "../workload/official-hosts.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { officialHosts } from "../workload/workload-issues.ts";
 
 /** What an edit means for one pool. */
 export interface PoolEdit {
@@ -61,7 +61,7 @@ export interface PoolScaling {
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** Left out where there is no answer yet. */
-  readonly recommendation?: number;
+  readonly recommendation?: number | undefined;
   readonly limitedBy: readonly string[];
 }
 
@@ -155,7 +155,7 @@ function scalingOf({ pools }: SearchCluster, status: ClusterObject["status"]): r
         mode,
         minReplicas,
         maxReplicas,
-        ...(recommendation === undefined ? {} : { recommendation }),
+        recommendation,
         limitedBy,
       },
     ];

@@ -9,7 +9,7 @@ import {
   type ClaimedPod,
   goingMessage,
 } from "../formation/mounted-claims.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { labelsOf, markLabels, writerLabels } from "../marks.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
@@ -26,7 +26,7 @@ const notYet: LaneRule = {
     const isFormed = status.clusterUuid !== undefined;
     const isDecided = isFormed || (status.bootstrap?.mode !== undefined && bootstrapList !== "absent");
     const isArmed = isFormed || material.missing.length === 0;
-    return isDecided && isArmed ? undefined : { actions: [], outcome: settled() };
+    return isDecided && isArmed ? undefined : nothingToDo;
   },
 };
 

@@ -48,7 +48,7 @@ function claimedStorage({ metadata, spec = {} }: ClaimTemplate): PoolStorage {
   return {
     kind: "volume",
     size: resources?.requests?.["storage"] ?? "",
-    ...(storageClassName === undefined ? {} : { storageClass: storageClassName }),
+    storageClass: storageClassName,
     accessModes,
     labels,
     annotations,

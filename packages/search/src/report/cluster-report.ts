@@ -1,23 +1,19 @@
-import type { ConditionUpdate, Outcome } from "@quartermaster/runtime";
-import { timestampOf } from "@quartermaster/runtime";
+import { type Outcome, fieldOf, timestampOf } from "@quartermaster/runtime";
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
-import { autoscalingCondition } from "../autoscaling/autoscaling-condition.ts";
 import { renewedValue } from "../certificates/certificates-lane.ts";
 import { isServedAsked, servedLeaves } from "../certificates/served-leaves.ts";
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
-import { type EngineNode, isLicenseExpired } from "../engine/engine-facts.ts";
+import type { EngineNode } from "../engine/engine-facts.ts";
 import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
+import { clusterNames } from "../model/cluster-names.ts";
+import { quantityBytes } from "../model/quantity-units.ts";
 import { allPools } from "../model/read-cluster.ts";
-import { monitoringReport } from "../monitoring/monitoring-report.ts";
-import { searchReasons } from "../reasons.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import { monitoringReport } from "../monitoring/monitoring-lane.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
-import { memoryBytes } from "./memory-bytes.ts";
-import { nodeReports } from "./node-reports.ts";
-import { healthDuring, type OperatedNode, operatedNode } from "./operated-node.ts";
-import { poolReports } from "./pool-reports.ts";
+import { type OperatedNode, healthDuring, nodeReports, operatedNode, poolReports } from "./node-reports.ts";
 import { whileStarting } from "./while-starting.ts";
 
 /** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */
@@ -222,60 +218,14 @@ function byVersion(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
 }
 
-/** Conditions besides Ready, Reconciling and Stalled. */
-export const conditionTypes = [
-  "Available",
-  "AutoscalingActive",
-  "CertificatesValid",
-  "SecurityApplied",
-  "LicenseApplied",
-  "MonitoringReady",
-] as const;
-
-/** What the cluster's conditions say. */
-export function clusterConditions(
-  seen: Seen,
-  decisions: readonly LaneDecision[],
-): readonly ConditionUpdate[] {
-  return [
-    availability(seen),
-    ...autoscalingCondition(decisions),
-    laneCondition("CertificatesValid", "certificates", decisions),
-    laneCondition("SecurityApplied", "security", decisions),
-    ...(seen.cluster.monitoring === undefined
-      ? []
-      : [laneCondition("MonitoringReady", "monitoring", decisions)]),
-    ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
-  ];
-}
-
-function isLicenseAskedFor({ license: { wanted, fault, desired } }: Seen): boolean {
-  return wanted !== undefined || fault !== undefined || desired !== undefined;
-}
-
-function availability({ engine, status }: Seen): ConditionUpdate {
-  const say = (state: ConditionUpdate["status"], reason: string, message: string): ConditionUpdate => ({
-    type: "Available",
-    status: state,
-    reason,
-    message,
+/** Memory limits of all declared nodes together; undefined as soon as one pool has none, because a part says nothing of the whole. */
+export function memoryBytes({ pools }: Pick<SearchCluster, "pools">): number | undefined {
+  const perPool = pools.map(({ replicas, resources }) => {
+    const limit = quantityBytes(fieldOf(fieldOf(resources, "limits"), "memory"));
+    return limit === undefined ? undefined : limit * replicas;
   });
-  if (status.clusterUuid === undefined)
-    return say("False", "Bootstrapping", "The cluster has not formed yet.");
-  if (isLicenseExpired(engine))
-    return say(
-      "Unknown",
-      searchReasons.licenseExpired,
-      "The engine tells no health: its licence has expired.",
-    );
-  if (!engine.health.isKnown) return say("False", "Unreachable", "No node answers the operator.");
-  if (engine.health.value.status === "red") return say("False", "ClusterRed", "Primary shards are missing.");
-  return say("True", "Serving", "The cluster has a manager and all primary shards.");
-}
-
-function laneCondition(type: string, lane: string, decisions: readonly LaneDecision[]): ConditionUpdate {
-  const outcome = decisions.find((decision) => decision.lane === lane)?.outcome;
-  if (outcome === undefined || outcome.kind === "settled")
-    return { type, status: "True", reason: "AsDeclared", message: "As declared." };
-  return { type, status: "False", ...outcome.why };
+  const known = perPool.filter((bytes) => bytes !== undefined);
+  if (known.length < perPool.length) return undefined;
+  const sum = Math.ceil(known.reduce((all, bytes) => all + bytes, 0));
+  return Number.isSafeInteger(sum) ? sum : undefined;
 }

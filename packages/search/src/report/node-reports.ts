@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { EngineNode } from "../engine/engine-facts.ts";
+import { outdatedPods } from "../facts/node-facts.ts";
+import type { LaneDecision } from "../lane.ts";
 import { podNames } from "../model/search-cluster.ts";
-import { outdatedPods } from "../nodes/outdated-pods.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import type { OperatedNode } from "./operated-node.ts";
 
 type NodeReport = NonNullable<ClusterStatus["nodes"]>[number];
 
@@ -98,4 +100,66 @@ function uidsOf({ pods, volumes }: Seen, name: string): Pick<NodeReport, "podUid
     ...(pod === undefined ? {} : { podUid: pod.uid }),
     ...(volume === undefined ? {} : { pvcUid: volume.uid }),
   };
+}
+
+type PoolReport = NonNullable<ClusterStatus["nodePools"]>[number];
+
+/** One row per pool, those that are no longer declared too. */
+export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
+  const { cluster, statefulSets } = seen;
+  const pods = seen.pods.filter(({ name }) => name !== away);
+  const outdated = new Set(outdatedPods(seen));
+  const isFormed = seen.status.clusterUuid !== undefined;
+  const names = new Set([...cluster.pools.map(({ name }) => name), ...statefulSets.keys()]);
+  return [...names].map((component) => {
+    const own = pods.filter(({ pool }) => pool === component);
+    const present = statefulSets.get(component)?.spec.replicas ?? 0;
+    const desired = cluster.pools.find(({ name }) => name === component)?.replicas ?? 0;
+    // Until it has formed, pods that come up one by one decide nothing and would be written with each: they are told once all are ready.
+    const isTold = isFormed || (own.length >= desired && own.every(({ isReady }) => isReady));
+    return {
+      component,
+      desired,
+      target: Math.max(desired, present),
+      ...(isTold
+        ? {
+            ready: own.filter(({ isReady }) => isReady).length,
+            current: own.filter(({ name }) => !outdated.has(name)).length,
+            outdated: own.filter(({ name }) => outdated.has(name)).length,
+          }
+        : {}),
+    };
+  });
+}
+
+/** What the open operation makes of the report. */
+export interface OperatedNode {
+  /** The node that we took down. It counts as away from then until the operation ends: users wait for its end, not for each look at it. */
+  readonly away: string | undefined;
+  /** The operation is at the step that the status names already. */
+  readonly isSameStep: boolean;
+}
+
+/** Reads the operation as it will be in the status. */
+export function operatedNode(
+  { status }: Pick<Seen, "status">,
+  decisions: readonly LaneDecision[],
+): OperatedNode {
+  const { intent } = decisions.find(({ lane }) => lane === "nodes") ?? {};
+  const operation = intent !== undefined && "operation" in intent ? intent.operation : status.operation;
+  return {
+    away: operation?.step === "Await" ? operation.node : undefined,
+    isSameStep: operation !== undefined && isDeepStrictEqual(operation, status.operation),
+  };
+}
+
+const healths: readonly string[] = ["green", "yellow", "red", "unknown"];
+
+/** During a step what gets worse is said at once, and what gets better with the next step: copies come back one by one. */
+export function healthDuring(
+  { isSameStep }: OperatedNode,
+  { before, now }: { readonly before: string | undefined; readonly now: string },
+): string {
+  if (!isSameStep || before === undefined) return now;
+  return healths.indexOf(now) < healths.indexOf(before) ? before : now;
 }

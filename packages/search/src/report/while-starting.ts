@@ -1,5 +1,5 @@
 import type { LaneDecision } from "../lane.ts";
-import { newNodesMessage } from "../nodes/nodes-lane.ts";
+import { newNodesMessage } from "../repair/member-missing.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 
 type Report = Partial<ClusterStatus>;

@@ -1,116 +1,87 @@
-import { isDeepStrictEqual } from "node:util";
+import { digestOf } from "@quartermaster/runtime";
 
-import { settled, stalled, waiting } from "@quartermaster/runtime";
-
-import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
+import {
+  type EntryPlan,
+  type EntryPolicy,
+  decideEntries,
+  isEntriesDone,
+} from "../declared-entries/decide-entries.ts";
+import { entriesLane } from "../declared-entries/entries-lane.ts";
+import type { EngineRepository } from "../engine/engine-facts.ts";
+import type { SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
-import type { SearchAction } from "../search-action.ts";
-import type { Seen } from "../seen.ts";
-import { isRepositoriesAsked, planRepositories } from "./plan-repositories.ts";
-
-/** Time for the record to be written and read back; and for the engine to be asked what a write came to. */
-const [nextPassMs, nextSampleMs] = [20, 1_000];
-
-const asDeclared: LaneRule = {
-  name: "asDeclared",
-  answer: (seen) => (isRepositoriesAsked(seen) ? undefined : { actions: [], outcome: settled() }),
-};
-
-/** A failed or missing read means that nothing is done. */
-const awaitRead: LaneRule = {
-  name: "awaitRead",
-  answer: ({ engine: { repositories } }) =>
-    repositories.isKnown
-      ? undefined
-      : {
-          actions: [],
-          outcome: waiting(
-            {
-              reason: searchReasons.repositoriesPending,
-              message: "The engine has not told yet which snapshot repositories it has.",
-            },
-            30_000,
-          ),
-          actor: "engine",
-        },
-};
-
-const keepRepositories: LaneRule = {
-  name: "keepRepositories",
-  answer: (seen) => {
-    const { repositories } = seen.engine;
-    if (!repositories.isKnown) return undefined;
-    const plan = planRepositories(seen, repositories.value);
-    const { put, verify, drop, conflicts, left, before, after } = plan;
-    const hasActs = put.length + verify.length + drop.length > 0;
-    const actions: readonly SearchAction[] = [
-      ...(hasActs ? [{ do: "keepRepositories" as const, put, verify, drop }] : []),
-      ...left.map(stays),
-    ];
-    return {
-      actions,
-      intent: { repositories: [...after] },
-      intentIfFailed: { repositories: [...before] },
-      ...outcomeOf(seen, { conflicts, hasActs, isMoving: hasActs || !isSame(seen, after) }),
-    };
-  },
-};
-
-function isSame({ status }: Seen, record: readonly object[]): boolean {
-  return isDeepStrictEqual(status.repositories ?? [], record);
-}
-
-interface Findings {
-  readonly conflicts: readonly string[];
-  readonly hasActs: boolean;
-  readonly isMoving: boolean;
-}
-
-function outcomeOf(
-  { cluster }: Seen,
-  { conflicts, hasActs, isMoving }: Findings,
-): Pick<LaneAnswer, "outcome" | "actor"> {
-  if (isMoving) {
-    const names = cluster.repositories.map(({ name }) => name);
-    const message =
-      names.length === 0
-        ? "Snapshot repositories that are no longer declared are deregistered."
-        : `Snapshot repositories are registered: ${names.slice(0, 10).join(", ")}.`;
-    return {
-      outcome: waiting(
-        { reason: searchReasons.repositoriesPending, message },
-        hasActs ? nextSampleMs : nextPassMs,
-      ),
-      actor: "operator",
-    };
-  }
-  if (conflicts.length === 0) return { outcome: settled() };
-  return {
-    outcome: stalled(
-      {
-        reason: searchReasons.repositoryConflict,
-        message: `The engine has other repositories of these names, which the operator did not register or which were changed since: ${conflicts.slice(0, 10).join(", ")}. Choose other names in spec.general.snapshotRepositories, or delete those from the engine.`,
-      },
-      60_000,
-    ),
-    actor: "user",
-  };
-}
-
-function stays(name: string): SearchAction {
-  return {
-    do: "record",
-    event: {
-      type: "Warning",
-      reason: "RepositoryLeft",
-      action: "DeregisterRepository",
-      note: `Repository ${name} is no longer declared, but was changed by somebody else: it stays registered.`,
-    },
-  };
-}
+import type { ClusterStatus, Seen } from "../seen.ts";
 
 /** Snapshot repositories: registered, tried out, and deregistered only if ours. */
-export const repositoriesLane: SearchLane = {
-  name: "repositories",
-  rules: [asDeclared, awaitRead, keepRepositories],
-};
+export const repositoriesLane: SearchLane = entriesLane({
+  lane: "repositories",
+  rule: "keepRepositories",
+  pendingReason: searchReasons.repositoriesPending,
+  unknownMessage: "The engine has not told yet which snapshot repositories it has.",
+  pendingMessage: ({ cluster }) => {
+    const names = cluster.repositories.map(({ name }) => name);
+    return names.length === 0
+      ? "Snapshot repositories that are no longer declared are deregistered."
+      : `Snapshot repositories are registered: ${names.slice(0, 10).join(", ")}.`;
+  },
+  isPending: isRepositoriesAsked,
+  plan: (seen) => {
+    const { repositories } = seen.engine;
+    return repositories.isKnown ? planRepositories(seen, repositories.value) : undefined;
+  },
+  conflict: (_seen, { conflicts }) =>
+    conflicts.length === 0
+      ? undefined
+      : {
+          reason: searchReasons.repositoryConflict,
+          message: `The engine has other repositories of these names, which the operator did not register or which were changed since: ${conflicts.slice(0, 10).join(", ")}. Choose other names in spec.general.snapshotRepositories, or delete those from the engine.`,
+        },
+  action: ({ put, verify, drop }) =>
+    put.length + verify.length + drop.length === 0
+      ? undefined
+      : { kind: "keepRepositories", put, verify, drop },
+  left: (name) => ({
+    reason: "RepositoryLeft",
+    action: "DeregisterRepository",
+    note: `Repository ${name} is no longer declared, but was changed by somebody else: it stays registered.`,
+  }),
+});
+
+/** A repository of somebody else holds their snapshots: it is never overwritten. */
+const policy: EntryPolicy = { overwritesForeign: false, isVerified: true, mostRecords: 128 };
+
+type Known = Pick<Seen, "cluster"> & { readonly status: Partial<ClusterStatus> };
+
+/** What becomes of the repositories that are there. Pure: asked again with live reads before anything is written. */
+export function planRepositories(known: Known, present: readonly EngineRepository[]): EntryPlan {
+  const { cluster, status } = known;
+  const digests = digestsOf(status.clusterUuid);
+  return decideEntries(
+    {
+      wanted: digests(cluster.repositories),
+      recorded: status.repositories ?? [],
+      present: digests(present),
+    },
+    policy,
+  );
+}
+
+/** Whether the engine has to be asked for its repositories. */
+export function isRepositoriesAsked({ cluster, status }: Known): boolean {
+  if (status.clusterUuid === undefined || cluster.isPaused) return false;
+  const wanted = digestsOf(status.clusterUuid)(cluster.repositories);
+  return !isEntriesDone({ wanted, recorded: status.repositories ?? [] }, policy);
+}
+
+/** A cluster that was founded anew has none of what was registered before. */
+function digestsOf(
+  uuid: string | undefined,
+): (repositories: readonly EngineRepository[]) => ReadonlyMap<string, string> {
+  return (repositories) =>
+    new Map(
+      repositories.map(({ name, type, settings }) => [
+        name,
+        digestOf({ uuid: uuid ?? "", type, settings }).slice(0, 32),
+      ]),
+    );
+}

@@ -3,8 +3,8 @@ import { posix } from "node:path";
 import { printable } from "@quartermaster/runtime";
 
 import { isRepositoryName } from "../engine/repository-api.ts";
+import { readSettings } from "../model/read-settings.ts";
 import type { RepositoryWish, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { readSettings } from "../workload/read-settings.ts";
 import { addressRefusal, objectStoreHosts } from "./address-refusal.ts";
 
 /** What the operator allows. */

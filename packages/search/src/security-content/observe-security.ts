@@ -1,12 +1,46 @@
-import { type Context, isJsonObject, type Live, parseJson } from "@quartermaster/runtime";
+import { type Context, type Live, isJsonObject, parseJson } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedFiles, followedRecord, isCut } from "../bounded-data.ts";
+import type { SecurityDocuments } from "../engine/engine-client.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
-import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
+import { type SearchCluster, isPlainOpenSearch } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
 import { readSecurityFiles } from "./read-security-files.ts";
-import { type AppliedContent, NOTHING_APPLIED, type ReadFiles, type SecuritySeen } from "./security-seen.ts";
+
+/** What is known of the security plugin's content. */
+export interface SecuritySeen {
+  /** Whether the index with users and roles is there, with every document. */
+  readonly hasIndex: Fact<boolean>;
+  /** Nodes that serve clients: the content has reached them. */
+  readonly serving: ReadonlySet<string>;
+  /** What the author's files say; undefined without such a Secret. */
+  readonly files: ReadFiles | undefined;
+  readonly applied: AppliedContent;
+}
+
+/** The author's files, read. */
+export interface ReadFiles {
+  readonly documents: Partial<SecurityDocuments>;
+  /** Files that cannot be read, with why. */
+  readonly faults: readonly string[];
+  /** The Secret that should hold them does not exist. */
+  readonly isMissing?: true;
+}
+
+/** What was applied last; kept in a Secret, because an engine gives no hashes back. */
+export interface AppliedContent {
+  /** Digest of each entity by `<type>/<name>`. */
+  readonly entities: Readonly<Record<string, string>>;
+  /** Hashes of passwords by user name, each with the version of the Secret that it was made from. */
+  readonly hashes: Readonly<Record<string, { readonly from: string; readonly hash: string }>>;
+  /** The index of the audit log was made to fit its copies to the nodes; once is enough, later settings are the author's. */
+  readonly isAuditFitted?: boolean;
+}
+
+/** Nothing applied yet. */
+export const NOTHING_APPLIED: AppliedContent = { entities: {}, hashes: {} };
 
 /** Secret with the record of what was applied. */
 export function appliedName({ name }: Pick<SearchCluster, "name">): string {
@@ -40,7 +74,7 @@ export function isSecurityIndexAsked(cluster: SearchCluster, ctx: Context, isFor
     !isPlainOpenSearch(cluster) &&
     isFormed &&
     cluster.security.isEnabled &&
-    cluster.distribution === "opensearch" &&
+    distributionFacts[cluster.distribution].hasSecurityPlugin &&
     Object.keys(appliedIn(cluster, ctx).entities).length === 0
   );
 }

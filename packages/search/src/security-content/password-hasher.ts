@@ -18,7 +18,7 @@ export interface HashRequest {
 export interface PasswordHasherOptions {
   readonly system: Pick<System, "monotonicMs" | "sleep">;
   /** Work of one hash, as an exponent of two (default: 12, as the engine's own tool). */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
 }
 
 /** A hash that nothing has taken for so long belongs to a cluster that is deleted. */

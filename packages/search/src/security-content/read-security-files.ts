@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, printable } from "@quartermaster/runtime
 import { isCut } from "../bounded-data.ts";
 import type { SecurityDocuments } from "../engine/engine-client.ts";
 import { parseYaml } from "../model/parse-yaml.ts";
-import type { ReadFiles } from "./security-seen.ts";
+import type { ReadFiles } from "./observe-security.ts";
 
 /** The plugin's own names of files, and the document that each becomes. */
 const files = {

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, withoutFields } from "@quartermaster/run
 import type { Secret } from "@quartermaster/runtime/kinds";
 
 import type { SecurityDocuments } from "../engine/engine-client.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { encode } from "../secret-text.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
-import { clusterNames } from "../workload/cluster-names.ts";
 
 const fileNames: Readonly<Record<keyof SecurityDocuments, string>> = {
   config: "config.yml",

@@ -1,32 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { digestOf, settled, withoutFields } from "@quartermaster/runtime";
+import { digestOf, withoutFields } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { SecurityEntityType } from "../engine/engine-client.ts";
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { AccountFact, Seen } from "../seen.ts";
-import { hasAuditIndex } from "./audit-index.ts";
 import { securityFiles } from "./security-files.ts";
+import { hasAuditIndex } from "./security-handlers.ts";
 import { entitiesOf, entityKey, type OwnUser, wantedContent, type WantedEntity } from "./wanted-content.ts";
 
 /** Without security there are no users. */
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : { actions: [], outcome: settled() }),
+  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : nothingToDo),
 };
 
 /** Users that come from files are needed before the first pod; others only once there is an engine. */
 const notFormed: LaneRule = {
   name: "notFormed",
   answer: ({ cluster, status }) =>
-    status.clusterUuid === undefined && !isPlainOpenSearch(cluster)
-      ? { actions: [], outcome: settled() }
-      : undefined,
+    status.clusterUuid === undefined && !isPlainOpenSearch(cluster) ? nothingToDo : undefined,
 };
 
 const writeFiles: LaneRule = {
@@ -37,7 +35,7 @@ const writeFiles: LaneRule = {
     const secret = securityFiles(cluster, documentsOf(seen));
     const files = material.fileRealm?.files;
     if (isDeepStrictEqual(files?.live?.data, secret.data))
-      return status.clusterUuid === undefined ? { actions: [], outcome: settled() } : undefined;
+      return status.clusterUuid === undefined ? nothingToDo : undefined;
     return awaits(searchReasons.awaitingMaterial, "The files with the first users are written.", {
       actor: "operator",
       actions: files?.state === "foreign" ? [] : [applyAction(secrets, secret, cluster)],
@@ -82,7 +80,7 @@ const hashPassword: LaneRule = {
     const actions = accountsOf(seen).flatMap((account): readonly SearchAction[] =>
       account.login === undefined || hashOf(seen, account) !== undefined
         ? []
-        : [{ do: "hashPassword", ...account.login, from: account.version }],
+        : [{ kind: "hashPassword", ...account.login, from: account.version }],
     );
     if (actions.length === 0) return undefined;
     return awaits(searchReasons.awaitingMaterial, "Passwords are hashed.", { actor: "operator", actions });
@@ -124,9 +122,9 @@ const initialise: LaneRule = {
       actor: "operator",
       retryAfterMs: 2_000,
       actions: [
-        { do: "initSecurity", documents: documentsOf(seen) },
+        { kind: "initSecurity", documents: documentsOf(seen) },
         {
-          do: "record",
+          kind: "record",
           event: {
             type: "Normal",
             reason: "SecurityInitialised",
@@ -191,7 +189,7 @@ const mergeEntities: LaneRule = {
         actor: "operator",
         retryAfterMs: 1_000,
         actions: [
-          ...(changed.length === 0 ? [] : [{ do: "putEntities" as const, entities: changed }]),
+          ...(changed.length === 0 ? [] : [{ kind: "putEntities" as const, entities: changed }]),
           ...dropped.map(dropEntity),
         ],
       },
@@ -202,7 +200,7 @@ const mergeEntities: LaneRule = {
 function dropEntity(key: string): SearchAction {
   const [type = "", ...name] = key.split("/");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `entityKey`
-  return { do: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
+  return { kind: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
 }
 
 /** One data node would stay yellow for ever: the plugin asks for a replica that has no place. */
@@ -214,7 +212,7 @@ const fitAuditIndex: LaneRule = {
       : awaits(searchReasons.awaitingMaterial, "The index of the audit log fits its copies to the nodes.", {
           actor: "operator",
           retryAfterMs: 1_000,
-          actions: [{ do: "fitAuditIndex" }],
+          actions: [{ kind: "fitAuditIndex" }],
         }),
 };
 
@@ -232,6 +230,6 @@ export const securityLane: SearchLane = {
     awaitServing,
     mergeEntities,
     fitAuditIndex,
-    { name: "applied", answer: () => ({ actions: [], outcome: settled() }) },
+    { name: "applied", answer: () => nothingToDo },
   ],
 };

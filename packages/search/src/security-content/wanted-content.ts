@@ -2,7 +2,7 @@ import { digestOf, isJsonObject, type JsonObject, listOf } from "@quartermaster/
 
 import type { SecurityDocuments, SecurityEntityType } from "../engine/engine-client.ts";
 import { monitoringRole } from "../workload/monitoring-names.ts";
-import type { ReadFiles } from "./security-seen.ts";
+import type { ReadFiles } from "./observe-security.ts";
 
 /** An account of ours, as the engine is to know it. */
 export interface OwnUser {

@@ -1,16 +1,16 @@
 import type { ConfigMap } from "@quartermaster/runtime/kinds";
 
+import { podDialect } from "../distributions/distributions.ts";
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { encodeSettings } from "../model/read-settings.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels, poolLabels } from "./cluster-labels.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
-import { dialectOf } from "./dialect.ts";
-import { encodeSettings } from "./encode-settings.ts";
 import { nodeSettings, sharedSettings } from "./node-settings.ts";
 import { bootstrapKey } from "./prepare.ts";
 
 /** The configuration of the cluster's nodes: what all pools have in common, for readers, and the whole file of each pool. */
 export function clusterConfigMaps(cluster: SearchCluster): readonly ConfigMap[] {
-  const { settingsFile } = dialectOf(cluster);
+  const { settingsFile } = podDialect(cluster);
   const file = (settings: Parameters<typeof encodeSettings>[0]): Readonly<Record<string, string>> => ({
     [settingsFile]: encodeSettings(settings),
   });
@@ -35,7 +35,7 @@ export function clusterConfigMaps(cluster: SearchCluster): readonly ConfigMap[] 
  * founds a second cluster, so the list must be empty for every pod that is born later.
  */
 export function bootstrapConfigMap(cluster: SearchCluster, initialManagers: readonly string[]): ConfigMap {
-  const { initialManagers: setting } = dialectOf(cluster);
+  const { initialManagers: setting } = podDialect(cluster);
   const text = initialManagers.length === 0 ? "" : encodeSettings({ [setting]: initialManagers });
   const name = clusterNames(cluster).bootstrap;
   return configMap(cluster, { name, labels: clusterLabels(cluster) }, { [bootstrapKey]: text });

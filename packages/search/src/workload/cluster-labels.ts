@@ -1,17 +1,19 @@
-import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
-import { dialectOf } from "./dialect.ts";
+import type { JsonObject } from "@quartermaster/runtime";
+
+import { podDialect } from "../distributions/distributions.ts";
+import { type NodePool, type SearchCluster, isManagerPool } from "../model/search-cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
 /** What selects all pods of a cluster. */
 export function clusterLabels(cluster: Pick<SearchCluster, "distribution" | "version" | "name">): Labels {
-  const { engine, labelPrefix } = dialectOf(cluster);
+  const { engine, labelPrefix } = podDialect(cluster);
   return { [`${labelPrefix}/${engine}-cluster`]: cluster.name };
 }
 
 /** What selects the pods of a pool. A StatefulSet's selector cannot be changed: neither can this. */
 export function poolLabels(cluster: SearchCluster, pool: Pick<NodePool, "name">): Labels {
-  const { engine, labelPrefix } = dialectOf(cluster);
+  const { engine, labelPrefix } = podDialect(cluster);
   return { ...clusterLabels(cluster), [`${labelPrefix}/${engine}-nodepool`]: pool.name };
 }
 
@@ -27,3 +29,11 @@ export function podLabels(cluster: SearchCluster, pool: NodePool): Labels {
 }
 
 const managerLabel = "search.quartermaster.dev/manager";
+
+/** The operator, as a peer of a NetworkPolicy. By namespace and label: a label alone is anybody's to set. */
+export function operatorPods(namespace: string): JsonObject {
+  return {
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": "quartermaster-operator" } },
+  };
+}

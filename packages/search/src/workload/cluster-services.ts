@@ -1,8 +1,8 @@
 import type { Service } from "@quartermaster/runtime/kinds";
 
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels, managerLabels, poolLabels } from "./cluster-labels.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
 import { transportPort } from "./node-settings.ts";
 
 /** All Services of a cluster: for clients, for discovery, and one per pool. */

@@ -1,4 +1,4 @@
-import type { StackPart } from "../model/monitoring-wish.ts";
+import type { StackPart } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 
 /** Names of what monitors a cluster. */

@@ -1,8 +1,7 @@
+import { podDialect } from "../distributions/distributions.ts";
+import { clusterNames } from "../model/cluster-names.ts";
+import { type Settings, readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
-import { clusterNames } from "./cluster-names.ts";
-import { dialectOf } from "./dialect.ts";
-import type { Settings } from "./encode-settings.ts";
-import { readSettings } from "./read-settings.ts";
 
 /** Between nodes; not for clients. */
 export const transportPort = 9300;
@@ -14,7 +13,7 @@ export function sharedSettings(cluster: SearchCluster): Settings {
 
 /** All settings of a pool's nodes. Reserved ones are ours, whatever an author wrote: `workloadIssues` reports that. */
 export function nodeSettings(cluster: SearchCluster, pool: NodePool): Settings {
-  const dialect = dialectOf(cluster);
+  const dialect = podDialect(cluster);
   return {
     ...readSettings(cluster.config).settings,
     ...readSettings(pool.config).settings,
@@ -35,7 +34,7 @@ export function isReserved(key: string): boolean {
 /** Placeholders stand for variables of the pod's environment; the engine replaces them. */
 function identitySettings(cluster: SearchCluster): Settings {
   const { name, home, httpPort } = cluster;
-  const dialect = dialectOf(cluster);
+  const dialect = podDialect(cluster);
   return {
     "cluster.name": name,
     "node.name": "${POD_NAME}",

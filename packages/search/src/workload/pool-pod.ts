@@ -1,10 +1,10 @@
 import { type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
 import type { EnvVar, PodTemplate } from "@quartermaster/runtime/kinds";
 
+import { podDialect } from "../distributions/distributions.ts";
 import { markAnnotations } from "../marks.ts";
 import type { NodePool, PodWish, SearchCluster } from "../model/search-cluster.ts";
 import { podLabels } from "./cluster-labels.ts";
-import { dialectOf } from "./dialect.ts";
 import { jvmOptions } from "./jvm-options.ts";
 import { mergeFields, mergeWishes } from "./merge-wishes.ts";
 import { nodeSettings, transportPort } from "./node-settings.ts";
@@ -100,7 +100,7 @@ interface EngineParts {
 }
 
 function engineContainer(cluster: SearchCluster, pool: NodePool, { wish, mounted }: EngineParts): JsonObject {
-  const { engine } = dialectOf(cluster);
+  const { engine } = podDialect(cluster);
   const ours: JsonObject = {
     name: engine,
     ...imageOf(cluster),
@@ -134,7 +134,7 @@ function withIdentity(env: unknown): readonly unknown[] {
 }
 
 function engineEnvironment(cluster: SearchCluster, pool: NodePool): readonly EnvVar[] {
-  const { javaOptions, environment } = dialectOf(cluster);
+  const { javaOptions, environment } = podDialect(cluster);
   return Object.entries({ ...environment, [javaOptions]: jvmOptions(pool) })
     .map(([name, value]) => ({ name, value }))
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
@@ -147,17 +147,13 @@ function probes(cluster: SearchCluster): JsonObject {
     // Ten minutes for the first start: shards are opened before the port is.
     startupProbe: { ...tcp, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 120 },
     livenessProbe: { ...tcp, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 10 },
-    readinessProbe: { ...readinessOf(cluster), periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+    readinessProbe: {
+      ...podDialect(cluster).readiness(cluster),
+      periodSeconds: 5,
+      timeoutSeconds: 5,
+      failureThreshold: 3,
+    },
   };
-}
-
-function readinessOf(cluster: SearchCluster): JsonObject {
-  const { engine, readinessPort } = dialectOf(cluster);
-  if (readinessPort !== undefined) return { tcpSocket: { port: readinessPort } };
-  if (engine !== "opensearch" || !cluster.security.isEnabled)
-    return { tcpSocket: { port: cluster.httpPort } };
-  const scheme = cluster.security.http.isEnabled ? "HTTPS" : "HTTP";
-  return { httpGet: { path: "/_plugins/_security/health", port: cluster.httpPort, scheme } };
 }
 
 /** Only where the author asks for it: it breaks the restricted profile. */

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim, StatefulSet } from "@quartermaster/runtime/kinds";
 
+import { poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
 import { poolLabels } from "./cluster-labels.ts";
-import { poolNames } from "./cluster-names.ts";
 import { poolPod } from "./pool-pod.ts";
 import { dataVolume } from "./pool-volumes.ts";
 
@@ -11,7 +11,7 @@ export interface StatefulSetChoice {
   /** `poolInputsHash`; stamped on the pods. */
   readonly inputsHash: string;
   /** Default: as many as the pool declares. Lanes hold it back while nodes are removed. */
-  readonly replicas?: number;
+  readonly replicas?: number | undefined;
 }
 
 /**

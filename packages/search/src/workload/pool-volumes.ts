@@ -1,14 +1,15 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { Volume, VolumeMount } from "@quartermaster/runtime/kinds";
 
+import { podDialect } from "../distributions/distributions.ts";
+import { certificateFolder, fileRealmFolder, securityFilesFolder } from "../distributions/pod-dialect.ts";
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
 import {
   isManagerPool,
   isPlainOpenSearch,
   type NodePool,
   type SearchCluster,
 } from "../model/search-cluster.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
-import { certificateFolder, dialectOf, fileRealmFolder, securityFilesFolder } from "./dialect.ts";
 import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
 
 /** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */
@@ -119,7 +120,7 @@ function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
 
 /** A folder, not single files: kubelet cannot refresh a file that is mounted by itself. */
 function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
-  if (!dialectOf(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
+  if (!podDialect(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
   const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));
   return [
     {

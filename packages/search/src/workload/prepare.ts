@@ -1,5 +1,6 @@
+import { podDialect } from "../distributions/distributions.ts";
+import { certificateFolder, fileRealmFolder, securityFilesFolder } from "../distributions/pod-dialect.ts";
 import type { KeystoreEntry, SearchCluster } from "../model/search-cluster.ts";
-import { certificateFolder, dialectOf, fileRealmFolder, securityFilesFolder } from "./dialect.ts";
 
 /** Name of the init container that composes the configuration. */
 export const prepareContainer = "prepare";
@@ -24,7 +25,7 @@ export function prepareCommand(
   cluster: SearchCluster,
   { allowsMmap }: { readonly allowsMmap: boolean },
 ): readonly string[] {
-  const { engine, settingsFile, hasFileRealm } = dialectOf(cluster);
+  const { engine, settingsFile, hasFileRealm } = podDialect(cluster);
   return [
     "/bin/bash",
     "-c",

@@ -1,10 +1,10 @@
 import { listOf, printable, textOf } from "@quartermaster/runtime";
 
+import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
-import { clusterNames, poolNames } from "./cluster-names.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
-import { readSettings } from "./read-settings.ts";
 
 /** What the operator's settings allow. */
 export interface WorkloadPolicy {
@@ -115,3 +115,11 @@ function pluginIssues(plugin: string, { path, pluginHosts }: PluginPlace): reado
     },
   ];
 }
+
+/** Where the makers of the engines publish plugins: what operators allow by default. */
+export const officialHosts: readonly string[] = [
+  "artifacts.opensearch.org",
+  "artifacts.elastic.co",
+  "github.com",
+  "repo1.maven.org",
+];

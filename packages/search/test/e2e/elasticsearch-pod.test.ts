@@ -4,7 +4,7 @@ import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { clusterNames } from "../../src/workload/cluster-names.ts";
+import { clusterNames } from "../../src/model/cluster-names.ts";
 import { anElasticsearch, aPool } from "../a-search-cluster.ts";
 import { type EnginePods, leanJvm, startEnginePods } from "./engine-pods.ts";
 

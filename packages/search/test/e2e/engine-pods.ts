@@ -13,9 +13,9 @@ import {
 } from "@quartermaster/testkit";
 import { z } from "zod";
 
+import { adminSubject, clusterNames, nodeSubject } from "../../src/model/cluster-names.ts";
 import { podNames, type SearchCluster } from "../../src/model/search-cluster.ts";
 import { bootstrapConfigMap, clusterConfigMaps } from "../../src/workload/cluster-config-maps.ts";
-import { adminSubject, clusterNames, nodeSubject } from "../../src/workload/cluster-names.ts";
 import { clusterServices } from "../../src/workload/cluster-services.ts";
 import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";

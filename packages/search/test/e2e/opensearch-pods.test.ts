@@ -4,8 +4,8 @@ import { eventually, hasRealNodes } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
+import { clusterNames, nodeSubject } from "../../src/model/cluster-names.ts";
 import { podNames } from "../../src/model/search-cluster.ts";
-import { clusterNames, nodeSubject } from "../../src/workload/cluster-names.ts";
 import { mmapDisabled } from "../../src/workload/prepare.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
 import { certificateSecret, type EnginePods, leanJvm, startEnginePods } from "./engine-pods.ts";

@@ -33,8 +33,8 @@ import {
 } from "@quartermaster/testkit";
 
 import { askPrometheus } from "../../src/autoscaling/ask-prometheus.ts";
+import { restEngine } from "../../src/distributions/rest-engine.ts";
 import type { EngineDial } from "../../src/engine/open-connection.ts";
-import { restEngine } from "../../src/engine/rest-engine.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController } from "../../src/search-controller.ts";
 import { PasswordHasher } from "../../src/security-content/password-hasher.ts";

@@ -2,7 +2,7 @@ import { configMaps, persistentVolumeClaims, pods, statefulSets } from "@quarter
 import { eventually } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { FakeEngine } from "../../src/testing/index.ts";
+import type { FakeEngine } from "../fakes/index.ts";
 import { isReadyPod, operateWatched, type WatchedOperator } from "../support/disruptions.ts";
 import {
   aCluster,

@@ -2,7 +2,7 @@ import { events, pods } from "@quartermaster/runtime/kinds";
 import { eventually } from "@quartermaster/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
-import type { FakeEngine } from "../../src/testing/index.ts";
+import type { FakeEngine } from "../fakes/index.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
 import {
   aCluster,

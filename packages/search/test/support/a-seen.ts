@@ -1,14 +1,14 @@
 import type { Live } from "@quartermaster/runtime";
 
-import { NO_SAMPLES } from "../../src/autoscaling/autoscaling-seen.ts";
-import { NO_DASHBOARDS } from "../../src/dashboards/dashboards-seen.ts";
+import { NO_SAMPLES } from "../../src/autoscaling/sample-windows.ts";
+import { NO_DASHBOARDS } from "../../src/dashboards/observe-dashboards.ts";
 import type { EngineFacts, Fact } from "../../src/engine/engine-facts.ts";
 import { noFacts } from "../../src/engine/engine-sample.ts";
 import type { VolumeFacts } from "../../src/formation/volume-facts.ts";
-import { NO_LICENSE } from "../../src/license/license-seen.ts";
+import { NO_LICENSE } from "../../src/license/observe-license.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
-import { NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
-import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
+import { NO_MONITORING } from "../../src/monitoring/observe-monitoring.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import type { Material, PodFacts, Seen } from "../../src/seen.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
 
@@ -120,6 +120,8 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
     object: {
       metadata: { name: cluster.name, namespace: cluster.namespace, uid: cluster.uid },
     } as Live<ClusterObject>,
+    readAtMs: 0,
+    engineClient: undefined,
     cluster,
     issues: [],
     ignored: [],

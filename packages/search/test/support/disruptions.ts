@@ -7,7 +7,7 @@ import {
   startFaultProxy,
 } from "@quartermaster/testkit";
 
-import type { FakeState } from "../../src/testing/index.ts";
+import type { FakeState } from "../fakes/index.ts";
 import type { SearchBench } from "./search-bench.ts";
 
 /** A write of the operator that takes nodes away, and the cluster right before the API server gets it. */

@@ -5,7 +5,7 @@ import { eventually } from "@quartermaster/testkit";
 
 import { type EngineCall, engineCalls, engineReads } from "../../src/engine/engine-client.ts";
 import type { EngineHealth } from "../../src/engine/engine-facts.ts";
-import type { FakeFault } from "../../src/testing/index.ts";
+import type { FakeFault } from "../fakes/index.ts";
 import { type Disruption, operateWatched, type WatchedOperator } from "./disruptions.ts";
 import type { SearchBench } from "./search-bench.ts";
 import type { SearchRun } from "./search-workload.ts";

@@ -31,7 +31,7 @@ import { compareSync } from "bcryptjs";
 import type { ConnectEngine, EngineClient } from "../../src/engine/engine-client.ts";
 import { EngineError } from "../../src/engine/engine-error.ts";
 import type { EngineIdentity } from "../../src/engine/engine-facts.ts";
-import { FakeEngine, type FakePod } from "../../src/testing/index.ts";
+import { FakeEngine, type FakePod } from "../fakes/index.ts";
 
 const persistentVolumes: Kind = defineKind({
   group: "",

@@ -1,14 +1,13 @@
 import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineSettings } from "../../src/engine/engine-facts.ts";
+import { allocation } from "../../src/facts/allocation.ts";
+import { majority } from "../../src/facts/quorum-after.ts";
 import { formationLane } from "../../src/formation/formation-lane.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
-import { allocation } from "../../src/nodes/allocation.ts";
 import { isDecidedAgain } from "../../src/nodes/confirm.ts";
 import { heldNodesLane } from "../../src/nodes/held-nodes-lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
-import { isOperationAction } from "../../src/nodes/perform-operation.ts";
-import { majority } from "../../src/nodes/quorum-after.ts";
 import type { DestructiveAction, OperationAction, SearchAction } from "../../src/search-action.ts";
 import { engineFacts } from "./a-seen.ts";
 import { factsOf, nowOf, seenBy } from "./model-seen.ts";
@@ -71,7 +70,7 @@ function operatorSteps(model: Model): readonly Step[] {
 function foundsAgain(model: Model): readonly string[] {
   const seen = seenBy(model, model.store, factsOf(model.sample));
   const { actions, intent, rule } = decideLane(formationLane, seen, nowOf(model));
-  const isQuiet = intent === undefined && actions.every((action) => action.do === "markVolume");
+  const isQuiet = intent === undefined && actions.every((action) => action.kind === "markVolume");
   return model.spec.isHeld || isQuiet ? [] : [`S-6: ${rule} founds the cluster again`];
 }
 
@@ -97,17 +96,32 @@ interface Performed {
 const destructive = new Set<string>(["deletePod", "shrinkPool", "deleteClaim", "deletePool"]);
 
 function isDestructive(action: OperationAction): action is DestructiveAction {
-  return destructive.has(action.do);
+  return destructive.has(action.kind);
+}
+
+const operations = new Set<string>([
+  ...destructive,
+  "freezeAllocation",
+  "excludeNode",
+  "releaseAllocation",
+  "excludeVote",
+  "clearVotes",
+  "verifyReleased",
+  "verifyPlace",
+]);
+
+function isOperationAction(action: SearchAction): action is OperationAction {
+  return operations.has(action.kind);
 }
 
 function performed(model: Model, action: SearchAction): Performed {
-  if (action.do === "record") return { next: model, isDone: true, broken: [] };
-  if (!isOperationAction(action)) throw new Error(`the model knows no ${action.do}`);
+  if (action.kind === "record") return { next: model, isDone: true, broken: [] };
+  if (!isOperationAction(action)) throw new Error(`the model knows no ${action.kind}`);
   if (isDestructive(action)) return destroyed(model, action);
-  if (action.do === "verifyPlace")
+  if (action.kind === "verifyPlace")
     return { next: model, isDone: model.live.places > action.ordinal, broken: [] };
   if (model.isSilent || !hasQuorum(model)) return { next: model, isDone: false, broken: [] };
-  if (action.do === "verifyReleased") return verified(model, action.node);
+  if (action.kind === "verifyReleased") return verified(model, action.node);
   const next = { ...model, engine: engineAfter(model, action) };
   return { next, isDone: true, broken: returnedTo(model, next) };
 }
@@ -139,12 +153,12 @@ function verified(model: Model, node: string): Performed {
 
 type EngineAction = Exclude<
   OperationAction,
-  DestructiveAction | { readonly do: "verifyReleased" | "verifyPlace" }
+  DestructiveAction | { readonly kind: "verifyReleased" | "verifyPlace" }
 >;
 
 function engineAfter({ engine }: Model, action: EngineAction): Engine {
   const { settings } = engine;
-  switch (action.do) {
+  switch (action.kind) {
     case "freezeAllocation":
       return { ...engine, settings: put(settings, allocation.freeze(settings, action.operation)) };
     case "excludeNode":
@@ -177,7 +191,7 @@ function destroyed(model: Model, action: DestructiveAction): Performed {
   const live = seenBy(model, model.live, facts);
   if (!isDecidedAgain(action, live, nowOf(model))) return { next: model, isDone: false, broken: [] };
   const broken = brokenBy(model, action);
-  switch (action.do) {
+  switch (action.kind) {
     case "deletePod": {
       const pod = model.live.pods[action.node];
       if (pod === undefined || String(pod.uid) !== action.uid) return { next: model, isDone: false, broken };
@@ -228,9 +242,9 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
   {
     id: "S-3: the write is not one of the open operation",
     isBroken: ({ model, node, action }) => {
-      const isRepair = action.do === "deletePod" && action.operation === undefined;
-      if (isRepair || action.do === "deletePool") return false;
-      const type = action.do === "deletePod" ? "Restart" : "Remove";
+      const isRepair = action.kind === "deletePod" && action.operation === undefined;
+      if (isRepair || action.kind === "deletePool") return false;
+      const type = action.kind === "deletePod" ? "Restart" : "Remove";
       const { operation } = model;
       return operation?.id !== action.operation || operation?.type !== type || operation.node !== node;
     },
@@ -238,7 +252,7 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
   {
     id: "S-7: a pod goes that has the only copy of a shard in its emptyDir",
     isBroken: ({ model, node, up, action }) =>
-      action.do === "deletePod" &&
+      action.kind === "deletePod" &&
       model.isEphemeral &&
       model.engine.holders.some(
         (holders) =>
@@ -247,11 +261,11 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
   },
   {
     id: "S-4: a node is removed that holds a shard",
-    isBroken: ({ model, node, action }) => action.do === "shrinkPool" && holdsShard(model, node),
+    isBroken: ({ model, node, action }) => action.kind === "shrinkPool" && holdsShard(model, node),
   },
   {
     id: "S-5: a claim is deleted that has a copy",
-    isBroken: ({ model, node, action }) => action.do === "deleteClaim" && holdsShard(model, node),
+    isBroken: ({ model, node, action }) => action.kind === "deleteClaim" && holdsShard(model, node),
   },
   {
     id: "S-8: a node is taken although the engine is silent",
@@ -264,7 +278,7 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
   {
     id: "S-12: a node restarts without a cause",
     isBroken: ({ model, node, action }) =>
-      action.do === "deletePod" && model.live.pods[node]?.config === model.spec.config,
+      action.kind === "deletePod" && model.live.pods[node]?.config === model.spec.config,
   },
 ];
 
@@ -273,14 +287,14 @@ function holdsShard({ engine }: Model, node: string): boolean {
 }
 
 function nodeOf(action: DestructiveAction): string {
-  if (action.do === "shrinkPool") return nodeName(action.to);
-  return action.do === "deletePool" ? "" : action.node;
+  if (action.kind === "shrinkPool") return nodeName(action.to);
+  return action.kind === "deletePool" ? "" : action.node;
 }
 
 /** The invariants at the moment of a write of ours. */
 function brokenBy(model: Model, action: DestructiveAction): readonly string[] {
   const [node, up] = [nodeOf(action), membersOf(model)];
-  const takesMember = up.includes(node) && action.do !== "deleteClaim";
+  const takesMember = up.includes(node) && action.kind !== "deleteClaim";
   const write = { model, action, node, up, takesMember };
   return invariants.filter(({ isBroken }) => isBroken(write)).map(({ id }) => `${id} (${node})`);
 }

@@ -1,5 +1,5 @@
-import { allocation } from "../../src/nodes/allocation.ts";
-import { majority } from "../../src/nodes/quorum-after.ts";
+import { allocation } from "../../src/facts/allocation.ts";
+import { majority } from "../../src/facts/quorum-after.ts";
 import { copiesWanted, type Model, type ModelPod, nodeName } from "./operation-model.ts";
 
 /** What the world may do next. */

@@ -1,6 +1,6 @@
 import type { EngineSettings } from "../../src/engine/engine-facts.ts";
-import { allocation } from "../../src/nodes/allocation.ts";
-import type { Operation } from "../../src/nodes/operation.ts";
+import { allocation } from "../../src/facts/allocation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 
 /** A pod of the model: one life of a node. */
 export interface ModelPod {

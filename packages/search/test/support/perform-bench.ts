@@ -20,9 +20,11 @@ import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { RecordedReconcile } from "@quartermaster/testkit";
 
 import { SampleWindows } from "../../src/autoscaling/sample-windows.ts";
+import { forOperations } from "../../src/engine-sampling.ts";
 import { engineSample } from "../../src/engine/engine-sample.ts";
 import { LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { labelsOf, markAnnotations, markLabels, writerLabels } from "../../src/marks.ts";
+import { poolNames } from "../../src/model/cluster-names.ts";
 import { type ClusterObject, readCluster } from "../../src/model/read-cluster.ts";
 import {
   isDataPool,
@@ -31,16 +33,14 @@ import {
   podNames,
   type SearchCluster,
 } from "../../src/model/search-cluster.ts";
-import { forOperations } from "../../src/nodes/engine-asks.ts";
 import { observeWorkload } from "../../src/observe-workload.ts";
 import { readDeclaration } from "../../src/offline/read-declaration.ts";
+import { performContext } from "../../src/perform-context.ts";
 import { perform } from "../../src/perform.ts";
 import type { SearchAction } from "../../src/search-action.ts";
-import { searchMemory } from "../../src/search-memory.ts";
 import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";
 import { poolLabels } from "../../src/workload/cluster-labels.ts";
-import { poolNames } from "../../src/workload/cluster-names.ts";
 import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aMaterial, aSeen } from "./a-seen.ts";
@@ -104,27 +104,24 @@ export async function performBench(options: BenchOptions = {}): Promise<PerformB
     material: aMaterial(),
     bootstrapList: "empty",
     engine: facts,
+    engineClient: client,
+    readAtMs: benchMs - (options.spentMs ?? 0),
     ...options.seen,
   });
   const system = new VirtualSystem({ startMs: benchMs });
   const attempts = new LicenseAttempts(system);
   // Stores hold what has our labels.
   const ctx = api.context(object, ({ metadata }) => metadata.labels?.[markLabels.cluster] !== undefined);
-  Object.assign(ctx.memory(searchMemory), {
-    cluster: workload.cluster,
-    seen,
-    engine: client,
-    seenMs: benchMs - (options.spentMs ?? 0),
-  });
   const woken: ObjectRef[] = [];
   let samples = 0;
-  const parts = {
+  const deps = {
     nowMs,
+    observer: {},
     hasher: new PasswordHasher({ system, rounds: 4 }),
     attempts,
     windows: new SampleWindows(system),
     findCluster: async () => await ctx.client.find(openSearchCluster.kind, object.metadata),
-    lookAgain: () => {
+    resample: () => {
       samples += 1;
     },
     wake: (ref: ObjectRef) => {
@@ -139,7 +136,7 @@ export async function performBench(options: BenchOptions = {}): Promise<PerformB
     samples: () => samples,
     woken,
     run: async (action) => {
-      await perform(action, ctx, parts);
+      await perform(action, performContext(ctx, seen, deps));
     },
   };
 }

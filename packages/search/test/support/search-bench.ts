@@ -26,7 +26,7 @@ import type { ClusterObject } from "../../src/model/read-cluster.ts";
 import { searchController, type SearchControllerOptions } from "../../src/search-controller.ts";
 import { searchPermissions } from "../../src/search-permissions.ts";
 import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
-import { FakePrometheus } from "../../src/testing/index.ts";
+import { FakePrometheus } from "../fakes/index.ts";
 import { KwokEngines } from "./kwok-engines.ts";
 
 type SharedCluster = ReturnType<typeof joinSharedCluster>;

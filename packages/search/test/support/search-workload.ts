@@ -16,7 +16,7 @@ import { eventually, type Workload, type WorkloadRun } from "@quartermaster/test
 
 import { EngineError } from "../../src/engine/engine-error.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
-import type { FakeIndex } from "../../src/testing/index.ts";
+import type { FakeIndex } from "../fakes/index.ts";
 import { aCluster, anElasticsearch, aPool, isReady, type SearchBench, setUpSearch } from "./search-bench.ts";
 import { aSignature } from "./signatures.ts";
 

@@ -1,6 +1,7 @@
 import type { EngineFacts } from "../../src/engine/engine-facts.ts";
+import type { LicenseAttempt } from "../../src/license/license-attempts.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
-import { type LicenseAttempt, NO_LICENSE, type WantedLicense } from "../../src/license/license-seen.ts";
+import { NO_LICENSE, type WantedLicense } from "../../src/license/observe-license.ts";
 import type { Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "./a-seen.ts";

@@ -1,7 +1,7 @@
 import { pods } from "@quartermaster/runtime/kinds";
 
-import { janitorLane } from "../../src/nodes/janitor-lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
+import { janitorLane } from "../../src/repair/janitor-lane.ts";
 import { aRoll, managersAndData, shardOn } from "./a-roll.ts";
 import { known } from "./a-seen.ts";
 import { green, hour, minute, unreachable, type WakeUp } from "./wake-up.ts";

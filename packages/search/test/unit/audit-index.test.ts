@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { hasAuditIndex } from "../../src/security-content/audit-index.ts";
+import { hasAuditIndex } from "../../src/security-content/security-handlers.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
 
 const type = "plugins.security.audit.type";

@@ -58,7 +58,7 @@ test("[search/SC-30] an authority that was made again, same name, other key: eve
   const seen = aSeen({ material: await material(await anAuthority(), await anAuthority()) });
   const decision = decideLane(certificatesLane, seen, now);
   expect(decision.rule).toBe("issueLeaves");
-  expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.do))).toEqual([
+  expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual([
     "transport",
     "http",
     "admin",
@@ -127,7 +127,7 @@ describe("the annotation renew-certificates", () => {
       status: { certificates: { renewed: "before" } },
     });
     const { actions } = decideLane(certificatesLane, seen, now);
-    expect(actions.map((action) => ("leaf" in action ? action.leaf : action.do))).toEqual(want);
+    expect(actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual(want);
     for (const action of actions) expect(action).toMatchObject({ asked: value });
     expect(renewedValue(seen)).toBe(renewed);
   });
@@ -144,7 +144,7 @@ describe("the certificate of a standalone stack", () => {
     const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("missing")]) } });
     const { actions } = decideLane(certificatesLane, seen, now);
     expect(actions).toMatchObject([
-      { do: "issueLeaf", leaf: "monitoring", secretName: "logs-monitoring-cert", usages: ["server"] },
+      { kind: "issueLeaf", leaf: "monitoring", secretName: "logs-monitoring-cert", usages: ["server"] },
     ]);
     const { dnsNames } = wantedLeaves(seen).find(({ leaf }) => leaf === "monitoring") ?? { dnsNames: [] };
     expect(dnsNames).toEqual(
@@ -162,7 +162,7 @@ describe("the certificate of a standalone stack", () => {
     const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("foreign")]) } });
     const decision = decideLane(certificatesLane, seen, now);
     expect(decision.rule).toBe("issueLeaves");
-    expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.do))).toEqual([
+    expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual([
       "transport",
       "http",
       "admin",
@@ -176,7 +176,7 @@ test.for(["foreign", "kept", "missing"] as const)(
     const whole = await material(await anAuthority());
     const seen = aSeen({ material: { ...whole, authority: { ...whole.authority, state, pair: undefined } } });
     const decision = decideLane(certificatesLane, seen, now);
-    expect(decision.actions.map((action) => action.do)).not.toContain("issueLeaf");
+    expect(decision.actions.map((action) => action.kind)).not.toContain("issueLeaf");
     expect(decision.rule).toBe({ foreign: "foreignSecret", kept: "takeOver", missing: "makeRoots" }[state]);
   },
 );

@@ -3,7 +3,7 @@ import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { chooseLicense, type LicenseOffer } from "../../src/license/choose-license.ts";
+import { chooseLicense, type LicenseOffer } from "../../src/license/wanted-license.ts";
 import { clusterReport } from "../../src/report/cluster-report.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../support/a-seen.ts";

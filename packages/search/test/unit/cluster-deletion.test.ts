@@ -44,7 +44,7 @@ test.each([
   "%s are deleted as they were seen to be the cluster's",
   (_name, left, { kind, name, uid, resourceVersion }) => {
     const { verdict } = firstAnswer(deletionRules, left, new Date(0));
-    expect(verdict.actions).toEqual([{ do: "delete", kind, name, uid, resourceVersion }]);
+    expect(verdict.actions).toEqual([{ kind: "delete", resource: kind, name, uid, resourceVersion }]);
   },
 );
 
@@ -115,6 +115,6 @@ test.for<[string, Partial<Left>, string, string, readonly string[]]>([
   expect(answered.name).toBe(rule);
   expect(verdict.outcome.kind).toBe(outcome);
   expect(
-    verdict.actions.map((action) => ("name" in action ? `${action.do} ${action.name}` : action.do)),
+    verdict.actions.map((action) => ("name" in action ? `${action.kind} ${action.name}` : action.kind)),
   ).toEqual(actions);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { commonUuid } from "../../src/formation/common-uuid.ts";
+import { commonUuid } from "../../src/formation/decide-bootstrap.ts";
 import { engineFacts, identities } from "../support/a-seen.ts";
 
 /** Of nodes n0, n1, …, each with the UUID that it reports; a dash for one that reports none. */

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { dashboardsConfig } from "../../src/dashboards/dashboards-config.ts";
 import { dashboardsDeployment, dashboardsService } from "../../src/dashboards/dashboards-deployment.ts";
 import { dashboardsLane } from "../../src/dashboards/dashboards-lane.ts";
-import { NO_DASHBOARDS } from "../../src/dashboards/dashboards-seen.ts";
+import { NO_DASHBOARDS } from "../../src/dashboards/observe-dashboards.ts";
 import { decideLane } from "../../src/lane.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import type { PresentObject } from "../../src/present-object.ts";
@@ -103,13 +103,15 @@ test.for<[string, Seen, string, string, readonly string[]]>([
   ],
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(dashboardsLane, seen, now);
-  const said = decision.actions.map((action) => (action.do === "prune" ? `prune ${action.name}` : action.do));
+  const said = decision.actions.map((action) =>
+    action.kind === "prune" ? `prune ${action.name}` : action.kind,
+  );
   expect([decision.rule, decision.outcome.kind, said]).toEqual([rule, outcome, actions]);
 });
 
 function imageOf(seen: Seen): unknown {
   const made = decideLane(dashboardsLane, seen, now).actions.find(
-    (action) => action.do === "apply" && action.kind === deployments,
+    (action) => action.kind === "apply" && action.resource === deployments,
   );
   return JSON.stringify(made).match(/"image":"([^"]*)"/)?.[1];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { engineTarget } from "../../src/engine-target.ts";
+import { engineTarget } from "../../src/engine-sampling.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import type { AccountFact, Material } from "../../src/seen.ts";
 import { anElasticsearch, aSearchCluster } from "../a-search-cluster.ts";

@@ -2,10 +2,9 @@ import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { fileRealmLane } from "../../src/file-realm/file-realm-lane.ts";
-import { fileRealmSecret } from "../../src/file-realm/file-realm-secret.ts";
+import { fileRealmLane, fileRealmSecret } from "../../src/file-realm/file-realm-lane.ts";
 import { decideLane } from "../../src/lane.ts";
-import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aMaterial, aSeen } from "../support/a-seen.ts";
@@ -97,7 +96,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
   ["all is written", seenWith({ fileRealm: filesWith(wanted.data) }), "applied", "settled", []],
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(fileRealmLane, seen, now);
-  expect([decision.rule, decision.outcome.kind, decision.actions.map((action) => action.do)]).toEqual([
+  expect([decision.rule, decision.outcome.kind, decision.actions.map((action) => action.kind)]).toEqual([
     rule,
     outcome,
     actions,

@@ -116,7 +116,7 @@ describe("formation", () => {
           bootstrapList: "filled",
           pods,
           engine: engineFacts({ identities: identities(uuids) }),
-        }).actions.map((action) => action.do),
+        }).actions.map((action) => action.kind),
       ).not.toContain("delete");
   });
 
@@ -152,7 +152,7 @@ describe("formation", () => {
       engine: engineFacts({ nodes: known(nodes.map(member) as never) }),
     });
     const marks = decision.actions.map((action) =>
-      action.do === "markVolume" ? [action.name, action.annotations] : [],
+      action.kind === "markVolume" ? [action.name, action.annotations] : [],
     );
     const mark = (node: string, holds: string): unknown => [
       `data-${node}`,
@@ -305,7 +305,7 @@ describe("pools", () => {
       ["nodes", { spec: { replicas: 5 }, metadata: { name: "logs-nodes" } }],
     ]) as unknown as Seen["statefulSets"];
     const [action] = decidePools({ status: formed, bootstrapList: "empty", statefulSets: sets }).actions;
-    expect(action).toMatchObject({ do: "apply", object: { spec: { replicas: 5 } } });
+    expect(action).toMatchObject({ kind: "apply", object: { spec: { replicas: 5 } } });
   });
 
   test("a cluster that comes back brings every node that it had, although fewer are declared now", () => {
@@ -314,7 +314,7 @@ describe("pools", () => {
       aVolume(`logs-nodes-${String(ordinal)}`, { engineUuid: "U", managers: 4 }),
     );
     const [action] = decidePools({ status: back, bootstrapList: "empty", volumes }).actions;
-    expect(action).toMatchObject({ do: "apply", object: { spec: { replicas: 4 } } });
+    expect(action).toMatchObject({ kind: "apply", object: { spec: { replicas: 4 } } });
     const removed = volumes.map((volume) =>
       volume.node.endsWith("3") ? { ...volume, holdsData: false, holdsManager: false } : volume,
     );
@@ -327,7 +327,7 @@ describe("pools", () => {
         status: { ...back, clusterUuid: "U" },
         bootstrapList: "empty",
         volumes: volumes.map((volume) => (volume.node.endsWith("3") ? { ...volume, ...last } : volume)),
-      }).actions.map((each) => (each.do === "apply" ? each.object : undefined));
+      }).actions.map((each) => (each.kind === "apply" ? each.object : undefined));
     expect(replicasWith({ holdsData: false })).toMatchObject([{ spec: { replicas: 4 } }]);
     expect(replicasWith({ engineUuid: "OLD" })).toMatchObject([{ spec: { replicas: 3 } }]);
     expect(replicasWith({ engineUuid: undefined })).toMatchObject([{ spec: { replicas: 3 } }]);
@@ -349,6 +349,6 @@ describe("pools", () => {
       rule: "foreignVolume",
       outcome: { kind: "stalled", why: { reason: "ForeignVolume" } },
     });
-    expect(decision.actions).toMatchObject([{ do: "apply", object: { spec: { replicas: 2 } } }]);
+    expect(decision.actions).toMatchObject([{ kind: "apply", object: { spec: { replicas: 2 } } }]);
   });
 });

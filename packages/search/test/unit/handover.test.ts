@@ -112,7 +112,7 @@ describe("[security/105] how a cluster is taken over", () => {
     expect(verdict?.outcome.kind).toBe(outcome);
     expect(
       (verdict?.actions ?? []).map((action) =>
-        action.do === "inherit" ? `inherit ${action.name} from ${action.from}` : action.do,
+        action.kind === "inherit" ? `inherit ${action.name} from ${action.from}` : action.kind,
       ),
     ).toEqual(actions);
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { decideLane } from "../../src/lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
-import { largeCluster } from "../../src/testing/large-cluster.ts";
+import { largeCluster } from "../fakes/large-cluster.ts";
 
 test("the cluster that benchmarks look at is well, but for one node that has to restart", async () => {
   const cluster = await largeCluster({ dataNodes: 5, copies: 40 });

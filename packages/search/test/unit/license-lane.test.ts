@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest";
 
 import type { EngineLicense } from "../../src/engine/engine-facts.ts";
 import { decideLane } from "../../src/lane.ts";
+import type { LicenseAttempt } from "../../src/license/license-attempts.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
 import {
-  type LicenseAttempt,
   type LicenseSeen,
   NO_LICENSE,
   type WantedLicense,
-} from "../../src/license/license-seen.ts";
-import { isLicenseAsked } from "../../src/license/observe-license.ts";
+  isLicenseAsked,
+} from "../../src/license/observe-license.ts";
 import type { Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../support/a-seen.ts";
@@ -246,8 +246,8 @@ test.for<[string, Seen, string, string, readonly string[]]>([
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(licenseLane, seen, now);
   const said = decision.actions.map((action) => {
-    if (action.do === "putLicense") return action.asksFirst ? "putLicense asks first" : "putLicense";
-    return action.do === "startLicense" ? `startLicense ${action.type}` : action.do;
+    if (action.kind === "putLicense") return action.asksFirst ? "putLicense asks first" : "putLicense";
+    return action.kind === "startLicense" ? `startLicense ${action.type}` : action.kind;
   });
   expect([decision.rule, decision.outcome.kind, said]).toEqual([rule, outcome, actions]);
 });

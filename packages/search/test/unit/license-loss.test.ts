@@ -4,8 +4,12 @@ import type { EngineLicense, Fact } from "../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
-import { type LicenseSeen, NO_LICENSE, type WantedLicense } from "../../src/license/license-seen.ts";
-import { isLicenseAsked } from "../../src/license/observe-license.ts";
+import {
+  type LicenseSeen,
+  NO_LICENSE,
+  type WantedLicense,
+  isLicenseAsked,
+} from "../../src/license/observe-license.ts";
 import type { Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../support/a-seen.ts";
@@ -87,7 +91,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
     expect(life.asked).toEqual([0]);
     expect(life.look({ atMinute: 16 }).actions).toEqual([
       {
-        do: "startLicense",
+        kind: "startLicense",
         type: "basic",
         digest: "start basic",
         from: { uid: "gold-1", isLost: true },
@@ -209,7 +213,7 @@ describe("a licence that has ended, with RevertToBasic", () => {
     },
   ])("$name", ({ license, rule, action }) => {
     const { last } = lived([{ atMinute: 1, license, engine: ended }]);
-    expect([last?.rule, last?.actions.map((each) => each.do)]).toEqual([
+    expect([last?.rule, last?.actions.map((each) => each.kind)]).toEqual([
       rule,
       action === undefined ? [] : [action],
     ]);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { memoryBytes } from "../../src/report/memory-bytes.ts";
+import { memoryBytes } from "../../src/report/cluster-report.ts";
 import { aPool } from "../a-search-cluster.ts";
 
 const limits = (memory: unknown): JsonObject => ({ limits: { memory } });

@@ -5,18 +5,16 @@ import { describe, expect, test } from "vitest";
 import { readExporterConfig } from "../../src/exporter/index.ts";
 import { decideLane } from "../../src/lane.ts";
 import { checkCluster } from "../../src/model/check-cluster.ts";
-import type { MonitoringWish } from "../../src/model/monitoring-wish.ts";
+import type { MonitoringWish } from "../../src/model/read-monitoring.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/exporter-deployment.ts";
 import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monitoring-kinds.ts";
-import { monitoringLane } from "../../src/monitoring/monitoring-lane.ts";
-import { monitoringReport } from "../../src/monitoring/monitoring-report.ts";
-import { type MonitoringSeen, NO_MONITORING } from "../../src/monitoring/monitoring-seen.ts";
-import { withStack } from "../../src/monitoring/observe-monitoring.ts";
+import { monitoringLane, monitoringReport } from "../../src/monitoring/monitoring-lane.ts";
+import { type MonitoringSeen, NO_MONITORING, withStack } from "../../src/monitoring/observe-monitoring.ts";
 import type { PresentObject } from "../../src/present-object.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Seen } from "../../src/seen.ts";
-import { networkPolicy } from "../../src/supporting-objects/network-policy.ts";
+import { networkPolicy } from "../../src/supporting-objects/supporting-objects-lane.ts";
 import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aMonitoring, anElasticsearch, aPool, aSearchCluster } from "../a-search-cluster.ts";
@@ -80,8 +78,8 @@ function stackMaterial(state: "missing" | "foreign"): Seen["material"] {
 
 function said(seen: Seen): readonly string[] {
   return decideLane(monitoringLane, seen, now).actions.map((action) => {
-    if (action.do === "apply") return `${action.kind.kind} ${action.object.metadata.name}`;
-    return action.do === "prune" ? `prune ${action.name}` : action.do;
+    if (action.kind === "apply") return `${action.resource.kind} ${action.object.metadata.name}`;
+    return action.kind === "prune" ? `prune ${action.name}` : action.kind;
   });
 }
 

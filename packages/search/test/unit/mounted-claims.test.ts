@@ -144,7 +144,7 @@ describe("[security/108] what claims decide", () => {
       now,
     );
     const sets = actions.flatMap((action) =>
-      action.do === "apply"
+      action.kind === "apply"
         ? [action.object as { metadata: { name: string }; spec?: { replicas?: number } }]
         : [],
     );

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { lostVoters } from "../../src/nodes/lost-voters.ts";
-import { nodeReports } from "../../src/report/node-reports.ts";
-import { operatedNode } from "../../src/report/operated-node.ts";
+import { lostVoters } from "../../src/repair/quorum-lost.ts";
+import { nodeReports, operatedNode } from "../../src/report/node-reports.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";
 import { aRoll, managersAndData, type RollChanges } from "../support/a-roll.ts";
 import { engineFacts } from "../support/a-seen.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../src/lane.ts";
 import { nodesLane } from "../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../src/nodes/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { clusterReport } from "../../src/report/cluster-report.ts";
-import { healthDuring } from "../../src/report/operated-node.ts";
+import { healthDuring } from "../../src/report/node-reports.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";
 import { aRoll, type RollChanges, shardOn } from "../support/a-roll.ts";
 import { known } from "../support/a-seen.ts";

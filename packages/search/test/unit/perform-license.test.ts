@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import type { EngineClient } from "../../src/engine/engine-client.ts";
 import { EngineError, type EngineErrorCode } from "../../src/engine/engine-error.ts";
 import type { EngineLicense, LicenseAnswer } from "../../src/engine/engine-facts.ts";
-import { LicenseAttempts } from "../../src/license/license-attempts.ts";
-import type { LicenseAttempt } from "../../src/license/license-seen.ts";
+import { type LicenseAttempt, LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { type LicenseAction, performLicense } from "../../src/license/perform-license.ts";
+import type { SearchObserver } from "../../src/search-metrics.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";
 
 const nowMs = Date.UTC(2025, 5, 1);
@@ -63,15 +63,15 @@ function scripted({ licenses, answers = [] }: Script): {
 }
 
 const put: LicenseAction = {
-  do: "putLicense",
+  kind: "putLicense",
   uid: "g1",
   digest: "d",
   file: {},
   startMs: nowMs - 86_400_000,
   asksFirst: false,
 };
-const startTrial: LicenseAction = { do: "startLicense", type: "trial", digest: "start trial" };
-const startBasic: LicenseAction = { do: "startLicense", type: "basic", digest: "start basic" };
+const startTrial: LicenseAction = { kind: "startLicense", type: "trial", digest: "start trial" };
+const startBasic: LicenseAction = { kind: "startLicense", type: "basic", digest: "start basic" };
 const revert: LicenseAction = { ...startBasic, from: { uid: "p1", isLost: true } };
 
 interface Row {
@@ -257,7 +257,7 @@ test.each<Row>([
 ])("$name", async ({ action, engine, present = [], want }) => {
   const system = new VirtualSystem();
   const counted: string[] = [];
-  const attempts = new LicenseAttempts(system, (outcome) => counted.push(outcome));
+  const attempts = new LicenseAttempts(system);
   const { client, calls } = scripted(engine);
   const events: string[] = [];
   const cluster = anElasticsearch("7.17.28");
@@ -270,7 +270,15 @@ test.each<Row>([
       },
     },
   } as unknown as Context;
-  await performLicense(action, { cluster, ctx, engine: () => client }, { attempts, nowMs });
+  const observer: SearchObserver = { licenseTried: (outcome) => counted.push(outcome) };
+  await performLicense(action, {
+    cluster,
+    ctx,
+    attempts,
+    observer,
+    engine: () => client,
+    nowMs: () => nowMs,
+  });
   expect(calls).toEqual(want.calls);
   const attempt = attempts.of(cluster.uid);
   expect(attempt).toMatchObject(want.result);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../src/lane.ts";
-import { NO_LICENSE } from "../../src/license/license-seen.ts";
+import { NO_LICENSE } from "../../src/license/observe-license.ts";
 import { poolsLane } from "../../src/pools/pools-lane.ts";
 import type { Seen } from "../../src/seen.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
@@ -30,7 +30,7 @@ function given(pools: Readonly<Record<string, readonly [number, number]>>, grant
 function decided(seen: Seen): readonly string[] {
   const { actions, outcome } = decideLane(poolsLane, seen, now);
   const sets = actions.flatMap((action) =>
-    action.do === "apply"
+    action.kind === "apply"
       ? [action.object as { metadata: { name: string }; spec?: { replicas?: number } }]
       : [],
   );

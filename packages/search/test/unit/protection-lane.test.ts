@@ -32,6 +32,8 @@ test.for<[string, boolean, readonly KeptObject[], readonly string[]]>([
   const { actions, outcome } = decideLane(protectionLane, aSeen({ cluster, kept }), new Date(0));
   expect(outcome.kind).toBe("settled");
   expect(
-    actions.map((action) => (action.do === "protect" ? `${action.name} ${String(action.isProtected)}` : "")),
+    actions.map((action) =>
+      action.kind === "protect" ? `${action.name} ${String(action.isProtected)}` : "",
+    ),
   ).toEqual(want);
 });

@@ -3,7 +3,7 @@ import type { Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
 import { mountedCertificates, runningTls, withRunningTls } from "../../src/certificates/running-tls.ts";
-import { engineTarget } from "../../src/engine-target.ts";
+import { engineTarget } from "../../src/engine-sampling.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
 import { aMaterial, aPod } from "../support/a-seen.ts";

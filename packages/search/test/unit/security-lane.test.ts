@@ -2,13 +2,13 @@ import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
+import { podDialect } from "../../src/distributions/distributions.ts";
 import { decideLane } from "../../src/lane.ts";
+import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import { securityFiles } from "../../src/security-content/security-files.ts";
 import { securityLane } from "../../src/security-content/security-lane.ts";
-import { NOTHING_APPLIED } from "../../src/security-content/security-seen.ts";
 import { wantedContent } from "../../src/security-content/wanted-content.ts";
 import type { AccountFact, Material, Seen } from "../../src/seen.ts";
-import { dialectOf } from "../../src/workload/dialect.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 import { aDashboards, aPool, aSearchCluster } from "../a-search-cluster.ts";
 import { aMaterial, aPod, aSeen, known } from "../support/a-seen.ts";
@@ -135,9 +135,9 @@ test.for<[string, Seen, string, readonly string[]]>([
 ])("%s", ([, seen, rule, expected]) => {
   const decision = decideLane(securityLane, seen, now);
   const said = decision.actions.flatMap((action) => {
-    if (action.do === "putEntities") return action.entities.map(({ type, name }) => `${type}/${name}`);
-    if (action.do === "apply") return action.object.metadata.name;
-    return action.do === "hashPassword" ? action.username : action.do;
+    if (action.kind === "putEntities") return action.entities.map(({ type, name }) => `${type}/${name}`);
+    if (action.kind === "apply") return action.object.metadata.name;
+    return action.kind === "hashPassword" ? action.username : action.kind;
   });
   expect([decision.rule, said]).toEqual([rule, expected]);
 });
@@ -153,8 +153,8 @@ describe("without TLS for clients", () => {
 
   test("nodes may make the first users, from our files and not from the image's", () => {
     const setting = "plugins.security.allow_default_init_securityindex";
-    expect(dialectOf(plain).securitySettings(plain)[setting]).toBe(true);
-    expect(dialectOf(secured).securitySettings(secured)[setting]).toBe(false);
+    expect(podDialect(plain).securitySettings(plain)[setting]).toBe(true);
+    expect(podDialect(secured).securitySettings(secured)[setting]).toBe(false);
     const { spec } = poolStatefulSet(plain, aPool(), { inputsHash: "h" }).spec.template;
     expect(spec.containers[0]?.volumeMounts).toContainEqual({
       name: "security-files",

@@ -67,7 +67,7 @@ function decided(seen: Seen, now: Date): readonly unknown[] {
   return [
     reason,
     ...actions.map((action) =>
-      action.do === "reloadCertificates" ? `${action.node} ${action.layers.join("+")}` : action.do,
+      action.kind === "reloadCertificates" ? `${action.node} ${action.layers.join("+")}` : action.kind,
     ),
   ];
 }
@@ -142,7 +142,7 @@ describe("which nodes are told to read certificates again", () => {
     const seen = given({ a: oldHttp }, changes);
     expect(isServedAsked(seen)).toBe(false);
     expect(
-      decideLane(certificatesLane, seen, late).actions.filter((each) => each.do === "reloadCertificates"),
+      decideLane(certificatesLane, seen, late).actions.filter((each) => each.kind === "reloadCertificates"),
     ).toEqual([]);
   });
 

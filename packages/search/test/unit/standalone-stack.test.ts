@@ -9,7 +9,7 @@ import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import type { MonitoringWish } from "../../src/model/monitoring-wish.ts";
+import type { MonitoringWish } from "../../src/model/read-monitoring.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import { operatorStack } from "../../src/monitoring/operator-stack.ts";
 import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";

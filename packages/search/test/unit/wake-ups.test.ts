@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import { certificatesLane } from "../../src/certificates/certificates-lane.ts";
 import { formationLane } from "../../src/formation/formation-lane.ts";
 import type { ClaimFact } from "../../src/formation/mounted-claims.ts";
-import { NO_LICENSE } from "../../src/license/license-seen.ts";
+import { NO_LICENSE } from "../../src/license/observe-license.ts";
 import { poolsLane } from "../../src/pools/pools-lane.ts";
 import { searchReasons } from "../../src/reasons.ts";
 import { repositoriesLane } from "../../src/repositories/repositories-lane.ts";

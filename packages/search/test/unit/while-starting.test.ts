@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../src/lane.ts";
-import { newNodesMessage, nodesLane } from "../../src/nodes/nodes-lane.ts";
+import { nodesLane } from "../../src/nodes/nodes-lane.ts";
+import { newNodesMessage } from "../../src/repair/member-missing.ts";
 import { clusterReport } from "../../src/report/cluster-report.ts";
 import type { ClusterStatus, Seen } from "../../src/seen.ts";
 import { aRoll } from "../support/a-roll.ts";

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 
 import { boundedData, isCut } from "../../src/bounded-data.ts";
 import { parseYaml } from "../../src/model/parse-yaml.ts";
+import { readSettings } from "../../src/model/read-settings.ts";
 import { withinBudget } from "../../src/model/within-budget.ts";
 import { secretText } from "../../src/secret-text.ts";
 import { readSecurityFiles } from "../../src/security-content/read-security-files.ts";
-import { readSettings } from "../../src/workload/read-settings.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
 
 /** Text of many keys, about so many characters. */

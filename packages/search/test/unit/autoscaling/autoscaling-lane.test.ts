@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
 import { autoscalingLane } from "../../../src/autoscaling/autoscaling-lane.ts";
-import type { AutoscalingSeen } from "../../../src/autoscaling/autoscaling-seen.ts";
 import type { PoolRow } from "../../../src/autoscaling/pool-facts.ts";
 import type { PoolSample } from "../../../src/autoscaling/pool-sample.ts";
+import type { AutoscalingSeen } from "../../../src/autoscaling/sample-windows.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import type { AutoscalingPolicy } from "../../../src/model/autoscaling-policy.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
@@ -61,7 +61,7 @@ function rowIn({ intent }: LaneDecision): Partial<PoolRow> {
 }
 
 function notesIn({ actions }: LaneDecision): readonly string[] {
-  return actions.flatMap((action) => (action.do === "record" ? [action.event.note] : []));
+  return actions.flatMap((action) => (action.kind === "record" ? [action.event.note] : []));
 }
 
 const calm = steady({ Cpu: 10 }, 40);

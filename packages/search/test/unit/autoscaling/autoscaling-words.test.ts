@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { createMetrics, realSystem } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { autoscalingCondition } from "../../../src/autoscaling/autoscaling-condition.ts";
-import { autoscalingMetrics } from "../../../src/autoscaling/autoscaling-metrics.ts";
-import { limitsText, limitTexts } from "../../../src/autoscaling/limit-text.ts";
+import {
+  autoscalingCondition,
+  limitTexts,
+  limitsText,
+} from "../../../src/autoscaling/autoscaling-condition.ts";
 import type { LaneDecision } from "../../../src/lane.ts";
+import { searchMetrics } from "../../../src/search-metrics.ts";
 
 describe("reasons of limitedBy", () => {
   test("each has its row in the guide", () => {
@@ -73,9 +76,9 @@ test("[search/SC-90] the condition tells of a Prometheus that is silent", () => 
 
 test("targets of all controllers are on the page of metrics", async () => {
   const metrics = createMetrics({ system: realSystem(), processMetrics: false });
-  const onTargets = autoscalingMetrics(metrics.series);
-  onTargets(() => [{ pool: "team/logs/data", target: 5 }]);
-  onTargets(() => [{ pool: "team/old/data", target: 2 }]);
+  const { targetsReadable } = searchMetrics(metrics.series);
+  targetsReadable(() => [{ pool: "team/logs/data", target: 5 }]);
+  targetsReadable(() => [{ pool: "team/old/data", target: 2 }]);
   const page = await metrics.render();
   expect(page).toContain('quartermaster_search_autoscaling_target{pool="team/logs/data"} 5');
   expect(page).toContain('quartermaster_search_autoscaling_target{pool="team/old/data"} 2');

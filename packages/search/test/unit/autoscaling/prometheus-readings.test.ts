@@ -1,9 +1,12 @@
 import { silentLog } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import type { AskPrometheus, PrometheusTarget } from "../../../src/autoscaling/ask-prometheus.ts";
+import {
+  type AskPrometheus,
+  type PrometheusTarget,
+  prometheusTarget,
+} from "../../../src/autoscaling/ask-prometheus.ts";
 import { PrometheusReadings } from "../../../src/autoscaling/prometheus-readings.ts";
-import { prometheusTarget } from "../../../src/autoscaling/prometheus-target.ts";
 import type { SearchCluster } from "../../../src/model/search-cluster.ts";
 import { withAsker } from "../../../src/monitoring/observe-monitoring.ts";
 import type { Seen } from "../../../src/seen.ts";

@@ -102,7 +102,7 @@ function rowIn({ intent }: LaneDecision): Partial<PoolRow> {
 }
 
 function grownIn({ actions }: LaneDecision): readonly string[] {
-  return actions.flatMap((action) => (action.do === "growClaim" ? [`${action.name} ${action.size}`] : []));
+  return actions.flatMap((action) => (action.kind === "growClaim" ? [`${action.name} ${action.size}`] : []));
 }
 
 describe("[search/SC-95] volumes before nodes", () => {
@@ -111,7 +111,7 @@ describe("[search/SC-95] volumes before nodes", () => {
     expect(rowIn(decided)).toMatchObject({ volumeSize: "1229Mi", target: 2, limitedBy: ["VolumesFirst"] });
     expect(rowIn(decided).lastVolumeGrowthTime).toBeDefined();
     expect(grownIn(decided)).toEqual([]);
-    expect(decided.actions).toMatchObject([{ do: "record", event: { reason: "VolumeExpanded" } }]);
+    expect(decided.actions).toMatchObject([{ kind: "record", event: { reason: "VolumeExpanded" } }]);
     expect(decided.outcome).toMatchObject({ kind: "settled", recheckAfterMs: 20 });
   });
 

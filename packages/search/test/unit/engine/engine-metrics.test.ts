@@ -1,11 +1,11 @@
 import { createMetrics, realSystem } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
-import { engineMetrics } from "../../../src/engine/engine-metrics.ts";
+import { searchMetrics } from "../../../src/search-metrics.ts";
 
 test("requests to engines are counted by call and result, from zero", async () => {
   const metrics = createMetrics({ system: realSystem(), processMetrics: false });
-  const count = engineMetrics(metrics.series);
+  const { engineCalled: count } = searchMetrics(metrics.series);
   count("health", "ok");
   count("health", "ok");
   count("putEntity", "conflict");

@@ -1,8 +1,8 @@
 import { realSystem } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
+import { restEngine } from "../../../src/distributions/rest-engine.ts";
 import type { EngineClient } from "../../../src/engine/engine-client.ts";
-import { restEngine } from "../../../src/engine/rest-engine.ts";
 import { type Answer, startHostileEngine } from "../../support/hostile-engine.ts";
 
 /** Parts of JSON with commas between them, about 7.6 MB: what the limit of 8 MiB lets through. */

@@ -3,7 +3,7 @@ import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { describe, expect, test } from "vitest";
 
 import { Exporter, type ExporterInputs } from "../../../src/exporter/exporter.ts";
-import { engineAnswers } from "../../../src/testing/index.ts";
+import { engineAnswers } from "../../fakes/index.ts";
 import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
 import { TestAuthority } from "../../support/test-certificates.ts";
 

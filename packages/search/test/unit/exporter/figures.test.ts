@@ -13,7 +13,7 @@ import { readExporterConfig } from "../../../src/exporter/exporter-config.ts";
 import { exporterSeries } from "../../../src/exporter/exporter.ts";
 import { nodeSamples } from "../../../src/exporter/node-series.ts";
 import { pageText, type Sample } from "../../../src/exporter/sample.ts";
-import { engineAnswers, exporterPage } from "../../../src/testing/index.ts";
+import { engineAnswers, exporterPage } from "../../fakes/index.ts";
 
 function shown(samples: readonly Sample[]): readonly string[] {
   return samples.map(

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../../src/lane.ts";
-import { isInsideWindow } from "../../../src/maintenance/is-inside-window.ts";
-import { windowIssues } from "../../../src/maintenance/window-issues.ts";
+import { isInsideWindow, windowIssues } from "../../../src/maintenance/is-inside-window.ts";
 import type { MaintenanceWindow } from "../../../src/model/maintenance-window.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import { aRoll, managersAndData } from "../../support/a-roll.ts";
@@ -209,7 +208,7 @@ describe("nodes outside of a window", () => {
     );
     const { rule, actions } = decideLane(nodesLane, { ...seen, pods }, noon);
     expect(rule).toBe("repairBroken");
-    expect(actions).toContainEqual({ do: "deletePod", node: "logs-data-1", uid: "uid-logs-data-1" });
+    expect(actions).toContainEqual({ kind: "deletePod", node: "logs-data-1", uid: "uid-logs-data-1" });
   });
 
   test("[search/SC-56] a restart that has not taken its node away yet is withdrawn when the window closes", () => {
@@ -224,10 +223,10 @@ describe("nodes outside of a window", () => {
       startedAt: "2026-11-17T03:59:00Z",
     } as const;
     const seen = aRoll({ cluster: closed, outdated: ["logs-data-1"], status: { operation } });
-    const actions = decideLane(nodesLane, seen, noon).actions.map((action) => action.do);
+    const actions = decideLane(nodesLane, seen, noon).actions.map((action) => action.kind);
     expect(actions).not.toContain("deletePod");
     expect(actions).not.toContain("freezeAllocation");
-    expect(decideLane(nodesLane, seen, inside).actions.map((action) => action.do)).toContain(
+    expect(decideLane(nodesLane, seen, inside).actions.map((action) => action.kind)).toContain(
       "freezeAllocation",
     );
   });

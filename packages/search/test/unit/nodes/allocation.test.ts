@@ -2,7 +2,7 @@ import { type Arbitrary, assert, boolean, constant, constantFrom, property, reco
 import { describe, expect, test } from "vitest";
 
 import type { EngineSettings } from "../../../src/engine/engine-facts.ts";
-import { allocation } from "../../../src/nodes/allocation.ts";
+import { allocation } from "../../../src/facts/allocation.ts";
 
 const enable = "cluster.routing.allocation.enable";
 const exclude = "cluster.routing.allocation.exclude._name";

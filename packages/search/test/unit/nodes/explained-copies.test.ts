@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 
 import type { EngineFacts, EngineShard, ShardExplanation } from "../../../src/engine/engine-facts.ts";
-import { copiesToExplain, explainCopies } from "../../../src/engine/explain-copies.ts";
-import { readExplanation } from "../../../src/engine/read-explanation.ts";
+import { copiesToExplain, explainCopies, readExplanation } from "../../../src/engine/explain-copies.ts";
+import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
 import { decideLane } from "../../../src/lane.ts";
-import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import { restartRefusals } from "../../../src/nodes/restart-refusals.ts";
+import { restartRefusals } from "../../../src/operation/refusals.ts";
 import { aRoll, managersAndData, shardOn } from "../../support/a-roll.ts";
 import { known } from "../../support/a-seen.ts";
 
@@ -139,7 +138,7 @@ describe("copies that are not assigned", () => {
       },
     });
     const { actions } = decideLane(nodesLane, seen, new Date("2026-11-17T10:00:00Z"));
-    expect(actions.some((action) => action.do === "shrinkPool")).toBe(isRemoved);
+    expect(actions.some((action) => action.kind === "shrinkPool")).toBe(isRemoved);
   });
 
   test("[search/SC-70] a drain that is given up says why shards stay", () => {

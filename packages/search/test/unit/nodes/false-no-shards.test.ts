@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineFacts } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import { aRoll, shardOn } from "../../support/a-roll.ts";
 import { known } from "../../support/a-seen.ts";
 
@@ -87,7 +87,9 @@ describe("[security/77] an engine that says there are no shards", () => {
     // Even with the intent written: the write itself is decided on what is read then.
     for (const step of ["Drain", "Shrink"] as const) {
       const later = decide(lie, { ...emptied, step }, seenEmptyAt + 60_000);
-      expect(later.actions.some((action) => action.do === "shrinkPool")).toBe(isProven && step === "Shrink");
+      expect(later.actions.some((action) => action.kind === "shrinkPool")).toBe(
+        isProven && step === "Shrink",
+      );
       expect(later.intent?.operation?.step === "Shrink").toBe(isProven);
     }
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { heldNodesLane } from "../../../src/nodes/held-nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import { searchRules } from "../../../src/rules.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aSearchCluster } from "../../a-search-cluster.ts";
@@ -179,7 +179,7 @@ function seenOf({ operation, given = {}, pod }: Case): Seen {
 /** What is done, and the step that is recorded. */
 function decided(seen: Seen): Pick<Case, "actions" | "step"> {
   const { actions, intent }: LaneDecision = decideLane(heldNodesLane, seen, now);
-  return { actions: actions.map((action) => action.do), step: intent?.operation?.step };
+  return { actions: actions.map((action) => action.kind), step: intent?.operation?.step };
 }
 
 describe("the open operation of a cluster that is held", () => {
@@ -226,7 +226,7 @@ describe("who holds a cluster", () => {
     ([reason, seen]) => {
       const verdict = verdictOf(seen);
       const nodes = verdict?.lanes?.find(({ name }) => name === "nodes");
-      expect(nodes?.actions).toEqual([{ do: "releaseAllocation" }]);
+      expect(nodes?.actions).toEqual([{ kind: "releaseAllocation" }]);
       expect(nodes?.status).toMatchObject({ operation: { id: "restart-1", step: "Release" } });
       expect(nodes?.statusIfFailed).toMatchObject({ operation: { id: "restart-1", step: "Prepare" } });
       expect(verdict?.status).not.toHaveProperty("operation");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { lostVoters } from "../../../src/nodes/lost-voters.ts";
+import { lostVoters } from "../../../src/repair/quorum-lost.ts";
 import { aPod, aVolume } from "../../support/a-seen.ts";
 
 const [held, kept, data] = ["logs-ephemeral-0", "logs-managers-0", "logs-data-0"];

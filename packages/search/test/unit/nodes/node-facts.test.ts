@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 
 import { refusalOf } from "../../../src/autoscaling/pool-facts.ts";
+import { nodeFacts } from "../../../src/facts/node-facts.ts";
 import { decideLane } from "../../../src/lane.ts";
 import { isInsideWindow } from "../../../src/maintenance/is-inside-window.ts";
-import { nodeFacts } from "../../../src/nodes/node-facts.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import { poolsLane } from "../../../src/pools/pools-lane.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
@@ -73,9 +73,9 @@ describe("[security/104] nodes are those that exist, never one for each number b
     });
     const shrunkTo = (seen: Seen): unknown =>
       decideLane(nodesLane, { ...seen, status: { ...seen.status, operation } }, now).actions;
-    expect(shrunkTo(withPlaces(1e9))).toMatchObject([{ do: "shrinkPool", to: 2 }]);
+    expect(shrunkTo(withPlaces(1e9))).toMatchObject([{ kind: "shrinkPool", to: 2 }]);
     const claimed = withPlaces(1e9, { volumes: [aVolume("logs-data-41", {})] });
-    expect(shrunkTo(claimed)).toMatchObject([{ do: "shrinkPool", to: 42 }]);
+    expect(shrunkTo(claimed)).toMatchObject([{ kind: "shrinkPool", to: 42 }]);
   });
 
   test("why auto-scaling cannot take a node is answered without a list of all of them", () => {
@@ -94,7 +94,7 @@ describe("[security/104] nodes are those that exist, never one for each number b
       volumes: [aVolume("logs-data-3", marked), aVolume("logs-data-300000000", marked)],
     });
     const sets = decideLane(poolsLane, seen, now).actions.flatMap((action) =>
-      action.do === "apply" ? [action.object] : [],
+      action.kind === "apply" ? [action.object] : [],
     );
     expect(sets).toMatchObject([{ spec: { replicas: 4 } }]);
   });

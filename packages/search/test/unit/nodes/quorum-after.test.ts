@@ -5,7 +5,7 @@ import {
   majority,
   quorumAfter,
   type QuorumOutcome,
-} from "../../../src/nodes/quorum-after.ts";
+} from "../../../src/facts/quorum-after.ts";
 
 function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.reduce<readonly (readonly T[])[]>(

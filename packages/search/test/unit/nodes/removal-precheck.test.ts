@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
+import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { nodeNamed } from "../../../src/facts/node-facts.ts";
 import type { NodeRole } from "../../../src/model/search-cluster.ts";
-import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
-import { nodeNamed } from "../../../src/nodes/node-facts.ts";
-import { removalPrecheck } from "../../../src/nodes/removal-precheck.ts";
+import { removalPrecheck } from "../../../src/removal/removal-precheck.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, shardOn } from "../../support/a-roll.ts";
 

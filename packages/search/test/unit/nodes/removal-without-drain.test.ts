@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { decideLane } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import type { PodFacts, Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, type RollChanges, shardOn } from "../../support/a-roll.ts";
@@ -75,6 +75,6 @@ describe("a removal that was declared without a drain", () => {
     const seen = seenWith("unmarked", { ...changes, status: { operation: removal } });
     const cluster = { ...seen.cluster, drainsBeforeRemoval };
     const { actions } = decideLane(nodesLane, { ...seen, cluster }, now);
-    expect(actions.map((action) => action.do)).toEqual(want);
+    expect(actions.map((action) => action.kind)).toEqual(want);
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 
 import type { EngineShard } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
-import { claimToDelete } from "../../../src/nodes/claim-to-delete.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
+import { claimToDelete } from "../../../src/removal/continue-removal.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
@@ -131,7 +131,7 @@ function continued(changes: RollChanges, more: Partial<Operation> = {}): LaneDec
 const held = shardOn("orders", ["logs-data-1", "logs-data-2"]);
 
 const shrink = {
-  do: "shrinkPool",
+  kind: "shrinkPool",
   operation: "remove-1",
   pool: "data",
   uid: "set-data",
@@ -144,7 +144,7 @@ describe("a removal step by step", () => {
     [
       "its shards move away first",
       continued({ engine: { settings: known({ persistent: {}, transient: {} }) } }),
-      { actions: [{ do: "excludeNode", node: "logs-data-2" }], step: "Drain" },
+      { actions: [{ kind: "excludeNode", node: "logs-data-2" }], step: "Drain" },
     ],
     ["it holds shards", continued({ shards: held }), { step: "Drain" }],
     ["seen empty once", continued({}), { step: "Drain" }],
@@ -227,17 +227,17 @@ describe("a removal step by step", () => {
     [
       "[search/SC-65] declared again",
       continued({ cluster: managersAndData(3, 3) }),
-      { actions: [{ do: "releaseAllocation" }], step: "Release" },
+      { actions: [{ kind: "releaseAllocation" }], step: "Release" },
     ],
     [
       "an index was given more replicas than nodes will be left",
       continued({ shards: withReplicas(3) }),
-      { actions: [{ do: "releaseAllocation" }], step: "Release" },
+      { actions: [{ kind: "releaseAllocation" }], step: "Release" },
     ],
     [
       "another pod has its name",
       continued({}, { podUid: "other" }),
-      { actions: [{ do: "releaseAllocation" }], step: "Release" },
+      { actions: [{ kind: "releaseAllocation" }], step: "Release" },
     ],
   ])("%s", ([, decision, { actions = [], step }]) => {
     expect(decision.actions).toEqual(actions);
@@ -273,7 +273,7 @@ describe("a removal step by step", () => {
   test("[search/SC-70] nothing moved for 15 minutes: withdrawn, told, tried again later, and a restart gets its turn", () => {
     const stuck = { progressedAt: "2026-11-17T09:45:00Z", shardsLeft: 1 };
     const given = continued({ shards: held }, stuck);
-    expect(given.actions).toEqual([{ do: "releaseAllocation" }]);
+    expect(given.actions).toEqual([{ kind: "releaseAllocation" }]);
     expect(given.intent?.stalledDrain).toMatchObject({
       node: "logs-data-2",
       attempts: 1,
@@ -303,7 +303,7 @@ describe("a removal step by step", () => {
     const declared = decide(aRoll(all)).intent?.operation;
     expect(declared).toMatchObject({ type: "Remove", node: "logs-managers-2", movesVote: true });
     const voting = decide(aRoll({ ...all, status: { operation: declared } }));
-    expect(voting.actions).toEqual([{ do: "excludeVote", node: "logs-managers-2" }]);
+    expect(voting.actions).toEqual([{ kind: "excludeVote", node: "logs-managers-2" }]);
     const still = {
       clusterUuid: "U",
       voters: all.voters,
@@ -418,20 +418,20 @@ describe("the end of a removal", () => {
     const kept = aVolume("logs-data-2", { engineUuid: "U" });
     expect(gone([kept]).actions).toMatchObject([
       {
-        do: "markVolume",
+        kind: "markVolume",
         uid: "pvc-logs-data-2",
         annotations: { "search.quartermaster.dev/holds": "nothing" },
       },
     ]);
     const marked = gone([{ ...kept, holdsData: false, holdsManager: false }]);
     expect(marked.actions).toMatchObject([
-      { do: "verifyReleased" },
-      { do: "record", event: { reason: "NodeRemoved" } },
+      { kind: "verifyReleased" },
+      { kind: "record", event: { reason: "NodeRemoved" } },
     ]);
     expect(marked.intent).toMatchObject({ operation: undefined });
     expect(gone([aVolume("logs-data-2", { uid: "other", engineUuid: "U" })]).actions).toMatchObject([
-      { do: "verifyReleased" },
-      { do: "record" },
+      { kind: "verifyReleased" },
+      { kind: "record" },
     ]);
   });
 });
@@ -449,7 +449,10 @@ describe("a pool that is not declared any more", () => {
     });
     expect(decide(withOld(0, []))).toMatchObject({
       rule: "removePools",
-      actions: [{ do: "deletePool", pool: "old", uid: "set-old", statefulSet: "logs-old" }, { do: "record" }],
+      actions: [
+        { kind: "deletePool", pool: "old", uid: "set-old", statefulSet: "logs-old" },
+        { kind: "record" },
+      ],
     });
     const [pod] = seen.pods;
     const lingering =
@@ -463,7 +466,9 @@ describe("a pool that is not declared any more", () => {
         ),
       ).actions,
     ).toEqual([]);
-    expect(decide(withOld(1, [])).actions.filter((action) => action.do === "deletePool")).toEqual([]);
-    expect(decide(withOld(1, lingering)).actions.filter((action) => action.do === "deletePool")).toEqual([]);
+    expect(decide(withOld(1, [])).actions.filter((action) => action.kind === "deletePool")).toEqual([]);
+    expect(decide(withOld(1, lingering)).actions.filter((action) => action.kind === "deletePool")).toEqual(
+      [],
+    );
   });
 });

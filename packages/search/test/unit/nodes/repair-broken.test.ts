@@ -14,10 +14,10 @@ function repaired(pod: Partial<PodFacts>, changes: RollChanges = {}): readonly o
   const seen = aRoll({ down: ["logs-data-1"], outdated: ["logs-data-1"], ...changes });
   const pods = seen.pods.map((each) => (each.name === "logs-data-1" ? { ...each, ...pod } : each));
   const { actions } = decideLane(nodesLane, { ...seen, pods }, now);
-  return actions.filter((action) => action.do === "deletePod");
+  return actions.filter((action) => action.kind === "deletePod");
 }
 
-const done = [{ do: "deletePod", node: "logs-data-1", uid: "uid-logs-data-1" }];
+const done = [{ kind: "deletePod", node: "logs-data-1", uid: "uid-logs-data-1" }];
 const ephemeral = aSearchCluster({
   pools: [
     aPool({ name: "managers", replicas: 3, roles: ["cluster_manager"] }),

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 
+import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { nodeFacts } from "../../../src/facts/node-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
-import { disruptionWorld } from "../../../src/nodes/disruption-world.ts";
-import { nodeFacts } from "../../../src/nodes/node-facts.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
-import { restartOrder } from "../../../src/nodes/restart-order.ts";
-import { restartRefusals } from "../../../src/nodes/restart-refusals.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
+import { restartRefusals } from "../../../src/operation/refusals.ts";
+import { restartOrder } from "../../../src/restart/restart-outdated.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
@@ -166,7 +166,7 @@ const frozen = known({
   persistent: { [enable]: "primaries", "cluster.metadata.quartermaster_frozen_by": "restart-1" },
   transient: {},
 });
-const deletePod = { do: "deletePod", operation: "restart-1", node: "logs-data-1", uid: "uid-logs-data-1" };
+const deletePod = { kind: "deletePod", operation: "restart-1", node: "logs-data-1", uid: "uid-logs-data-1" };
 const another = aRoll().pods.map((pod) => (pod.name === "logs-data-1" ? { ...pod, uid: "new" } : pod));
 
 describe("a restart step by step", () => {
@@ -183,23 +183,23 @@ describe("a restart step by step", () => {
     [
       "replicas are kept from moving first",
       continued({}),
-      [{ do: "freezeAllocation", operation: "restart-1" }],
+      [{ kind: "freezeAllocation", operation: "restart-1" }],
     ],
     ["then the pod is deleted", continued({ engine: { settings: frozen } }), [deletePod]],
     [
       "frozen by an operation before this one does not count",
       continued({ engine: { settings: frozen } }, { id: "restart-2" }),
-      [{ do: "freezeAllocation", operation: "restart-2" }],
+      [{ kind: "freezeAllocation", operation: "restart-2" }],
     ],
     [
       "another node went down meanwhile: all is undone",
       continued({ down: ["logs-data-0"], engine: { settings: frozen } }),
-      [{ do: "releaseAllocation" }],
+      [{ kind: "releaseAllocation" }],
     ],
     [
       "the edit was taken back: all is undone",
       continued({ outdated: [], engine: { settings: frozen } }),
-      [{ do: "releaseAllocation" }],
+      [{ kind: "releaseAllocation" }],
     ],
     [
       "the engine stopped answering: nothing is done",
@@ -212,7 +212,7 @@ describe("a restart step by step", () => {
         { engine: { settings: frozen }, seen: { pods: another } },
         { awaitingSince: "2026-11-17T09:59:30Z" },
       ),
-      [{ do: "releaseAllocation" }],
+      [{ kind: "releaseAllocation" }],
     ],
   ])("%s", ([, { actions }, want]) => {
     expect(actions).toEqual(want);
@@ -231,8 +231,8 @@ describe("a restart step by step", () => {
       { awaitingSince: "2026-11-17T09:59:30Z" },
     );
     expect(actions).toMatchObject([
-      { do: "verifyReleased", node: "logs-data-1" },
-      { do: "record", event: { reason: "NodeRestarted" } },
+      { kind: "verifyReleased", node: "logs-data-1" },
+      { kind: "record", event: { reason: "NodeRestarted" } },
     ]);
     expect(intent?.operation?.node).toBe("logs-data-0");
   });
@@ -248,7 +248,7 @@ describe("a restart step by step", () => {
       { ...away, outdated: ["logs-data-0"], seen: { pods } },
       { awaitingSince: "2026-11-17T09:54:00Z" },
     );
-    expect(late.actions).toEqual([{ do: "releaseAllocation" }]);
+    expect(late.actions).toEqual([{ kind: "releaseAllocation" }]);
     expect(late.intent?.operation?.node).toBe("logs-data-1");
   });
 
@@ -258,7 +258,7 @@ describe("a restart step by step", () => {
     const declared = decide(aRoll(votes)).intent?.operation;
     expect(declared).toMatchObject({ node: "logs-managers-1", movesVote: true });
     const before = aRoll({ ...votes, status: { operation: declared } });
-    expect(decide(before).actions).toEqual([{ do: "excludeVote", node: "logs-managers-1" }]);
+    expect(decide(before).actions).toEqual([{ kind: "excludeVote", node: "logs-managers-1" }]);
     const moved = known({
       clusterUuid: "U",
       voters: ["logs-managers-0"],
@@ -266,7 +266,7 @@ describe("a restart step by step", () => {
       elected: "logs-managers-0",
     });
     const after = aRoll({ ...votes, engine: { coordination: moved }, status: { operation: declared } });
-    expect(decide(after).actions).toMatchObject([{ do: "deletePod", node: "logs-managers-1" }]);
+    expect(decide(after).actions).toMatchObject([{ kind: "deletePod", node: "logs-managers-1" }]);
     const awaited = { ...declared, awaitingSince: "2026-11-17T09:59:30Z" } as Operation;
     const back = aRoll({
       ...votes,
@@ -275,7 +275,7 @@ describe("a restart step by step", () => {
       status: { operation: awaited },
       seen: { pods: aRoll({ cluster: two }).pods.map((pod) => ({ ...pod, uid: "new" })) },
     });
-    expect(decide(back).actions).toEqual([{ do: "clearVotes", ours: ["logs-managers-1"] }]);
+    expect(decide(back).actions).toEqual([{ kind: "clearVotes", ours: ["logs-managers-1"] }]);
   });
 
   test("with drainDataNodes shards leave the node first, if there is room for them; if they do not, they stay and are protected", () => {
@@ -297,14 +297,14 @@ describe("a restart step by step", () => {
       transient: {},
     });
     const given = continued({ cluster: draining, shards: alone, engine: { settings: excluded } }, stuck);
-    expect(given.actions).toEqual([{ do: "releaseAllocation" }]);
+    expect(given.actions).toEqual([{ kind: "releaseAllocation" }]);
     expect(given.intent?.operation).toMatchObject({ step: "Prepare" });
     expect(given.intent?.operation?.drains).toBeUndefined();
   });
 
   test("[search/SC-47] fewer replicas while a restarted pod is away: the restart goes on, no place is taken", () => {
     const { actions, intent } = continued({ down: ["logs-data-1"], places: { data: 3 } });
-    expect(actions.filter((action) => action.do === "shrinkPool")).toEqual([]);
+    expect(actions.filter((action) => action.kind === "shrinkPool")).toEqual([]);
     expect(intent?.operation?.type).toBe("Restart");
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineShard } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aRoll, managersAndData, type RollChanges, shardOn } from "../../support/a-roll.ts";
 
@@ -47,7 +47,7 @@ describe("a node whose removal is refused serves on", () => {
       type: "Restart",
       node: "logs-data-2",
     });
-    expect(during(refused).actions).toEqual([{ do: "freezeAllocation", operation: "restart-1" }]);
+    expect(during(refused).actions).toEqual([{ kind: "freezeAllocation", operation: "restart-1" }]);
   });
 
   test("but not once it can go", () => {

@@ -6,7 +6,7 @@ import type { EngineFacts } from "../../../src/engine/engine-facts.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "../../../src/lane.ts";
 import { monitoringLane } from "../../../src/monitoring/monitoring-lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
-import type { Operation } from "../../../src/nodes/operation.ts";
+import type { Operation } from "../../../src/operation/operation.ts";
 import type { AccountFact, Seen } from "../../../src/seen.ts";
 import { supportingObjectsLane } from "../../../src/supporting-objects/supporting-objects-lane.ts";
 import { aDashboards, aMonitoring } from "../../a-search-cluster.ts";
@@ -94,7 +94,7 @@ function taken({ actions, intent }: LaneDecision, before: Operation | undefined)
   const { operation } = intent ?? {};
   const isNew = operation !== undefined && before === undefined;
   return [
-    ...actions.map((action) => action.do).filter((name) => destructive.has(name)),
+    ...actions.map((action) => action.kind).filter((name) => destructive.has(name)),
     ...(isNew ? [`${operation.type} ${operation.node}`] : []),
   ];
 }
@@ -146,6 +146,6 @@ describe("lanes that need no engine act while one of its reads is unknown", () =
       leaves: new Map([...seen.material.leaves, ["http", missing]]),
     });
     const { actions } = decideLane(lane, { ...seen, material }, now);
-    expect(actions.map((each) => each.do)).toContain(action);
+    expect(actions.map((each) => each.kind)).toContain(action);
   });
 });

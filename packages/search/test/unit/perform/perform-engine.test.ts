@@ -39,7 +39,7 @@ function appliedIn({ api }: PerformBench): { readonly entities?: object; readonl
 }
 
 const roles = (count: number): SearchAction => ({
-  do: "putEntities",
+  kind: "putEntities",
   entities: Array.from({ length: count }, (_, at) => ({
     type: "roles" as const,
     name: `r${String(at)}`,
@@ -57,7 +57,7 @@ const documents = {
   actiongroups: {},
   tenants: {},
 };
-const drop: SearchAction = { do: "deleteEntity", type: "roles", name: "r0" };
+const drop: SearchAction = { kind: "deleteEntity", type: "roles", name: "r0" };
 const repository = (name: string): EngineRepository => ({
   name,
   type: "fs",
@@ -94,7 +94,7 @@ const settings: BenchOptions = {
 
 const license = { uid: "gold", type: "gold" };
 const putLicense: SearchAction = {
-  do: "putLicense",
+  kind: "putLicense",
   uid: "gold",
   digest: "d",
   file: license,
@@ -107,7 +107,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
   reloadCertificates: [
     {
       name: "reloads both layers of a node, the second although the first failed",
-      action: { do: "reloadCertificates", node: "logs-nodes-0", layers: ["http", "transport"] },
+      action: { kind: "reloadCertificates", node: "logs-nodes-0", layers: ["http", "transport"] },
       want: [
         "engine reloadCertificates logs-nodes-0 http",
         "engine reloadCertificates logs-nodes-0 transport",
@@ -117,7 +117,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
     {
       name: "reloads the second layer although the node refuses the first",
       given: { engine: { refuses: { "reloadCertificates logs-nodes-0 http": "invalid" } } },
-      action: { do: "reloadCertificates", node: "logs-nodes-0", layers: ["http", "transport"] },
+      action: { kind: "reloadCertificates", node: "logs-nodes-0", layers: ["http", "transport"] },
       want: [
         "engine reloadCertificates logs-nodes-0 http",
         "engine reloadCertificates logs-nodes-0 transport",
@@ -129,14 +129,14 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
     {
       name: "records entities after they were written",
       given: { engine: { hasSecurityIndex: false } },
-      action: { do: "initSecurity", documents: { ...documents, roles: { r0: body } } },
+      action: { kind: "initSecurity", documents: { ...documents, roles: { r0: body } } },
       want: ["engine initSecurity", record],
       // What was written is there then: the rules merge entities instead.
       isDecidedAgain: true,
     },
     {
       name: "writes nothing where another client has initialized security meanwhile",
-      action: { do: "initSecurity", documents },
+      action: { kind: "initSecurity", documents },
       want: [],
       fails: "conflict",
     },
@@ -175,33 +175,33 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
   hashPassword: [
     {
       name: "writes nothing before the hash is there",
-      action: { do: "hashPassword", username: "admin", password: "p", from: "1/1" },
+      action: { kind: "hashPassword", username: "admin", password: "p", from: "1/1" },
       want: [],
     },
     {
       name: "hashes a version of a password once",
       given: { objects: [recordOf({ hashes: { admin: { from: "1/1", hash: "h" } } })] },
-      action: { do: "hashPassword", username: "admin", password: "p", from: "1/1" },
+      action: { kind: "hashPassword", username: "admin", password: "p", from: "1/1" },
       want: [],
     },
   ],
   fitAuditIndex: [
     {
       name: "fits indices, then records it",
-      action: { do: "fitAuditIndex" },
+      action: { kind: "fitAuditIndex" },
       want: ["engine fitReplicas", record],
     },
     {
       name: "records it where a template of another client is in the way",
       given: { engine: { refuses: { fitReplicas: "invalid" } } },
-      action: { do: "fitAuditIndex" },
+      action: { kind: "fitAuditIndex" },
       want: ["engine fitReplicas", record],
       continues: [record],
     },
     {
       name: "does not record it while the engine fails",
       given: { engine: { refuses: { fitReplicas: "timeout" } } },
-      action: { do: "fitAuditIndex" },
+      action: { kind: "fitAuditIndex" },
       want: ["engine fitReplicas"],
       fails: "timeout",
     },
@@ -246,12 +246,12 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
   startLicense: [
     {
       name: "starts a trial",
-      action: { do: "startLicense", type: "trial", digest: "t" },
+      action: { kind: "startLicense", type: "trial", digest: "t" },
       want: ["engine startTrial"],
     },
     {
       name: "starts no basic license in place of one that runs no more",
-      action: { do: "startLicense", type: "basic", digest: "b", from: { uid: "gold", isLost: false } },
+      action: { kind: "startLicense", type: "basic", digest: "b", from: { uid: "gold", isLost: false } },
       want: [],
     },
   ],
@@ -261,14 +261,14 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
       return {
         name: `registers ${String(count)} repositories`,
         given: repositories(names),
-        action: { do: "keepRepositories" as const, put: names, verify: [], drop: [] },
+        action: { kind: "keepRepositories" as const, put: names, verify: [], drop: [] },
         want: names.map((name) => `engine putRepository ${name}`),
       };
     }),
     {
       name: "registers the others where the engine refuses the first of three",
       given: { ...repositories(["a", "b", "c"]), engine: { refuses: { "putRepository a": "invalid" } } },
-      action: { do: "keepRepositories", put: ["a", "b", "c"], verify: [], drop: [] },
+      action: { kind: "keepRepositories", put: ["a", "b", "c"], verify: [], drop: [] },
       want: ["engine putRepository a", "engine putRepository b", "engine putRepository c"],
       continues: ["engine putRepository b", "engine putRepository c"],
       fails: "RepositoryRefused",
@@ -276,7 +276,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
     {
       name: "stops where the engine fails",
       given: { ...repositories(["a", "b", "c"]), engine: { refuses: { "putRepository b": "unavailable" } } },
-      action: { do: "keepRepositories", put: ["a", "b", "c"], verify: [], drop: [] },
+      action: { kind: "keepRepositories", put: ["a", "b", "c"], verify: [], drop: [] },
       want: ["engine putRepository a", "engine putRepository b"],
       fails: "unavailable",
     },
@@ -287,14 +287,14 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
         spec: { general: { snapshotRepositories: [repository("a")] } },
         engine: { repositories: { b: repository("b") } },
       },
-      action: { do: "keepRepositories", put: ["a"], verify: [], drop: ["b"] },
+      action: { kind: "keepRepositories", put: ["a"], verify: [], drop: ["b"] },
       want: ["engine deleteRepository b", "engine putRepository a"],
       isDecidedAgain: true,
     },
     {
       name: "deregisters nothing that is declared again",
       given: { ...repositories(["a"]), engine: { repositories: { a: repository("a") } } },
-      action: { do: "keepRepositories", put: [], verify: [], drop: ["a"] },
+      action: { kind: "keepRepositories", put: [], verify: [], drop: ["a"] },
       want: [],
       fails: "conflict",
     },
@@ -303,7 +303,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
       given: repositories(["a"]),
       action: ({ api }) => {
         edited(api);
-        return { do: "keepRepositories", put: ["a"], verify: [], drop: [] };
+        return { kind: "keepRepositories", put: ["a"], verify: [], drop: [] };
       },
       want: [],
       fails: "conflict",
@@ -313,7 +313,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
     {
       name: "sets and resets in one call",
       given: settings,
-      action: { do: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
+      action: { kind: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
       want: ["engine putSettings a.b,c.d,e.f"],
     },
     {
@@ -325,7 +325,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
           refuses: { "putSettings a.b,c.d,e.f": "invalid", "putSettings c.d": "invalid" },
         },
       },
-      action: { do: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
+      action: { kind: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
       want: [
         "engine putSettings a.b,c.d,e.f",
         "engine putSettings a.b",
@@ -339,7 +339,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
     {
       name: "resets nothing that another client has changed since",
       given: { ...settings, engine: { persistent: { "e.f": "4" } } },
-      action: { do: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
+      action: { kind: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] },
       want: [],
       fails: "conflict",
     },
@@ -348,7 +348,7 @@ const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
       given: settings,
       action: ({ api }) => {
         edited(api);
-        return { do: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] };
+        return { kind: "keepSettings", put: ["a.b", "c.d"], drop: ["e.f"] };
       },
       want: [],
       fails: "conflict",
@@ -369,15 +369,15 @@ describe("a write to the engine", () => {
   });
 
   const sampled: readonly SearchAction[] = [
-    { do: "freezeAllocation", operation: "o" },
-    { do: "excludeNode", node: "n" },
-    { do: "excludeVote", node: "n" },
-    { do: "clearVotes", ours: [] },
-    { do: "releaseAllocation" },
-    { do: "verifyReleased", node: "n" },
-    { do: "keepSettings", put: [], drop: [] },
-    { do: "keepRepositories", put: [], verify: [], drop: [] },
-    { do: "reloadCertificates", node: "logs-nodes-0", layers: ["http"] },
+    { kind: "freezeAllocation", operation: "o" },
+    { kind: "excludeNode", node: "n" },
+    { kind: "excludeVote", node: "n" },
+    { kind: "clearVotes", ours: [] },
+    { kind: "releaseAllocation" },
+    { kind: "verifyReleased", node: "n" },
+    { kind: "keepSettings", put: [], drop: [] },
+    { kind: "keepRepositories", put: [], verify: [], drop: [] },
+    { kind: "reloadCertificates", node: "logs-nodes-0", layers: ["http"] },
   ];
 
   test.each(sampled)("asks for a sample after $do", async (action) => {
@@ -388,7 +388,7 @@ describe("a write to the engine", () => {
 
   test("brings the cluster back when a hash is made, and records it then", async () => {
     const bench = await performBench();
-    const action: SearchAction = { do: "hashPassword", username: "admin", password: "p", from: "1/1" };
+    const action: SearchAction = { kind: "hashPassword", username: "admin", password: "p", from: "1/1" };
     await bench.run(action);
     await eventually(() => bench.woken.length > 0);
     expect(bench.woken).toEqual([{ namespace: "team", name: "logs" }]);

@@ -70,15 +70,15 @@ function inherited(more: object = {}): Stored {
 }
 
 const inherit: SearchAction = {
-  do: "inherit",
-  kind: statefulSets,
+  kind: "inherit",
+  resource: statefulSets,
   name: "logs-old",
   uid: "uid-logs-old",
   from: "older",
 };
 const prune: SearchAction = {
-  do: "prune",
-  kind: deployments,
+  kind: "prune",
+  resource: deployments,
   name: "logs-dashboards",
   uid: "uid-logs-dashboards",
   resourceVersion: "seen",
@@ -104,50 +104,50 @@ const pruneSeen: PerformRow["action"] = ({ api }) => ({
 /** Deletes the object as it is there, or one that is there no more. */
 function deleteSeen(kind: Kind, name: string, uid: string): (bench: PerformBench) => SearchAction {
   return ({ api }) => ({
-    do: "delete",
-    kind,
+    kind: "delete",
+    resource: kind,
     name,
     uid,
     resourceVersion: api.read(kind, { namespace: "team", name })?.metadata.resourceVersion ?? "1",
   });
 }
 
-type ObjectDo = Exclude<SearchAction["do"], OperationAction["do"] | EngineDo>;
+type ObjectDo = Exclude<SearchAction["kind"], OperationAction["kind"] | EngineDo>;
 
 /** Every action that writes objects has rows: the type says which are missing. */
 const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
   apply: [
     {
       name: "applies an object that is not there",
-      action: { do: "apply", kind: configMaps, object: ownConfig },
+      action: { kind: "apply", resource: configMaps, object: ownConfig },
       want: ["apply ConfigMap team/logs-config"],
     },
   ],
   keepPassword: [
     {
       name: "creates a Secret with a password",
-      action: { do: "keepPassword", name: "logs-admin-password", username: "admin" },
+      action: { kind: "keepPassword", name: "logs-admin-password", username: "admin" },
       want: ["create Secret team/logs-admin-password"],
       isRandom: true,
     },
     {
       name: "leaves a Secret with a password that another client created first",
       given: { objects: [secret("logs-admin-password")] },
-      action: { do: "keepPassword", name: "logs-admin-password", username: "admin" },
+      action: { kind: "keepPassword", name: "logs-admin-password", username: "admin" },
       want: ["create Secret team/logs-admin-password"],
     },
   ],
   keepAuthority: [
     {
       name: "creates a Secret with a CA",
-      action: { do: "keepAuthority", name: "logs-ca" },
+      action: { kind: "keepAuthority", name: "logs-ca" },
       want: ["create Secret team/logs-ca"],
       isRandom: true,
     },
     {
       name: "leaves a CA that another client created first",
       given: { objects: [secret("logs-ca")] },
-      action: { do: "keepAuthority", name: "logs-ca" },
+      action: { kind: "keepAuthority", name: "logs-ca" },
       want: ["create Secret team/logs-ca"],
     },
   ],
@@ -155,7 +155,7 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "takes over the Secret of an earlier cluster by uid",
       given: { objects: [secret("logs-ca", earlier)] },
-      action: { do: "takeOverSecret", name: "logs-ca", uid: "uid-logs-ca" },
+      action: { kind: "takeOverSecret", name: "logs-ca", uid: "uid-logs-ca" },
       want: ["patch Secret team/logs-ca (uid)"],
     },
   ],
@@ -163,7 +163,7 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "writes pair, trust and request in one apply",
       action: {
-        do: "issueLeaf",
+        kind: "issueLeaf",
         leaf: "http",
         secretName: "logs-http-cert",
         authority,
@@ -182,7 +182,7 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "labels a claim by uid",
       action: {
-        do: "markVolume",
+        kind: "markVolume",
         name: claim,
         uid: claimUid,
         annotations: { "search.quartermaster.dev/holds": "nothing" },
@@ -200,7 +200,7 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "takes the protection off a Secret first, and deletes it only as it is then",
       given: { ...going, objects: [secret("logs-ca", protectedLabel)] },
-      action: { do: "delete", kind: secrets, name: "logs-ca", uid: "uid-logs-ca" },
+      action: { kind: "delete", resource: secrets, name: "logs-ca", uid: "uid-logs-ca" },
       want: ["patch Secret team/logs-ca (uid)", "delete Secret team/logs-ca (uid, resourceVersion)"],
     },
     {
@@ -214,8 +214,8 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
       name: "leaves a claim that another client changed since it was seen",
       given: going,
       action: {
-        do: "delete",
-        kind: persistentVolumeClaims,
+        kind: "delete",
+        resource: persistentVolumeClaims,
         name: claim,
         uid: claimUid,
         resourceVersion: "before",
@@ -259,7 +259,13 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
   ],
   protect: [true, false].map((isProtected) => ({
     name: isProtected ? "protects a claim by uid" : "takes the protection off a claim by uid",
-    action: { do: "protect" as const, kind: persistentVolumeClaims, name: claim, uid: claimUid, isProtected },
+    action: {
+      kind: "protect" as const,
+      resource: persistentVolumeClaims,
+      name: claim,
+      uid: claimUid,
+      isProtected,
+    },
     want: [`patch PersistentVolumeClaim team/${claim} (uid)`],
   })),
   inherit: [
@@ -286,31 +292,31 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
     {
       name: "takes the owner label off what stays, by uid",
       given: going,
-      action: { do: "release", kind: persistentVolumeClaims, name: claim, uid: claimUid },
+      action: { kind: "release", resource: persistentVolumeClaims, name: claim, uid: claimUid },
       want: [`patch PersistentVolumeClaim team/${claim} (uid)`],
     },
   ],
   growClaim: [
     {
       name: "asks for a larger volume with uid and resourceVersion",
-      action: { do: "growClaim", pool: "nodes", name: claim, uid: claimUid, size: "2Gi" },
+      action: { kind: "growClaim", pool: "nodes", name: claim, uid: claimUid, size: "2Gi" },
       want: [`patch PersistentVolumeClaim team/${claim} (uid, resourceVersion)`],
     },
     ...["1Gi", "1024Mi", "512Mi"].map((size) => ({
       name: `asks for nothing where ${size} is no more than there is`,
-      action: { do: "growClaim" as const, pool: "nodes", name: claim, uid: claimUid, size },
+      action: { kind: "growClaim" as const, pool: "nodes", name: claim, uid: claimUid, size },
       want: [],
     })),
     {
       name: "leaves a claim that was created again",
-      action: { do: "growClaim", pool: "nodes", name: claim, uid: "before", size: "2Gi" },
+      action: { kind: "growClaim", pool: "nodes", name: claim, uid: "before", size: "2Gi" },
       want: [],
     },
   ],
   record: [
     {
       name: "writes no object for an event",
-      action: { do: "record", event: { type: "Normal", reason: "R", action: "A", note: "n" } },
+      action: { kind: "record", event: { type: "Normal", reason: "R", action: "A", note: "n" } },
       want: [],
     },
   ],
@@ -325,11 +331,13 @@ describe("a write of an object", () => {
     const foreign = { ...dashboards.object, metadata: { name: "logs-config", namespace: "team", uid: "x" } };
     const bench = await performBench({ objects: [{ kind: configMaps, object: foreign }] });
     const before = digestOf(bench.api.state());
-    await expect(bench.run({ do: "apply", kind: configMaps, object: ownConfig })).rejects.toMatchObject({
-      reason: "NameClash",
-      // Without our labels it is not watched: no event says that it was removed.
-      retryAfterMs: 30_000,
-    });
+    await expect(bench.run({ kind: "apply", resource: configMaps, object: ownConfig })).rejects.toMatchObject(
+      {
+        reason: "NameClash",
+        // Without our labels it is not watched: no event says that it was removed.
+        retryAfterMs: 30_000,
+      },
+    );
     expect(digestOf(bench.api.state())).toBe(before);
   });
 
@@ -363,11 +371,13 @@ describe("a write of an object", () => {
 
   test("adds no object once a reconcile has written for a second and a half", async () => {
     const bench = await performBench({ spentMs: 1_501 });
-    await expect(bench.run({ do: "apply", kind: configMaps, object: ownConfig })).rejects.toMatchObject({
-      class: "transient",
-    });
+    await expect(bench.run({ kind: "apply", resource: configMaps, object: ownConfig })).rejects.toMatchObject(
+      {
+        class: "transient",
+      },
+    );
     const early = await performBench({ spentMs: 1_500 });
-    await early.run({ do: "apply", kind: configMaps, object: ownConfig });
+    await early.run({ kind: "apply", resource: configMaps, object: ownConfig });
     expect([bench.api.writes.length, early.api.writes.length]).toEqual([0, 1]);
   });
 });

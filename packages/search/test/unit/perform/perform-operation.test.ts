@@ -86,7 +86,7 @@ const last = "logs-nodes-2";
 
 function shrinkTo(to: number): SearchAction {
   return {
-    do: "shrinkPool",
+    kind: "shrinkPool",
     operation: "remove-1",
     pool: "nodes",
     uid: "uid-set-logs-nodes",
@@ -96,7 +96,7 @@ function shrinkTo(to: number): SearchAction {
 }
 
 function claimOf(node: string): SearchAction {
-  return { do: "deleteClaim", operation: "remove-1", node, name: `data-${node}`, uid: `uid-claim-${node}` };
+  return { kind: "deleteClaim", operation: "remove-1", node, name: `data-${node}`, uid: `uid-claim-${node}` };
 }
 
 /** The last of so many nodes is to be restarted, and allocation is frozen for it. */
@@ -127,11 +127,11 @@ function frozen(nodes: number): BenchOptions {
 
 function restartOf(nodes: number): SearchAction {
   const node = `logs-nodes-${String(nodes - 1)}`;
-  return { do: "deletePod", operation: "restart-1", node, uid: `uid-pod-${node}` };
+  return { kind: "deletePod", operation: "restart-1", node, uid: `uid-pod-${node}` };
 }
 
 const dropPool: SearchAction = {
-  do: "deletePool",
+  kind: "deletePool",
   pool: "old",
   uid: "uid-set-logs-old",
   statefulSet: "logs-old",
@@ -146,7 +146,7 @@ const dropWrites = [
 ];
 
 /** Every action of an operation has rows: the type says which are missing. */
-const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
+const rows: Readonly<Record<OperationAction["kind"], readonly PerformRow[]>> = {
   shrinkPool: [2, 3, 4].map((nodes) => ({
     name: `takes the last of ${String(nodes)} places away with uid and resourceVersion of the StatefulSet`,
     given: drained(nodes),
@@ -182,13 +182,13 @@ const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
   freezeAllocation: [
     {
       name: "freezes allocation before it flushes",
-      action: { do: "freezeAllocation", operation: "restart-1" },
+      action: { kind: "freezeAllocation", operation: "restart-1" },
       want: [`engine putSettings ${frozenBy},${enable}`, "engine flush"],
     },
     {
       name: "has frozen allocation although the flush is refused",
       given: { engine: { refuses: { flush: "unavailable" } } },
-      action: { do: "freezeAllocation", operation: "restart-1" },
+      action: { kind: "freezeAllocation", operation: "restart-1" },
       want: [`engine putSettings ${frozenBy},${enable}`, "engine flush"],
     },
   ],
@@ -196,13 +196,13 @@ const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
     {
       name: "excludes a node beside one that another client excluded",
       given: { engine: { persistent: { [excluded]: "theirs" } } },
-      action: { do: "excludeNode", node: last },
+      action: { kind: "excludeNode", node: last },
       want: [`engine putSettings ${excludedMark},${excluded}`],
     },
     {
       name: "writes nothing for a node that is excluded",
       given: { engine: { transient: { [excluded]: `theirs, ${last}` } } },
-      action: { do: "excludeNode", node: last },
+      action: { kind: "excludeNode", node: last },
       want: [],
     },
   ],
@@ -215,20 +215,20 @@ const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
           transient: { [excluded]: `${last},other` },
         },
       },
-      action: { do: "releaseAllocation" },
+      action: { kind: "releaseAllocation" },
       want: [`engine putSettings ${excludedMark},${excluded},${excluded}`],
     },
     {
       name: "writes nothing where nothing is ours",
       given: { engine: { persistent: { [excluded]: "theirs", [enable]: "none" } } },
-      action: { do: "releaseAllocation" },
+      action: { kind: "releaseAllocation" },
       want: [],
     },
   ],
   excludeVote: [
     {
       name: "takes one vote",
-      action: { do: "excludeVote", node: last },
+      action: { kind: "excludeVote", node: last },
       want: [`engine excludeVotes ${last}`],
     },
   ],
@@ -236,42 +236,42 @@ const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
     {
       name: "clears the exclusions when all are ours",
       given: { engine: { exclusions: [last] } },
-      action: { do: "clearVotes", ours: [last] },
+      action: { kind: "clearVotes", ours: [last] },
       want: ["engine clearVoteExclusions"],
     },
     {
       name: "clears none while one of two is of another client",
       given: { engine: { exclusions: [last, "theirs"] } },
-      action: { do: "clearVotes", ours: [last] },
+      action: { kind: "clearVotes", ours: [last] },
       want: [],
       fails: "invalid",
     },
     {
       name: "writes nothing without exclusions",
-      action: { do: "clearVotes", ours: [last] },
+      action: { kind: "clearVotes", ours: [last] },
       want: [],
     },
   ],
   verifyReleased: [
-    { name: "ends when nothing is left", action: { do: "verifyReleased", node: last }, want: [] },
+    { name: "ends when nothing is left", action: { kind: "verifyReleased", node: last }, want: [] },
     {
       name: "removes an exclusion that is left, and is not the end",
       given: { engine: { exclusions: [last] } },
-      action: { do: "verifyReleased", node: last },
+      action: { kind: "verifyReleased", node: last },
       want: ["engine clearVoteExclusions"],
       fails: "conflict",
     },
     {
       name: "removes settings that are left, and is not the end",
       given: { engine: { persistent: { [excluded]: last, [excludedMark]: last } } },
-      action: { do: "verifyReleased", node: last },
+      action: { kind: "verifyReleased", node: last },
       want: [`engine putSettings ${excludedMark},${excluded}`],
       fails: "conflict",
     },
     {
       name: "removes votes before settings where both are left",
       given: { engine: { exclusions: [last], persistent: { [excluded]: last, [excludedMark]: last } } },
-      action: { do: "verifyReleased", node: last },
+      action: { kind: "verifyReleased", node: last },
       want: ["engine clearVoteExclusions", `engine putSettings ${excludedMark},${excluded}`],
       fails: "conflict",
     },
@@ -279,18 +279,18 @@ const rows: Readonly<Record<OperationAction["do"], readonly PerformRow[]>> = {
   verifyPlace: [
     {
       name: "passes while there is a place",
-      action: { do: "verifyPlace", pool: "nodes", ordinal: 2 },
+      action: { kind: "verifyPlace", pool: "nodes", ordinal: 2 },
       want: [],
     },
     {
       name: "fails right above the last place",
-      action: { do: "verifyPlace", pool: "nodes", ordinal: 3 },
+      action: { kind: "verifyPlace", pool: "nodes", ordinal: 3 },
       want: [],
       fails: "conflict",
     },
     {
       name: "fails without a StatefulSet",
-      action: { do: "verifyPlace", pool: "gone", ordinal: 0 },
+      action: { kind: "verifyPlace", pool: "gone", ordinal: 0 },
       want: [],
       fails: "conflict",
     },

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { clusterSettingsLane } from "../../../src/cluster-settings/cluster-settings-lane.ts";
-import { isSettingsAsked } from "../../../src/cluster-settings/plan-settings.ts";
+import { clusterSettingsLane, isSettingsAsked } from "../../../src/cluster-settings/cluster-settings-lane.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { clusterReport, laneRecords } from "../../../src/report/cluster-report.ts";
-import { isRepositoriesAsked } from "../../../src/repositories/plan-repositories.ts";
-import { repositoriesLane } from "../../../src/repositories/repositories-lane.ts";
+import { isRepositoriesAsked, repositoriesLane } from "../../../src/repositories/repositories-lane.ts";
 import type { ClusterStatus, Seen } from "../../../src/seen.ts";
 import { aSearchCluster } from "../../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../../support/a-seen.ts";
@@ -40,8 +38,8 @@ describe("lanes of repositories and settings", () => {
     }
     const second = decide(seenOf({ ...first[0].intent, ...first[1].intent }));
     expect(second.flatMap(({ actions }) => actions)).toEqual([
-      { do: "keepRepositories", put: ["backup"], verify: [], drop: [] },
-      { do: "keepSettings", put: [rate], drop: [] },
+      { kind: "keepRepositories", put: ["backup"], verify: [], drop: [] },
+      { kind: "keepSettings", put: [rate], drop: [] },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { settingIssues } from "../../../src/cluster-settings/setting-issues.ts";
+import { settingIssues } from "../../../src/cluster-settings/cluster-settings-lane.ts";
 import { addressRefusal, isHostEntry, urlPatterns } from "../../../src/repositories/address-refusal.ts";
 import { repositoryIssues } from "../../../src/repositories/repository-issues.ts";
 import { specIssues } from "../../../src/spec-issues.ts";

@@ -4,7 +4,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-import { networkPolicy } from "../../../src/supporting-objects/network-policy.ts";
+import { networkPolicy } from "../../../src/supporting-objects/supporting-objects-lane.ts";
 import { clusterServices } from "../../../src/workload/cluster-services.ts";
 import { dashboardsLabels } from "../../../src/workload/dashboards-names.ts";
 import { poolPod } from "../../../src/workload/pool-pod.ts";

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
+import { encodeSettings, readSettings } from "../../../src/model/read-settings.ts";
 import type { SearchCluster } from "../../../src/model/search-cluster.ts";
 import { bootstrapConfigMap, clusterConfigMaps } from "../../../src/workload/cluster-config-maps.ts";
-import { encodeSettings } from "../../../src/workload/encode-settings.ts";
 import { jvmOptions, refusedJvmOptions } from "../../../src/workload/jvm-options.ts";
 import { nodeSettings } from "../../../src/workload/node-settings.ts";
-import { readSettings } from "../../../src/workload/read-settings.ts";
 import { workloadIssues } from "../../../src/workload/workload-issues.ts";
 import { anElasticsearch, aPool, aSearchCluster, noWish } from "../../a-search-cluster.ts";
 

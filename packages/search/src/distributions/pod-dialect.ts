@@ -1,0 +1,47 @@
+import type { JsonObject } from "@quartermaster/runtime";
+
+import type { Distribution } from "../model/distribution-facts.ts";
+import type { Settings } from "../model/read-settings.ts";
+import type { NodeRole, SearchCluster } from "../model/search-cluster.ts";
+
+/** Everything in which distributions differ, as far as their pods are concerned. */
+export interface PodDialect {
+  /** Name of the container, the program and its tools: `<engine>-keystore`, `<engine>-plugin`. */
+  readonly engine: Distribution;
+  /** Name of the configuration file. */
+  readonly settingsFile: string;
+  /** Prefix of labels on objects and pods. */
+  readonly labelPrefix: string;
+  /** Environment variable for options of the JVM. */
+  readonly javaOptions: string;
+  /** Environment variable for the folder of the configuration. */
+  readonly pathConfig: string;
+  /** Setting with the names of the first managers. */
+  readonly initialManagers: string;
+  /** Further variables that the image's entry point reads. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether users come from files of the configuration's folder. */
+  readonly hasFileRealm: boolean;
+  roleName(role: NodeRole): string;
+  securitySettings(cluster: SearchCluster): Settings;
+  /** What a readiness probe tries. */
+  readiness(cluster: SearchCluster): JsonObject;
+  /** Name of the configuration file of Dashboards or Kibana. */
+  readonly dashboardsFile: string;
+  /** Settings of Dashboards or Kibana that encrypt its cookies with a key. */
+  dashboardsCookies(key: string, isTlsEnabled: boolean): Settings;
+}
+
+/** Folder of the certificates within that of the configuration: the engines read files nowhere else. */
+export const certificateFolder = "certificates";
+/** Folder of the security plugin's files within that of the configuration. */
+export const securityFilesFolder = "opensearch-security";
+/** Folder of the file realm's files within that of the configuration. */
+export const fileRealmFolder = "file-realm";
+
+/** Whether a version such as `2.19.4` is older than major.minor. One that cannot be read counts as new. */
+export function isBefore(version: string, major: number, minor: number): boolean {
+  const [, first, second] = /^(\d+)\.(\d+)/.exec(version) ?? [];
+  if (first === undefined || second === undefined) return false;
+  return Number(first) < major || (Number(first) === major && Number(second) < minor);
+}

@@ -1,0 +1,152 @@
+import type { Live } from "@quartermaster/runtime";
+
+import { autoscalingTurns } from "./autoscaling/sample-windows.ts";
+import { isServedAsked } from "./certificates/served-leaves.ts";
+import { serverNameOf } from "./certificates/wanted-leaves.ts";
+import { isSettingsAsked } from "./cluster-settings/cluster-settings-lane.ts";
+import type { EngineClient, EngineTarget } from "./engine/engine-client.ts";
+import type { EngineFacts } from "./engine/engine-facts.ts";
+import type { EngineSampler } from "./engine/engine-sampler.ts";
+import type { SampledCluster } from "./engine/sampled-engine.ts";
+import { outdatedPods } from "./facts/node-facts.ts";
+import { markedFor } from "./formation/volume-facts.ts";
+import { isLicenseAsked } from "./license/observe-license.ts";
+import type { ClusterObject } from "./model/read-cluster.ts";
+import { type SearchCluster, podNames } from "./model/search-cluster.ts";
+import { isRepositoriesAsked } from "./repositories/repositories-lane.ts";
+import { type Material, type PodFacts, type Seen, saysReady } from "./seen.ts";
+
+/** What sampling needs. */
+export interface SamplingParts {
+  readonly sampler: EngineSampler;
+  readonly nowMs: () => number;
+}
+
+type Observed = Pick<
+  Seen,
+  "cluster" | "status" | "pods" | "volumes" | "statefulSets" | "material" | "license" | "heldVersion"
+>;
+
+/** Declares to the sampler what to query from now on. Returns the client for writes; undefined while no node has an address. */
+export function keepEngineSampling(
+  { metadata }: Live<ClusterObject>,
+  known: Observed & { readonly isIndexAsked: boolean },
+  { sampler, nowMs }: SamplingParts,
+): EngineClient | undefined {
+  const { cluster, status, material, pods: podList, license } = known;
+  const target = engineTarget(cluster, material, podList);
+  if (target === undefined) return undefined;
+  const { isOpen, asks } = engineAsks(known);
+  const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
+  const isReloading = isServedAsked(known);
+  const all: typeof asks = new Set([
+    ...asks,
+    ...(isAsked ? (["license"] as const) : []),
+    ...(isReloading ? (["served"] as const) : []),
+    ...(known.isIndexAsked ? (["securityIndex"] as const) : []),
+    ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
+    ...(isSettingsAsked(known) ? (["settings"] as const) : []),
+  ]);
+  const client = sampler.keep(cluster.uid, {
+    ref: metadata,
+    target,
+    isOpen: isOpen || isReloading || known.isIndexAsked,
+    asks: all,
+    turns: autoscalingTurns(cluster),
+  });
+  return sampler.bounded(client);
+}
+
+/** What the engine said. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
+export async function engineFacts(
+  { cluster, status }: Observed,
+  { sampler }: SamplingParts,
+): Promise<EngineFacts> {
+  return status.clusterUuid === undefined
+    ? sampler.facts(cluster.uid)
+    : await sampler.firstFacts(cluster.uid);
+}
+
+/** What every decision about a node that goes away needs: what is sampled for it, and what is read again before it is carried out. */
+export const forOperations = [
+  "nodes",
+  "coordination",
+  "shards",
+  "settings",
+  "nodeLoad",
+  "indices",
+  "explanations",
+] as const satisfies readonly (SampledCluster["asks"] extends ReadonlySet<infer Fact> ? Fact : never)[];
+
+/**
+ * What the sampler has to ask, and how often. A cluster that is as declared is asked for its health alone; whatever is missing,
+ * unready, unmarked or not reported yet makes it ask who is a member and who votes; nodes that go away make it ask everything.
+ */
+function engineAsks(seen: Known): Pick<SampledCluster, "isOpen" | "asks"> {
+  if (seen.status.clusterUuid === undefined) return { isOpen: true, asks: new Set(["identities"]) };
+  if (isOperating(seen)) return { isOpen: true, asks: new Set(forOperations) };
+  return isSettled(seen)
+    ? { isOpen: false, asks: new Set() }
+    : { isOpen: true, asks: new Set(["nodes", "coordination", "identities", "settings"]) };
+}
+
+type Known = Pick<Seen, "cluster" | "status" | "pods" | "volumes" | "statefulSets" | "material">;
+
+/** A node is restarted or removed, or should be. */
+function isOperating(known: Known): boolean {
+  const { status, statefulSets, cluster } = known;
+  if (status.operation !== undefined || outdatedPods(known).length > 0) return true;
+  return [...statefulSets].some(
+    ([name, { spec }]) =>
+      (spec.replicas ?? 0) > (cluster.pools.find((pool) => pool.name === name)?.replicas ?? 0),
+  );
+}
+
+function isSettled(known: Known): boolean {
+  const { cluster, status } = known;
+  return (
+    saysReady(status) &&
+    cluster.pools.flatMap((pool) => podNames(cluster, pool)).every((name) => isTold(known, name))
+  );
+}
+
+/** Whether the status says of a node all that the engine would, and nothing has changed since. */
+function isTold({ status, pods, volumes }: Known, name: string): boolean {
+  const pod = pods.find((each) => each.name === name);
+  const told = status.nodes?.find((each) => each.name === name);
+  const volume = volumes.find(({ node }) => node === name);
+  if (pod?.isReady !== true || told?.member !== true || told.voter === undefined) return false;
+  return told.podUid === pod.uid && (volume === undefined || markedFor(volume, status.clusterUuid));
+}
+
+/** Where the engine is, once there is somebody to ask and a key to ask with. */
+export function engineTarget(
+  cluster: SearchCluster,
+  material: Material,
+  pods: readonly PodFacts[],
+): EngineTarget | undefined {
+  const { distribution, httpPort, security } = cluster;
+  const endpoints = pods.flatMap(({ name, ip, isTerminating }) =>
+    ip === undefined || isTerminating ? [] : [{ node: name, host: ip, port: httpPort }],
+  );
+  const login = material.fileRealm?.operator.login;
+  const hasKey = material.fileRealm === undefined || login !== undefined;
+  if (endpoints.length === 0 || !hasKey) return undefined;
+  const base = { distribution, endpoints, login };
+  if (!security.isEnabled || !security.http.isEnabled) return { ...base, tls: undefined };
+  const tls = tlsOf(cluster, material);
+  return tls === undefined ? undefined : { ...base, tls };
+}
+
+function tlsOf(cluster: SearchCluster, material: Material): EngineTarget["tls"] {
+  const { pair: authority } = material.authority;
+  if (authority === undefined) return undefined;
+  return {
+    // Nodes that have not restarted yet still serve certificates of the other.
+    caPem: [...material.foreignHttpTrust, authority.certificatePem].join("\n"),
+    serverName: cluster.serverName ?? serverNameOf(cluster),
+    otherName: cluster.serverName === undefined ? undefined : serverNameOf(cluster),
+    mountedLeaves: material.mountedLeaves,
+    client: material.leaves.get("admin")?.pair,
+  };
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+
+import { classify } from "@quartermaster/runtime";
+import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { secrets } from "@quartermaster/runtime/kinds";
+
+import { EngineError } from "../engine/engine-error.ts";
+import { labelsOf, markAnnotations } from "../marks.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { ActionHandlers, PerformContext } from "../perform-context.ts";
+import type { ActionOf, LeafOrder } from "../search-action.ts";
+import { encode } from "../secret-text.ts";
+
+/** How keys, certificates and passwords are made and renewed. */
+export const materialHandlers: ActionHandlers<
+  "keepPassword" | "keepAuthority" | "issueLeaf" | "reloadCertificates"
+> = { keepPassword, keepAuthority, issueLeaf, reloadCertificates };
+
+const dayMs = 86_400_000;
+/** Clocks differ. */
+const skewMs = 300_000;
+const authorityLifeMs = 5 * 365 * dayMs;
+
+/** A new authority. Its subject stays the same over generations: engines below 2.19 take no certificate of another issuer. */
+async function newAuthority(
+  cluster: SearchCluster,
+  nowMs: number,
+): Promise<Readonly<Record<string, string>>> {
+  const { certificatePem, keyPem } = await issueAuthority({
+    subject: { commonName: "ca", organizationalUnits: [cluster.name], organizations: [cluster.namespace] },
+    serial: randomBytes(16).toString("hex"),
+    validity: { notBeforeMs: nowMs - skewMs, notAfterMs: nowMs + authorityLifeMs },
+  });
+  return { "ca.crt": certificatePem, "ca.key": keyPem };
+}
+
+/** Issues a certificate into its Secret, which the cluster owns. Pair, trust and what it was asked with are written at once. */
+async function issueLeaf(
+  { authority, subject, usages, dnsNames, durationMs, secretName, trustPem, asked }: LeafOrder,
+  { ctx, cluster, nowMs }: PerformContext,
+): Promise<void> {
+  const issuedMs = nowMs();
+  const { certificatePem, keyPem } = await issueCertificate(authority, {
+    subject,
+    usages,
+    dnsNames,
+    serial: randomBytes(16).toString("hex"),
+    validity: { notBeforeMs: issuedMs - skewMs, notAfterMs: issuedMs + durationMs },
+  });
+  await ctx.apply(secrets, {
+    metadata: {
+      name: secretName,
+      labels: labelsOf(cluster),
+      ...(asked === undefined ? {} : { annotations: { [markAnnotations.renewed]: asked } }),
+    },
+    type: "Opaque",
+    data: encode({ "tls.crt": certificatePem, "tls.key": keyPem, "ca.crt": trustPem }),
+  });
+}
+
+/** Makes a node read its certificates again. Neither a success nor a refusal says what it serves: the sample that follows does. */
+async function reloadCertificates(
+  { node, layers }: ActionOf<"reloadCertificates">,
+  { engine, resample }: PerformContext,
+): Promise<void> {
+  for (const layer of layers) {
+    try {
+      await engine().reloadCertificates(node, layer);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+    }
+  }
+  resample();
+}
+
+/** Makes the Secret of an account. */
+async function keepPassword(
+  { name, username, alsoRandom = [] }: ActionOf<"keepPassword">,
+  context: PerformContext,
+): Promise<void> {
+  const further = Object.fromEntries(alsoRandom.map((key) => [key, newPassword()] as const));
+  await keepSecret(name, { ...further, username, password: newPassword() }, context);
+}
+
+/** Makes the Secret of the authority. */
+async function keepAuthority({ name }: ActionOf<"keepAuthority">, context: PerformContext): Promise<void> {
+  await keepSecret(name, await newAuthority(context.cluster, context.nowMs()), context);
+}
+
+/** 192 bits. */
+function newPassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** Makes a Secret that outlives the cluster: no owner reference, so no cascade can take it. Never overwrites one. */
+async function keepSecret(
+  name: string,
+  fields: Readonly<Record<string, string>>,
+  { ctx, cluster }: PerformContext,
+): Promise<void> {
+  try {
+    await ctx.client.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, namespace: cluster.namespace, labels: labelsOf(cluster) },
+      type: "Opaque",
+      data: encode(fields),
+    });
+  } catch (error) {
+    // Another client was faster: whether the Secret is ours is decided by the next reconcile.
+    if (classify(error) !== "alreadyExists") throw error;
+  }
+}

@@ -1,0 +1,172 @@
+import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
+import { allocation } from "../facts/allocation.ts";
+import { type DisruptionWorld, listShards, unsettledBecause, upBesides } from "../facts/disruption-world.ts";
+import type { NodeFacts } from "../facts/node-facts.ts";
+import { quorumWithout } from "../facts/quorum-after.ts";
+
+/** What a check refuses, and why. */
+export interface Refusal {
+  readonly check: CheckName;
+  /** For the user: names the object to look at. */
+  readonly message: string;
+}
+
+/** Everything that may speak against taking a node away. */
+export type CheckName =
+  | "factsKnown"
+  | "nobodyElseDown"
+  | "quorumSurvives"
+  | "copiesElsewhere"
+  | "ephemeralOnlyCopy"
+  | "settled"
+  | "allocationOpen"
+  | "electedLast";
+
+/** Checks that an author may skip by the annotation `skip-check`. */
+const skippable: ReadonlySet<CheckName> = new Set<CheckName>(["settled"]);
+
+/** Facts without which no node is taken away. */
+const needed = ["health", "nodes", "coordination", "shards", "settings"] as const;
+
+/** The facts that are missing, as a refusal. */
+export function unknownFacts(
+  engine: EngineFacts,
+  names: readonly Exclude<keyof EngineFacts, "identities" | "served">[] = needed,
+): Refusal | undefined {
+  const unknown = names.flatMap((name) => {
+    const fact: Fact<unknown> = engine[name];
+    return fact.isKnown ? [] : [`${name} (${fact.why})`];
+  });
+  if (unknown.length === 0) return undefined;
+  return { check: "factsKnown", message: `The engine has not told: ${unknown.join(", ")}` };
+}
+
+/**
+ * What speaks against restarting a node; empty where nothing does. Each check states the accident that it prevents. A node that is no
+ * member takes nothing away from anybody: of it only the others and its own data matter.
+ */
+export function restartRefusals(
+  node: NodeFacts,
+  world: DisruptionWorld,
+  { drains = false }: { readonly drains?: boolean | undefined } = {},
+): readonly Refusal[] {
+  const unknown = unknownFacts(world.engine);
+  if (unknown !== undefined) return [unknown];
+  // A node that is emptied first has no shards to look at when it goes.
+  const aboutShards = drains ? [] : [copiesElsewhere, ephemeralOnlyCopy, settled];
+  const checks = node.isMember
+    ? [nobodyElseDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast]
+    : [nobodyElseDown, ephemeralOnlyCopy];
+  return checks
+    .flatMap((check) => check(node, world) ?? [])
+    .filter(({ check }) => !(skippable.has(check) && world.skipped.has(check)));
+}
+
+/** What speaks against taking an empty node out of the cluster for good. */
+export function removalRefusals(node: NodeFacts, world: DisruptionWorld): readonly Refusal[] {
+  const unknown = unknownFacts(world.engine, [...needed, "nodeLoad"]);
+  if (unknown !== undefined) return [unknown];
+  // Another node that goes as well and was never started keeps nobody.
+  const nodes = world.nodes.filter(({ isWanted, pod }) => isWanted || pod?.isPending === false);
+  // A node that was killed while it was emptied comes back without shards: copies of its own are still being made elsewhere.
+  const checks = [nobodyElseDown, quorumSurvives, ...(node.isData ? [settled] : [])];
+  return checks
+    .flatMap((check) => check(node, { ...world, nodes }) ?? [])
+    .filter(({ check }) => !(skippable.has(check) && world.skipped.has(check)));
+}
+
+/** Two nodes down at once: a shard with one replica would be away, or the quorum lost. */
+function nobodyElseDown({ name }: NodeFacts, { nodes }: DisruptionWorld): Refusal | undefined {
+  const down = nodes.filter(
+    (node) => node.name !== name && (node.isWanted || node.hasPlace || node.pod !== undefined) && !node.isUp,
+  );
+  if (down.length === 0) return undefined;
+  const names = down.slice(0, 5).map((node) => node.name);
+  return {
+    check: "nobodyElseDown",
+    message: `${names.join(", ")} ${down.length === 1 ? "is" : "are"} not up`,
+  };
+}
+
+/** A cluster without a majority of its voters has no manager and serves nobody. */
+function quorumSurvives(node: NodeFacts, world: DisruptionWorld): Refusal | undefined {
+  const { coordination } = world.engine;
+  if (!coordination.isKnown) return undefined;
+  if (quorumWithout(node, world) !== "lost") return undefined;
+  return {
+    check: "quorumSurvives",
+    message: `Without ${node.name} too few of the voting managers are up (${coordination.value.voters.join(", ")})`,
+  };
+}
+
+/** Data that is replicated must not go away while the node is down. On the only data node nothing is, whatever indices ask for. */
+function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionWorld): Refusal | undefined {
+  if (!nodes.some(({ name, isData, isUp }) => isData && isUp && name !== node.name)) return undefined;
+  const up = upBesides(node, nodes);
+  const alone = copies.filter(
+    ({ heldBy, startedOn, count }) =>
+      count > 1 && heldBy.has(node.name) && !some(startedOn, (name) => up.has(name)),
+  );
+  if (alone.length === 0) return undefined;
+  return {
+    check: "copiesElsewhere",
+    message: `No other node has a started copy of ${listShards(alone)}`,
+  };
+}
+
+/** What is on an emptyDir is lost with its pod. */
+export function ephemeralOnlyCopy(
+  node: NodeFacts,
+  { copies, nodes }: Pick<DisruptionWorld, "copies" | "nodes">,
+): Refusal | undefined {
+  if (!node.isEphemeral || !node.isData) return undefined;
+  const up = upBesides(node, nodes);
+  const only = copies.filter(
+    ({ startedOn, heldBy, unassigned, count }) =>
+      (heldBy.has(node.name) || unassigned === count) && !some(startedOn, (name) => up.has(name)),
+  );
+  if (only.length === 0) return undefined;
+  return {
+    check: "ephemeralOnlyCopy",
+    message: `${node.name} keeps its data in an emptyDir and may have the only copy of ${listShards(only)}: add a replica, or set general.drainDataNodes`,
+  };
+}
+
+/** A restart on top of a recovery takes away copies that are just being made. */
+function settled(_node: NodeFacts, world: DisruptionWorld): Refusal | undefined {
+  const reason = unsettledBecause(world);
+  return reason === undefined ? undefined : { check: "settled", message: reason };
+}
+
+/** Replicas would not come back afterwards. */
+function allocationOpen(_node: NodeFacts, { engine }: DisruptionWorld): Refusal | undefined {
+  if (!engine.settings.isKnown) return undefined;
+  const value = allocation.restrictedByOthers(engine.settings.value);
+  if (value === undefined) return undefined;
+  return {
+    check: "allocationOpen",
+    message: `Somebody has set cluster.routing.allocation.enable to ${value}: reset it`,
+  };
+}
+
+/** Each restart of the elected manager is an election; the last one is enough. */
+function electedLast(node: NodeFacts, { nodes }: DisruptionWorld): Refusal | undefined {
+  if (!node.isElected) return undefined;
+  const others = nodes.filter((other) => other.name !== node.name && other.isOutdated && other.hasPlace);
+  if (others.length === 0) return undefined;
+  return { check: "electedLast", message: `${node.name} is the elected manager and restarts last` };
+}
+
+function some(names: ReadonlySet<string>, holds: (name: string) => boolean): boolean {
+  return [...names].some(holds);
+}
+
+/** What a lane shows of its refusals. */
+export function refusalText(refusals: readonly Refusal[]): string {
+  return refusals.map(({ check, message }) => `${check}: ${message}`).join("; ");
+}
+
+/** Whether facts are only missing, which passes by itself. */
+export function isUnknown(refusals: readonly Refusal[]): boolean {
+  return refusals.some(({ check }) => check === "factsKnown");
+}

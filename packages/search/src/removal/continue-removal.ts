@@ -1,0 +1,222 @@
+import { timestampOf, waiting } from "@quartermaster/runtime";
+
+import {
+  type DisruptionWorld,
+  type ShardCopies,
+  disruptionWorld,
+  explanationOf,
+  shardName,
+  upBesides,
+} from "../facts/disruption-world.ts";
+import { type NodeFacts, isMember, nodeNamed } from "../facts/node-facts.ts";
+import { type VolumeFacts, emptyMarks, markedFor } from "../formation/volume-facts.ts";
+import type { LaneAnswer } from "../lane.ts";
+import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
+import {
+  type Operation,
+  awaitsStep,
+  finishes,
+  intends,
+  isUndone,
+  undoing,
+  withdraws,
+} from "../operation/operation.ts";
+import { refusalText, removalRefusals, unknownFacts } from "../operation/refusals.ts";
+import { searchReasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+import { removalPrecheck } from "./removal-precheck.ts";
+
+/** A drain that was given up is tried again after so long, and then after twice as long. */
+const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];
+
+/** Goes on with a removal that is in the status. */
+export function continueRemoval(operation: Operation, seen: Seen, now: Date): LaneAnswer {
+  const world = disruptionWorld(seen);
+  const node = nodeNamed(world.nodes, operation.node);
+  if (node?.hasPlace === true) return beforeShrink(operation, { seen, world, node }, now);
+  return afterShrink(operation, { seen, node });
+}
+
+interface Subject {
+  readonly seen: Seen;
+  readonly world: DisruptionWorld;
+  readonly node: NodeFacts;
+}
+
+function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneAnswer {
+  const { seen, world, node } = subject;
+  if (isSuperseded(operation, subject)) return withdraws(seen, operation);
+  // What others did since may have made it impossible.
+  if (removalPrecheck(node, subject).kind === "refused") return withdraws(seen, operation);
+  if (isDrainStalled(operation, now)) return givesUp(operation, subject, now);
+  const draining =
+    operation.drains === true ? drainStep(operation, { engine: seen.engine, world, node }, now) : undefined;
+  if (draining !== undefined) return draining;
+  return leaveVote(operation, subject) ?? shrink(operation, subject);
+}
+
+/** Declared again, another pod than the one that was looked at, or a node that joined since: from the beginning. */
+function isSuperseded(operation: Operation, subject: Subject): boolean {
+  const { node } = subject;
+  const isAnother = node.pod !== undefined && node.pod.uid !== operation.podUid;
+  return node.isWanted || isAnother || operation.step === "Release" || hasJoinedSince(operation, subject);
+}
+
+/** It was to go without a drain, because it had never joined. Now it has, and holds what a member holds. */
+function hasJoinedSince({ drains }: Operation, { seen, node }: Subject): boolean {
+  return drains !== true && node.isData && node.isMember && seen.cluster.drainsBeforeRemoval;
+}
+
+/** The exclusion goes and the place in the queue is free, so that a restart which may help can run. */
+function givesUp(operation: Operation, { seen, world }: Subject, now: Date): LaneAnswer {
+  const attempts = (seen.status.stalledDrain?.attempts ?? 0) + 1;
+  const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempts - 1));
+  const left = world.copies.filter(({ heldBy }) => heldBy.has(operation.node));
+  const stalledDrain = {
+    node: operation.node,
+    attempts,
+    retryAt: timestampOf(new Date(now.getTime() + retryMs)),
+    message: `${operation.node} does not become empty: ${String(operation.shardsLeft ?? left.length)} copies stay on it, among them ${left.slice(0, 3).map(shardName).join(", ")}${becauseOf(left, seen)}. It is tried again later.`,
+  };
+  const answer = withdraws(seen, { ...operation, step: "Release" });
+  return { ...answer, intent: { ...answer.intent, stalledDrain } };
+}
+
+/** Why the first of them stays, in the engine's words. */
+function becauseOf(left: readonly ShardCopies[], { engine }: Seen): string {
+  const words = left.flatMap((copy) => explanationOf(copy, engine)?.words ?? []).find((each) => each !== "");
+  return words === undefined ? " (see POST _cluster/allocation/explain)" : ` (${words})`;
+}
+
+function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | undefined {
+  if (!node.isManager) return undefined;
+  const { coordination } = seen.engine;
+  if (!coordination.isKnown) return awaitsStep(operation, operation.step);
+  const { voters, exclusions } = coordination.value;
+  if (exclusions.includes(node.name) && !voters.includes(node.name)) return undefined;
+  return awaitsStep(operation, "Vote", {
+    actions: [{ kind: "excludeVote", node: node.name }],
+  });
+}
+
+function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswer {
+  const set = seen.statefulSets.get(operation.pool);
+  const refusals = [
+    ...removalRefusals(node, world),
+    ...(mayHoldShards(operation, { seen, world, node }) ? [notEmpty(node)] : []),
+  ];
+  if (refusals.length > 0 || set === undefined)
+    return {
+      ...awaitsStep(operation, operation.step),
+      ...(refusals.length === 0
+        ? {}
+        : {
+            outcome: waiting(
+              {
+                reason: searchReasons.removing,
+                message: `${operation.node} is not removed yet. ${refusalText(refusals)}.`,
+              },
+              5_000,
+            ),
+          }),
+    };
+  if (operation.step !== "Shrink") return intends({ ...operation, step: "Shrink" });
+  return awaitsStep(operation, "Shrink", {
+    actions: [
+      {
+        kind: "shrinkPool",
+        operation: operation.id,
+        pool: operation.pool,
+        uid: set.metadata.uid,
+        to: placesBelow(node, world),
+        podUid: operation.podUid,
+      },
+    ],
+  });
+}
+
+/** Empty places right below the node go with it: nothing of them exists. */
+function placesBelow({ pool, ordinal }: NodeFacts, { nodes }: DisruptionWorld): number {
+  const below = nodes.filter((each) => each.pool === pool && each.ordinal < ordinal);
+  return Math.max(0, ...below.map((each) => each.ordinal + 1));
+}
+
+function notEmpty({ name }: NodeFacts): { readonly check: "copiesElsewhere"; readonly message: string } {
+  return { check: "copiesElsewhere", message: `${name} may hold shards that are nowhere else` };
+}
+
+/** Unknown means that it may. Without a drain each of its shards needs a started copy on another node that is up. */
+function mayHoldShards(operation: Operation, { seen, world, node }: Subject): boolean {
+  if (!node.isData) return false;
+  const left = shardsOn({ engine: seen.engine, world, node });
+  if (operation.drains === true) return left !== 0;
+  if (!seen.engine.shards.isKnown) return true;
+  const up = upBesides(node, world.nodes);
+  return world.copies.some(
+    ({ heldBy, startedOn }) => heldBy.has(node.name) && ![...startedOn].some((name) => up.has(name)),
+  );
+}
+
+interface Gone {
+  readonly seen: Seen;
+  readonly node: NodeFacts | undefined;
+}
+
+function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
+  if (node?.pod !== undefined) return awaitsStep(operation, "Await");
+  const unknown = unknownFacts(seen.engine);
+  if (unknown !== undefined || node?.isMember === true || isMember(seen, operation.node))
+    return awaitsStep(operation, "Await");
+  if (!isUndone(seen, operation))
+    return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
+  const claim = claimToDelete(operation, seen);
+  if (claim !== undefined)
+    return awaitsStep(operation, "Release", {
+      actions: [
+        {
+          kind: "deleteClaim",
+          operation: operation.id,
+          node: operation.node,
+          name: claim.name,
+          uid: claim.uid,
+        },
+      ],
+    });
+  const marks = emptyMarks(operation, seen);
+  if (marks.length > 0) return awaitsStep(operation, "Release", { actions: marks });
+  return {
+    ...finishes(operation, {
+      type: "Normal",
+      reason: "NodeRemoved",
+      action: "RemoveNode",
+      note: `${operation.node} was removed: ${operation.cause}.`,
+    }),
+    intent: { operation: undefined, stalledDrain: undefined },
+  };
+}
+
+/**
+ * The claim of a node that is out for good, where the author wants it deleted: of the uid that the operation recorded, with this
+ * cluster's data on it, emptied before if it ever held data, and only while the health shows that nothing is missing elsewhere.
+ */
+export function claimToDelete(
+  operation: Operation,
+  seen: Pick<Seen, "cluster" | "volumes" | "status" | "engine" | "pods">,
+): VolumeFacts | undefined {
+  const { cluster, volumes, pods, engine } = seen;
+  const pool = cluster.pools.find(({ name }) => name === operation.pool);
+  if ((pool?.whenScaled ?? cluster.whenPoolRemoved) !== "Delete") return undefined;
+  const isHealthy = engine.health.isKnown && engine.health.value.status !== "red";
+  if (!isHealthy || pods.some(({ name }) => name === operation.node)) return undefined;
+  const volume = volumes.find(({ node }) => node === operation.node);
+  return volume !== undefined && isSafe(volume, operation, seen.status.clusterUuid) ? volume : undefined;
+}
+
+function isSafe(
+  volume: VolumeFacts,
+  { claimUid, drains = false }: Operation,
+  clusterUuid: string | undefined,
+): boolean {
+  if (volume.uid !== claimUid || !markedFor(volume, clusterUuid)) return false;
+  return drains || !volume.holdsData;
+}

@@ -1,0 +1,26 @@
+import { allocation } from "../facts/allocation.ts";
+import { type LaneRule, type SearchLane, nothingToDo, awaits } from "../lane.ts";
+import { searchReasons } from "../reasons.ts";
+
+/**
+ * Whatever an operation left in the engine although no operation is recorded any more, as after a restored backup of the API, is taken
+ * out again. It is known by the marks that were written together with it; what has none belongs to others and stays.
+ */
+const leftover: LaneRule = {
+  name: "leftover",
+  answer: ({ engine: { settings }, status }) => {
+    if (status.operation !== undefined || !settings.isKnown || !allocation.holdsOurs(settings.value))
+      return undefined;
+    return awaits(
+      searchReasons.releasing,
+      "Allocation settings of an operation that is over are removed from the engine.",
+      { actor: "engine", actions: [{ kind: "releaseAllocation" }], retryAfterMs: 5_000 },
+    );
+  },
+};
+
+/** Settings of the engine that are ours and that nothing needs. */
+export const janitorLane: SearchLane = {
+  name: "janitor",
+  rules: [leftover, { name: "nothingLeft", answer: () => nothingToDo }],
+};

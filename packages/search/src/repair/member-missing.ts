@@ -1,0 +1,72 @@
+import { type NodeFacts, nodeFacts } from "../facts/node-facts.ts";
+import { awaits, type LaneRule } from "../lane.ts";
+import { blockedPools } from "../pools/pools-lane.ts";
+import { searchReasons } from "../reasons.ts";
+import type { Seen } from "../seen.ts";
+
+/** Declared nodes that are not members yet, or no longer. No operation begins before they are. */
+export const memberMissing: LaneRule = {
+  name: "memberMissing",
+  answer: (seen, now) => {
+    const missing = missingNodes(seen, now);
+    if (missing.length === 0) return undefined;
+    return awaits(
+      searchReasons.memberMissing,
+      `${missing.slice(0, 5).join("; ")}${missing.length > 5 ? ` and ${String(missing.length - 5)} more` : ""}.`,
+      { actor: "kubelet", retryAfterMs: 10_000 },
+    );
+  },
+};
+
+/** Each declared node that is not a ready member, with what is known of it. The only one is left to a restart if that may help. */
+function missingNodes(seen: Seen, now: Date): readonly string[] {
+  const blocked = blockedPools(seen);
+  const nodes = nodeFacts(seen).filter(
+    ({ isWanted, hasPlace, pool }) => isWanted && (hasPlace || !blocked.has(pool)),
+  );
+  const isKnown = seen.engine.nodes.isKnown;
+  // One sentence for all, which does not change with each pod that starts.
+  if (!isKnown && nodes.some((node) => !wasMember(seen, node)))
+    return ["The engine has not told yet who is a member"];
+  const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
+  const [only, ...others] = missing;
+  if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
+  const named = missing.filter((node) => wasTold(seen, node) || !isStarting(node, now)).map(missingBecause);
+  return named.length === missing.length ? named : [...named, newNodes];
+}
+
+/** Nodes that start for the first time come up one by one: one sentence for all of them. */
+const newNodes = "New nodes have not joined yet";
+
+/** What the lane says while nothing is amiss but that. */
+export const newNodesMessage = `${newNodes}.`;
+
+/** After so long a node that is not ready is named. */
+const startPatienceMs = 2 * 60_000;
+
+function isStarting({ pod }: NodeFacts, now: Date): boolean {
+  if (pod === undefined || pod.isTerminating || pod.trouble !== undefined) return false;
+  return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startPatienceMs;
+}
+
+/** The status said of a node of this name that it was a member. */
+function wasTold({ status }: Seen, { name }: NodeFacts): boolean {
+  return status.nodes?.some((told) => told.name === name && told.member === true) === true;
+}
+
+/** The status said of this very pod that it is a member: of a cluster that is as declared the engine is not asked again. */
+function wasMember({ status }: Seen, { name, pod }: NodeFacts): boolean {
+  const told = status.nodes?.find((each) => each.name === name);
+  return told?.member === true && told.podUid === pod?.uid;
+}
+
+function isRunning({ pod }: NodeFacts): boolean {
+  return pod?.isReady === true && !pod.isTerminating;
+}
+
+function missingBecause({ name, pod, isMember }: NodeFacts): string {
+  if (pod === undefined) return `${name} has no pod`;
+  if (pod.trouble !== undefined) return `${name}: ${pod.trouble}`;
+  if (pod.isTerminating) return `${name} is terminating`;
+  return pod.isReady && !isMember ? `${name} is not a member of the cluster` : `${name} is not ready`;
+}

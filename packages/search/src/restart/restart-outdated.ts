@@ -1,0 +1,107 @@
+import { disruptionWorld } from "../facts/disruption-world.ts";
+import { type NodeFacts, dataTiers } from "../facts/node-facts.ts";
+import { quorumWithout } from "../facts/quorum-after.ts";
+import { type LaneRule, awaits } from "../lane.ts";
+import { isDataPool, isManagerPool } from "../model/search-cluster.ts";
+import { declareOperation } from "../operation/operation.ts";
+import { isUnknown, refusalText, restartRefusals } from "../operation/refusals.ts";
+import { searchReasons } from "../reasons.ts";
+import { canDrain } from "../removal/removal-precheck.ts";
+
+/** Restarts one node whose pod is outdated: the first in order against which nothing speaks. */
+export const restartOutdated: LaneRule = {
+  name: "restartOutdated",
+  answer: (seen, now) => {
+    const world = disruptionWorld(seen);
+    const candidates = restartOrder(world.nodes);
+    const [first] = candidates;
+    if (first === undefined) return undefined;
+    const drains = (node: NodeFacts): boolean =>
+      seen.cluster.drainsBeforeRestart && node.isMember && canDrain(node, { seen, world });
+    const chosen = candidates.find(
+      (node) => restartRefusals(node, world, { drains: drains(node) }).length === 0,
+    );
+    if (chosen?.pod !== undefined)
+      return declareOperation(
+        {
+          type: "Restart",
+          pool: chosen.pool,
+          node: chosen.name,
+          podUid: chosen.pod.uid,
+          cause: "the declared configuration is newer than the pod",
+          ...(drains(chosen) ? { drains: true } : {}),
+          ...(quorumWithout(chosen, world) === "survivesIfMoved" ? { movesVote: true } : {}),
+        },
+        now,
+      );
+    const refusals = restartRefusals(first, world);
+    return awaits(
+      isUnknown(refusals) ? searchReasons.restarting : searchReasons.restartRefused,
+      `${first.name} is not restarted yet. ${refusalText(refusals)}.`,
+      { actor: isUnknown(refusals) ? "engine" : "user", retryAfterMs: 10_000 },
+    );
+  },
+};
+
+/** What the order of a roll depends on. */
+export type RestartNode = Pick<
+  NodeFacts,
+  | "name"
+  | "pool"
+  | "ordinal"
+  | "isOutdated"
+  | "hasPlace"
+  | "isUp"
+  | "isElected"
+  | "isManager"
+  | "isData"
+  | "tiers"
+> & { readonly pod: { readonly isTerminating: boolean } | undefined };
+
+/** A declared node as it is when all is well, for those who ask before there is a cluster. */
+export function upNode({
+  roles,
+  ...node
+}: Pick<NodeFacts, "name" | "pool" | "ordinal" | "isOutdated" | "isElected"> & {
+  readonly roles: readonly string[];
+}): RestartNode {
+  return {
+    ...node,
+    hasPlace: true,
+    isUp: true,
+    pod: { isTerminating: false },
+    isManager: isManagerPool({ roles }),
+    isData: isDataPool({ roles }),
+    tiers: dataTiers(roles),
+  };
+}
+
+/**
+ * Outdated pods in the order in which they restart: those that do not run anyway, then nodes without data, data nodes from the coldest
+ * tier to the hottest, managers, and the elected one last. The highest ordinal first. A node that the spec no longer asks for is among
+ * them: while its removal is refused it serves like any other.
+ */
+export function restartOrder<Node extends RestartNode>(nodes: readonly Node[]): readonly Node[] {
+  return nodes
+    .filter((node) => isRestartDue(node))
+    .toSorted(
+      (one, other) =>
+        rank(one) - rank(other) || one.pool.localeCompare(other.pool) || other.ordinal - one.ordinal,
+    );
+}
+
+/** Whether the pod has to go for the declared configuration. One without a place in its StatefulSet would not come back. */
+function isRestartDue({ isOutdated, hasPlace, pod }: RestartNode): boolean {
+  return isOutdated && hasPlace && pod?.isTerminating === false;
+}
+
+const tiers = ["data_frozen", "data_cold", "data_warm"];
+
+function rank(node: RestartNode): number {
+  if (!node.isUp) return 0;
+  if (node.isElected) return 9;
+  if (node.isManager) return 8;
+  if (!node.isData) return 1;
+  const coldest = tiers.findIndex((tier) => node.tiers.includes(tier));
+  return coldest < 0 ? 7 : 2 + coldest;
+}
