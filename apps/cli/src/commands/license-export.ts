@@ -1,9 +1,5 @@
-import {
-  clusterLicense,
-  enterpriseLicense,
-  exportLicense,
-  type ExportableLicense,
-} from "@quartermaster/api/licensing";
+import { clusterLicense, enterpriseLicense } from "@quartermaster/api/licensing";
+import { exportLicense, type ExportableLicense } from "@quartermaster/license-selection";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { type Cluster, connect } from "../cluster/connect.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-import { importLicense, readLicenseFile } from "@quartermaster/api/licensing";
+import { importLicense, readLicenseFile } from "@quartermaster/license-selection";
 
 import type { Command, CommandContext } from "../command.ts";
 import { CliError, usageError } from "../errors.ts";

@@ -5,8 +5,8 @@ import {
   type LicenseAssociation,
   licenseAssociation,
   licenseNames,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   byNamespace,
   type Context,

@@ -1,9 +1,7 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
+import type { ClusterLicense, EnterpriseLicense, LicenseAssociation } from "@quartermaster/api/licensing";
 import {
-  type ClusterLicense,
   clusterLicenseCandidate,
-  type EnterpriseLicense,
-  type LicenseAssociation,
   type LicenseCandidate,
   type LicensedCluster,
   licensedCluster,
@@ -12,7 +10,7 @@ import {
   rankCandidates,
   type RankedCandidates,
   selectLicense,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 
 import { type OtherNeeds, runState, silentSinceMs } from "../pool/capacity.ts";

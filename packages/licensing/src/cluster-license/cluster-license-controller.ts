@@ -7,8 +7,8 @@ import {
   licenseAssociation,
   LICENSED_CLUSTER_LABEL,
   licenseNames,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   byNamespace,
   type ConditionUpdate,

@@ -1,4 +1,4 @@
-import { dayMs, type LicenseParameters } from "@quartermaster/api/licensing";
+import { dayMs, type LicenseParameters } from "@quartermaster/license-selection";
 
 /** How a licence stands by the clock. */
 export type LicenseState = "Scheduled" | "Valid" | "ExpiringSoon" | "Expired";

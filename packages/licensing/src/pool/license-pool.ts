@@ -1,19 +1,18 @@
 import type { KeyObject } from "node:crypto";
 
+import { type EnterpriseLicense, OUTER_SIGNATURE_KEY } from "@quartermaster/api/licensing";
 import {
-  type EnterpriseLicense,
   isEnterpriseSigned,
   isStackSigned,
   type LicenseCandidate,
   type LicenseFault,
   type NestedLicenseSpec,
-  OUTER_SIGNATURE_KEY,
   readSignature,
   type SignatureRead,
   type SignatureSecret,
   stackCandidate,
   type StackLicenseSpec,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";

@@ -1,4 +1,8 @@
-import { type LicenseCandidate, rankCandidates, type RankedCandidates } from "@quartermaster/api/licensing";
+import {
+  type LicenseCandidate,
+  rankCandidates,
+  type RankedCandidates,
+} from "@quartermaster/license-selection";
 
 import type { NestedLicense, PoolLicense } from "./license-pool.ts";
 

@@ -1,11 +1,11 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import {
-  type ClusterLicense,
   clusterLicenseCandidate,
   licensedCluster,
   rankCandidates,
   selectLicense,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 
 /** The licences that a cluster can have. */

@@ -1,4 +1,4 @@
-import type { DesiredLicense } from "@quartermaster/api/licensing";
+import type { DesiredLicense } from "@quartermaster/license-selection";
 import type { JsonObject, Why } from "@quartermaster/runtime";
 
 import type { EngineLicense } from "../engine/engine-facts.ts";

@@ -1,4 +1,4 @@
-import { licenseParameters } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 
 import type { Seen } from "../seen.ts";
 import { type RunningLicense, runningLicense } from "./running-license.ts";

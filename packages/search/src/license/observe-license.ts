@@ -5,10 +5,9 @@ import {
   DESIRED_LICENSE_LABEL,
   licenseAssociation,
   licenseNames,
-  licenseParameters,
   ON_LICENSE_LOSS_ANNOTATION,
-  readDesiredLicense,
 } from "@quartermaster/api/licensing";
+import { licenseParameters, readDesiredLicense } from "@quartermaster/license-selection";
 import { type Context, isControlledBy, type Live } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 

@@ -1,4 +1,5 @@
-import { type ClusterLicense, licenseUpload, readSignature } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
+import { licenseUpload, readSignature } from "@quartermaster/license-selection";
 import { digestOf, type Live, type Why } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 

@@ -1,3 +1,4 @@
+import { licenseTypes } from "@quartermaster/api/licensing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -7,12 +8,11 @@ import {
   type LicenseCandidate,
   type LicensedCluster,
   licenseTypeRank,
-  licenseTypes,
   rankCandidates,
   selectLicense,
   type LicenseSelection,
-} from "../../../src/licensing/index.ts";
-import { licence, newCluster, nowMs, parent } from "../../support/license-world.ts";
+} from "../../src/index.ts";
+import { licence, newCluster, nowMs, parent } from "../support/license-world.ts";
 
 const days = fc.integer({ min: -40, max: 400 });
 

@@ -1,6 +1,7 @@
 import { type KeyObject, verify } from "node:crypto";
 
-import type { EnterpriseLicense } from "./enterprise-license.ts";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+
 import type { SignatureRead } from "./read-signature.ts";
 import { signedFields, type StackLicense } from "./stack-license.ts";
 

@@ -1,5 +1,6 @@
-import type { ClusterLicense } from "./cluster-license.ts";
-import type { EnterpriseLicense } from "./enterprise-license.ts";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+
 import type { LicenseCandidate } from "./license-candidate.ts";
 import type { SignatureRead } from "./read-signature.ts";
 

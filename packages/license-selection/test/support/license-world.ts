@@ -1,13 +1,14 @@
+import type { LicenseType } from "@quartermaster/api/licensing";
+
 import {
   dayMs,
   type LicenseCandidate,
   type LicensedCluster,
   type LicenseSelection,
-  type LicenseType,
   type LicenseVerdict,
   rankCandidates,
   selectLicense,
-} from "../../src/licensing/index.ts";
+} from "../../src/index.ts";
 
 /** The moment at which all cases play. */
 export const nowMs: number = Date.UTC(2025, 5, 1);

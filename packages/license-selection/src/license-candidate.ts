@@ -1,4 +1,6 @@
-import { type LicenseType, licenseTypeRank } from "./license-type.ts";
+import type { LicenseType } from "@quartermaster/api/licensing";
+
+import { licenseTypeRank } from "./license-type.ts";
 
 /** Why a licence cannot be used, known without looking at clock or cluster. In the order in which they are reported. */
 export type LicenseFault =

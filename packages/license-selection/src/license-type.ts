@@ -1,8 +1,4 @@
-/** Types that a licence file can have, lowest first. Basic cannot be uploaded, only started. */
-export const licenseTypes = ["trial", "standard", "gold", "platinum", "enterprise"] as const;
-
-/** The type of a licence that can be uploaded. */
-export type LicenseType = (typeof licenseTypes)[number];
+import { licenseTypes, type LicenseType } from "@quartermaster/api/licensing";
 
 /** What the label `k8s.elastic.co/desired-license` may say. */
 export type DesiredLicense = LicenseType | "basic";

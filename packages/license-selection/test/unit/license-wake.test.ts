@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { dayMs, licenseParameters, sleepUntil } from "../../../src/licensing/index.ts";
-import { decided, licence, newCluster, nowMs, under } from "../../support/license-world.ts";
+import { dayMs, licenseParameters, sleepUntil } from "../../src/index.ts";
+import { decided, licence, newCluster, nowMs, under } from "../support/license-world.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;

@@ -1,5 +1,6 @@
+import { LICENSE_REMAINDER_KEY, MAX_NODES_KEY, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
+
 import type { LicenseFault } from "./license-candidate.ts";
-import { LICENSE_REMAINDER_KEY, MAX_NODES_KEY, SIGNATURE_SECRET_TYPE } from "./license-names.ts";
 import { longestSignature, readSignatureEnvelope, type SignatureEnvelope } from "./signature-envelope.ts";
 
 /** A Secret as far as signatures are concerned; values are base64. */

@@ -6,7 +6,7 @@ import {
   type LicensedCluster,
   rankCandidates,
   selectLicense,
-} from "../../../src/licensing/index.ts";
+} from "../../src/index.ts";
 import {
   decided,
   licence,
@@ -15,7 +15,7 @@ import {
   type Outcome,
   parent,
   under,
-} from "../../support/license-world.ts";
+} from "../support/license-world.ts";
 
 interface Case {
   readonly name: string;

@@ -1,14 +1,14 @@
-import type { JsonObject } from "@quartermaster/runtime";
-
-import type { ClusterLicense } from "./cluster-license.ts";
-import type { EnterpriseLicense } from "./enterprise-license.ts";
-import type { EnterpriseFileFields, LicenseFile, StackFileFields } from "./license-file.ts";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import {
   LICENSE_REMAINDER_KEY,
   LICENSING_GROUP,
   OUTER_SIGNATURE_KEY,
   SIGNATURE_SECRET_TYPE,
-} from "./license-names.ts";
+} from "@quartermaster/api/licensing";
+import type { JsonObject } from "@quartermaster/runtime";
+
+import type { EnterpriseFileFields, LicenseFile, StackFileFields } from "./license-file.ts";
 import type { StackLicenseSpec } from "./stack-license.ts";
 
 /** The objects that a file becomes. The Secret has all signatures; the licence has none. */

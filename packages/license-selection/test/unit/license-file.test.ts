@@ -1,13 +1,15 @@
 import { Buffer } from "node:buffer";
 
-import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
-
 import {
   type ClusterLicense,
   type EnterpriseLicense,
   enterpriseLicense,
   clusterLicense,
+} from "@quartermaster/api/licensing";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
   exportLicense,
   importLicense,
   isEnterpriseSigned,
@@ -20,8 +22,8 @@ import {
   type SignatureRead,
   type SignatureSecret,
   stackCandidate,
-} from "../../../src/licensing/index.ts";
-import { envelopeText, int32, makeVendor, vendorFile } from "../../support/vendor.ts";
+} from "../../src/index.ts";
+import { envelopeText, int32, makeVendor, vendorFile } from "../support/vendor.ts";
 
 const vendor = makeVendor();
 const place = { name: "pool", namespace: "licenses" };

@@ -1,10 +1,11 @@
-import type { ElasticsearchCluster } from "../search/elasticsearch-cluster.ts";
-import type { CurrentLicense, LicensedCluster } from "./judge-candidate.ts";
+import type { ElasticsearchCluster } from "@quartermaster/api";
 import {
   ALLOW_DOWNGRADE_ANNOTATION,
   DESIRED_LICENSE_LABEL,
   ON_LICENSE_LOSS_ANNOTATION,
-} from "./license-names.ts";
+} from "@quartermaster/api/licensing";
+
+import type { CurrentLicense, LicensedCluster } from "./judge-candidate.ts";
 import { readDesiredLicense } from "./license-type.ts";
 
 /** What a cluster says about licences: its wishes, and what the search domain reports of its engine. */

@@ -1,4 +1,5 @@
-import type { ClusterLicense } from "./cluster-license.ts";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
+
 import type { LicenseCandidate } from "./license-candidate.ts";
 
 /** A ClusterLicense as far as a choice needs it. */

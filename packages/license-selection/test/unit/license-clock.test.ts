@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { dayMs, type LicenseCandidate } from "../../../src/licensing/index.ts";
-import { decided, licence, nowMs, under } from "../../support/license-world.ts";
+import { dayMs, type LicenseCandidate } from "../../src/index.ts";
+import { decided, licence, nowMs, under } from "../support/license-world.ts";
 
 const minuteMs = 60_000;
 

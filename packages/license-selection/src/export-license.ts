@@ -1,8 +1,8 @@
+import type { ClusterLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+import { LICENSE_REMAINDER_KEY, OUTER_SIGNATURE_KEY } from "@quartermaster/api/licensing";
 import { isJsonObject, type JsonObject } from "@quartermaster/runtime";
 
-import type { ClusterLicense } from "./cluster-license.ts";
-import type { EnterpriseLicense } from "./enterprise-license.ts";
-import { LICENSE_REMAINDER_KEY, OUTER_SIGNATURE_KEY } from "./license-names.ts";
 import type { StackLicenseSpec } from "./stack-license.ts";
 
 /** The vendor's file that a licence came from, or would have come from. `data` is that of its Secret, decoded. */

@@ -1,8 +1,8 @@
+import { licenseUid } from "@quartermaster/api/licensing";
+import { licenseTypes } from "@quartermaster/api/licensing";
 import { isJsonObject, isTextDeeperThan, type JsonObject } from "@quartermaster/runtime";
 import { z } from "zod";
 
-import { licenseUid } from "./license-fields.ts";
-import { licenseTypes } from "./license-type.ts";
 import { longestSignature } from "./signature-envelope.ts";
 
 const momentMs = z.int().min(0);
