@@ -1,6 +1,11 @@
-import { effectiveExpiryMs, type LicenseCandidate, type LicenseFault } from "./license-candidate.ts";
+import {
+  effectiveExpiryMs,
+  type LicenseCandidate,
+  type LicenseFault,
+  type RankedCandidates,
+} from "./license-candidate.ts";
 import type { LicenseParameters } from "./license-parameters.ts";
-import { licenseTypeRank, type DesiredLicense } from "./license-type.ts";
+import { type DesiredLicense, licenseTypeRank } from "./license-type.ts";
 
 /** Why a licence is not used, or that it is. The first reason that applies. */
 export type LicenseVerdict =
@@ -122,8 +127,8 @@ function parentFault(candidate: LicenseCandidate, context: JudgeContext): Licens
   return nowMs < parent.startMs && !hasBegun(candidate, context) ? "ParentNotYetValid" : undefined;
 }
 
-const standard = licenseTypeRank("standard");
-const platinum = licenseTypeRank("platinum");
+const standardRank = licenseTypeRank("standard");
+const platinumRank = licenseTypeRank("platinum");
 
 /** What the engine would refuse, or break on. */
 function engineFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
@@ -148,9 +153,9 @@ function securityFault(
   // Asked for every cluster and licence: looked up only where it matters.
   if (transportTls !== false && fips !== true) return undefined;
   const rank = licenseTypeRank(type);
-  if (rank < standard) return undefined;
+  if (rank < standardRank) return undefined;
   if (transportTls === false && security !== false) return "TLSRequired";
-  return fips === true && rank < platinum ? "FIPSRequired" : undefined;
+  return fips === true && rank < platinumRank ? "FIPSRequired" : undefined;
 }
 
 function timeFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
@@ -204,4 +209,41 @@ function numbersOf(version: string): readonly number[] {
     .slice(0, 64)
     .split(".")
     .map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : 0));
+}
+
+/** How it was decided. */
+export interface Decided {
+  readonly winnerAt: number;
+  readonly chosen: LicenseCandidate | undefined;
+  readonly reason: string;
+}
+
+/** Turns what was usable into why it was not used: a verdict for each candidate, in their order. */
+export function finalVerdicts(
+  candidates: RankedCandidates,
+  verdicts: readonly Judged[],
+  { winnerAt, chosen, reason }: Decided,
+): readonly LicenseVerdict[] {
+  const standard = chosen && { rank: licenseTypeRank(chosen.type), endMs: effectiveExpiryMs(chosen) };
+  return verdicts.map((verdict, at) => {
+    const candidate = candidates[at];
+    if (candidate === chosen && (isValidNow(verdict) || verdict === "NotPinned"))
+      return reason === "Selected" ? "Selected" : "Kept";
+    if (verdict !== "usable") return verdict;
+    if (at === winnerAt && reason === "DowngradeBlocked") return "DowngradeBlocked";
+    return candidate === undefined || standard === undefined ? "TieBreak" : loserVerdict(candidate, standard);
+  });
+}
+
+function loserVerdict(loser: LicenseCandidate, { rank, endMs }: Standard): LicenseVerdict {
+  if (licenseTypeRank(loser.type) < rank) return "LowerType";
+  const gainedMs = effectiveExpiryMs(loser) - endMs;
+  if (gainedMs > 0) return "Hysteresis";
+  return gainedMs < 0 ? "ShorterValidity" : "TieBreak";
+}
+
+/** What losers are measured by. */
+interface Standard {
+  readonly rank: number;
+  readonly endMs: number;
 }

@@ -1,4 +1,4 @@
-import type { LicenseType } from "@quartermaster/api/licensing";
+import type { ClusterLicense, LicenseType } from "@quartermaster/api/licensing";
 
 import { licenseTypeRank } from "./license-type.ts";
 
@@ -58,4 +58,27 @@ function compareCandidates(one: LicenseCandidate, other: LicenseCandidate): numb
 function compareText(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
+}
+
+/** A ClusterLicense as far as a choice needs it. */
+export interface ChoosableLicense {
+  readonly spec: ClusterLicense["spec"];
+  readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
+}
+
+/** A ClusterLicense as a candidate. Its signature is for the search domain to read, once it is chosen. */
+export function clusterLicenseCandidate(
+  { spec, metadata: { namespace = "", name } }: ChoosableLicense,
+  pinned: ReadonlySet<string> = new Set(),
+): LicenseCandidate {
+  const { uid, type, issueDate, startDate = issueDate, expiryDate } = spec;
+  return {
+    uid,
+    source: `ClusterLicense ${namespace}/${name}`,
+    type,
+    startMs: startDate,
+    expiryMs: expiryDate,
+    ...(startDate < expiryDate ? {} : { fault: "Malformed" as const }),
+    isPinned: pinned.has(name),
+  };
 }

@@ -3,7 +3,7 @@ import { licenseTypes } from "@quartermaster/api/licensing";
 import { isJsonObject, isTextDeeperThan, type JsonObject } from "@quartermaster/runtime";
 import { z } from "zod";
 
-import { longestSignature } from "./signature-envelope.ts";
+import { longestSignature } from "./read-signature.ts";
 
 const momentMs = z.int().min(0);
 const amount = z.int32().min(1);

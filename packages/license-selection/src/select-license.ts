@@ -1,10 +1,10 @@
-import { finalVerdicts } from "./final-verdicts.ts";
 import {
   type CurrentLicense,
+  finalVerdicts,
   isValidNow,
-  type Judged,
-  type JudgeContext,
   judgeCandidate,
+  type JudgeContext,
+  type Judged,
   type LicensedCluster,
   type LicenseVerdict,
   versionLimits,
