@@ -64,10 +64,7 @@ export function licenseUpload({
 }
 
 /** The fields of a licence of the stack in the order in which they are signed. */
-export function signedFields(
-  spec: StackLicenseSpec,
-  signature: SignatureRead,
-): Readonly<Record<string, unknown>> {
+function signedFields(spec: StackLicenseSpec, signature: SignatureRead): Readonly<Record<string, unknown>> {
   const version = signature.kind === "found" ? signature.envelope.version : 5;
   const {
     uid,
