@@ -18,8 +18,8 @@ const kept = [
     given: { file: "apps/operator/src/main.ts", specifier: "@quartermaster/search" },
   },
   {
-    name: "the cli imports local-cluster",
-    given: { file: "apps/cli/src/up.ts", specifier: "@quartermaster/local-cluster" },
+    name: "the program behind make up imports local-cluster",
+    given: { file: "tools/up/main.ts", specifier: "@quartermaster/local-cluster" },
   },
   {
     name: "testkit imports local-cluster",
@@ -73,6 +73,16 @@ const broken = [
     name: "local-cluster imports runtime",
     given: { file: "packages/local-cluster/src/a.ts", specifier: "@quartermaster/runtime" },
     want: /may not import runtime/,
+  },
+  {
+    name: "the cli imports local-cluster",
+    given: { file: "apps/cli/src/main.ts", specifier: "@quartermaster/local-cluster" },
+    want: /may not import local-cluster/,
+  },
+  {
+    name: "a tool imports local-cluster",
+    given: { file: "tools/cases/main.ts", specifier: "@quartermaster/local-cluster" },
+    want: /may not import local-cluster/,
   },
   {
     name: "a domain imports local-cluster",

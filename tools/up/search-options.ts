@@ -1,40 +1,103 @@
-import { progressPrinter } from "@quartermaster/local-cluster";
+import { join } from "node:path";
+
+import { debianPrograms, progressPrinter, provideProgramImage } from "@quartermaster/local-cluster";
 import { provideEngineImage } from "@quartermaster/local-cluster/engines";
+import { stackImages } from "@quartermaster/search/offline";
 
-import { usageError } from "../../errors.ts";
-import { monitoringImages, monitoringWord } from "./bring-up-monitoring.ts";
-import { type SearchSample, searchSamples } from "./search-samples.ts";
+import { makeProgramImage, repository, UpError } from "./programs.ts";
 
-/** Takes `--with a,b` out of the words. Throws a usage error where it names what there is not. */
-export function withoutWith(words: readonly string[]): {
+/** A search cluster that `make up` can make. */
+export interface SearchSample {
+  readonly file: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** As `kubectl get` names its kind; with its group where another has a kind of the same name. */
+  readonly resource: string;
+  readonly engine: "opensearch" | "elasticsearch";
+  readonly version: string;
+}
+
+/** What `--with` requests. */
+export interface SearchOptions {
+  readonly samples: readonly SearchSample[];
+  readonly isMonitored: boolean;
+}
+
+/** Reads the value of `--with`. */
+export function searchOptions(asked: readonly string[]): SearchOptions {
+  return {
+    samples: asked.flatMap((word) => searchSamples.get(word) ?? []),
+    isMonitored: asked.includes(monitoring),
+  };
+}
+
+const monitoring = "monitoring";
+
+/** By the value that `--with` takes. */
+const searchSamples: ReadonlyMap<string, SearchSample> = new Map<string, SearchSample>([
+  [
+    "search",
+    {
+      file: join(repository, "config/samples/opensearch.yaml"),
+      namespace: "search",
+      name: "logs",
+      resource: "opensearchclusters.opensearch.org",
+      engine: "opensearch",
+      version: "2.19.4",
+    },
+  ],
+  [
+    "elasticsearch",
+    {
+      file: join(repository, "config/samples/elasticsearch-trial.yaml"),
+      namespace: "search",
+      name: "docs",
+      resource: "elasticsearchcluster",
+      engine: "elasticsearch",
+      version: "7.17.28",
+    },
+  ],
+]);
+
+/** Takes `--with a,b` out of the arguments. Throws a usage error for an unknown value. */
+export function withoutWith(args: readonly string[]): {
   readonly asked: readonly string[];
   readonly rest: readonly string[];
 } {
-  const at = words.findIndex((word) => word === "--with" || word.startsWith("--with="));
-  if (at === -1) return { asked: [], rest: words };
-  const isJoined = words[at] !== "--with";
-  const value = isJoined ? (words[at] ?? "").slice("--with=".length) : (words[at + 1] ?? "");
+  const at = args.findIndex((each) => each === "--with" || each.startsWith("--with="));
+  if (at === -1) return { asked: [], rest: args };
+  const isJoined = args[at] !== "--with";
+  const value = isJoined ? (args[at] ?? "").slice("--with=".length) : (args[at + 1] ?? "");
   const asked = value.split(",");
-  const known = [...searchSamples.keys(), monitoringWord];
+  const known = [...searchSamples.keys(), monitoring];
   if (asked.some((each) => !known.includes(each)))
-    throw usageError(`--with ${value}: there is only ${known.join(", ")}`);
+    throw new UpError(`--with ${value}: there is only ${known.join(", ")}`, 2);
   if (!asked.some((each) => searchSamples.has(each)))
-    throw usageError(`--with ${value}: say also which cluster is monitored, e.g. search,${monitoringWord}`);
-  return { asked, rest: [...words.slice(0, at), ...words.slice(at + (isJoined ? 1 : 2))] };
+    throw new UpError(`--with ${value}: say also which cluster is monitored, e.g. search,${monitoring}`, 2);
+  return { asked, rest: [...args.slice(0, at), ...args.slice(at + (isJoined ? 1 : 2))] };
 }
 
-/** Engines run on real nodes, which know the images from their first pod on; what is not in the cache is made. */
-export async function wordsForSearch(
-  words: readonly string[],
-  samples: readonly SearchSample[],
-  { isMonitored }: { readonly isMonitored: boolean },
+/**
+ * The arguments with what search clusters need. Engines run on real nodes, which know the images from their first pod on; what is not
+ * in the cache is made.
+ */
+export async function withSearchImages(
+  args: readonly string[],
+  { samples, isMonitored }: SearchOptions,
 ): Promise<readonly string[]> {
-  const profile = words.some((word) => word === "--profile" || word.startsWith("--profile="));
-  const images: string[] = [];
-  for (const { engine, version } of samples) {
-    const { folder } = await provideEngineImage({ engine, version, report: progressPrinter(process.stderr) });
-    images.push("--image", folder);
+  const report = progressPrinter(process.stderr);
+  const hasProfile = args.some((each) => each === "--profile" || each.startsWith("--profile="));
+  const folders: string[] = [];
+  for (const { engine, version } of samples)
+    folders.push((await provideEngineImage({ engine, version, report })).folder);
+  if (isMonitored) {
+    folders.push(await makeProgramImage("search-exporter"));
+    // Debian's programs under the official names.
+    for (const part of ["prometheus", "alertmanager"] as const) {
+      const request = { ...debianPrograms[part], name: stackImages[part], report };
+      folders.push((await provideProgramImage(request)).folder);
+    }
   }
-  if (isMonitored) for (const folder of await monitoringImages()) images.push("--image", folder);
-  return [...words, ...(profile ? [] : ["--profile", "nodes"]), ...images];
+  const images = folders.flatMap((folder) => ["--image", folder]);
+  return [...args, ...(hasProfile ? [] : ["--profile", "nodes"]), ...images];
 }

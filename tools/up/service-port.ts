@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 
 import { reachPods } from "@quartermaster/local-cluster";
 
-import { kubectlIn } from "../kubectl.ts";
+import { kubectlIn } from "./programs.ts";
 
 // `node service-port.ts <directory of the cluster> <namespace> <Service> <port> <file>`: opens a port of this machine's loopback that
 // leads to a Service, and writes its number into the file once it is open. The Service is looked up for each connection: one that

@@ -3,10 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { podSocketOf, reachHostPort, runBeside, type RunningCompanion } from "@quartermaster/local-cluster";
+import { parse, stringify } from "yaml";
+import { z } from "zod";
 
-import type { Kubectl } from "./kubectl.ts";
-import { operatorKubeconfig } from "./operator-kubeconfig.ts";
-import { repository } from "./repository.ts";
+import { type Kubectl, repository } from "./programs.ts";
 
 /**
  * Starts the operator's two roles beside the cluster, each with its own account. Those that run already are left alone. With search
@@ -18,8 +18,8 @@ export async function startOperator(
   { withSearch }: { readonly withSearch: boolean },
 ): Promise<RunningCompanion> {
   const [kubeconfigPath, webhookKubeconfigPath, port] = await Promise.all([
-    operatorKubeconfig(folder, kubectl),
-    operatorKubeconfig(folder, kubectl, "quartermaster-webhook"),
+    operatorKubeconfig(folder, kubectl, "operator"),
+    operatorKubeconfig(folder, kubectl, "webhook"),
     webhookPort(folder),
   ]);
   const webhook = ["--webhook-url", `https://127.0.0.1:${port}`, "--webhook-namespace", "quartermaster"];
@@ -37,6 +37,28 @@ export async function startOperator(
     command: process.execPath,
     args: operatorArguments(kubeconfigPath, withSearch ? [...webhook, ...search] : webhook),
   });
+}
+
+const adminConfig = z.looseObject({
+  users: z.tuple([z.object({ name: z.string(), user: z.looseObject({}) })]),
+});
+
+/**
+ * Writes a kubeconfig with which the operator is its own account and not the administrator, so that what it may do here is what
+ * config/rbac gives it. Returns the path.
+ */
+async function operatorKubeconfig(
+  folder: string,
+  kubectl: Kubectl,
+  name: "operator" | "webhook",
+): Promise<string> {
+  const account = [`quartermaster-${name}`, "--namespace=quartermaster"];
+  const token = await kubectl(["create", "token", ...account, "--duration=8760h"]);
+  const admin = adminConfig.parse(parse(await readFile(join(folder, "kubeconfig"), "utf8")));
+  const users = [{ name: admin.users[0].name, user: { token: token.trim() } }];
+  const path = join(folder, `${name}.kubeconfig`);
+  await writeFile(path, stringify({ ...admin, users }), { mode: 0o600 });
+  return path;
 }
 
 /** Chosen once for each cluster: a second `make up` finds both roles where the first one left them. */
