@@ -1,3 +1,5 @@
+import { compareDottedVersions } from "@quartermaster/runtime/versions";
+
 import {
   effectiveExpiryMs,
   type LicenseCandidate,
@@ -88,7 +90,7 @@ export function versionLimits(
   if (minVersion === undefined) return { newestFormat: Number.POSITIVE_INFINITY, takesEnterprise: true };
   return {
     newestFormat: newestFormat(minVersion),
-    takesEnterprise: compareVersions(minVersion, enterpriseMinVersion) >= 0,
+    takesEnterprise: compareDottedVersions(minVersion, enterpriseMinVersion) >= 0,
   };
 }
 
@@ -191,24 +193,8 @@ export function marginsOf(
 
 /** The newest licence format that a server of a version reads. */
 function newestFormat(version: string): number {
-  if (compareVersions(version, "6.4.0") < 0) return 3;
-  return compareVersions(version, "7.6.0") < 0 ? 4 : 5;
-}
-
-/** Compares versions by their numbers; what follows a dash is left out, and what is no number counts as 0. */
-function compareVersions(one: string, other: string): number {
-  const left = numbersOf(one);
-  const right = numbersOf(other);
-  return (
-    [0, 1, 2].map((at) => (left[at] ?? 0) - (right[at] ?? 0)).find((difference) => difference !== 0) ?? 0
-  );
-}
-
-function numbersOf(version: string): readonly number[] {
-  return (version.split("-")[0] ?? "")
-    .slice(0, 64)
-    .split(".")
-    .map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : 0));
+  if (compareDottedVersions(version, "6.4.0") < 0) return 3;
+  return compareDottedVersions(version, "7.6.0") < 0 ? 4 : 5;
 }
 
 /** How it was decided. */

@@ -34,4 +34,4 @@ export type { PausableRelay } from "./relay/pausable-relay.ts";
 export { LocalClusterError } from "./errors.ts";
 export type { LocalClusterErrorCode } from "./errors.ts";
 export { createAuthority } from "./pki/certificate-authority.ts";
-export type { CertificateAuthority, CertifiedKey, LeafRequest } from "./pki/certificate-authority.ts";
+export type { CertificateAuthority, LeafRequest } from "./pki/certificate-authority.ts";

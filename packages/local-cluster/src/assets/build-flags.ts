@@ -1,5 +1,5 @@
 import type { GoModule } from "./go-module.ts";
-import { minorOf } from "./versions.ts";
+import { minorOf } from "./kubernetes-modules.ts";
 
 /** Arguments of `go build` for every program of a module, apart from output and package. They are part of the cache key. */
 export function buildFlags(module: GoModule): readonly string[] {

@@ -1,10 +1,11 @@
 import { dirname } from "node:path";
 
+import { compareDottedVersions } from "@quartermaster/runtime/versions";
+
 import type { System } from "../system/system.ts";
 import { BUILD_ENVIRONMENT } from "./build-flags.ts";
 import type { GoModule } from "./go-module.ts";
 import { runCommand } from "./run-command.ts";
-import { compareVersions } from "./versions.ts";
 
 /** Why Go cannot build this module here; undefined when it can. */
 export async function goFault(
@@ -17,7 +18,7 @@ export async function goFault(
   if (inside === "not found") return "Go is not installed (no `go` on PATH)";
   const found =
     inside ?? (await askVersion(dirname(module.folder), system, signal)) ?? "of an unknown version";
-  if (inside !== undefined && compareVersions(inside, module.goVersion) >= 0) return undefined;
+  if (inside !== undefined && compareDottedVersions(inside, module.goVersion) >= 0) return undefined;
   return `Go ${found.replace(/^go/, "")} is too old, ${module.goVersion} is needed`;
 }
 

@@ -8,13 +8,13 @@ import type { ComponentName } from "./component.ts";
 import { COMPONENTS } from "./component.ts";
 import type { GoModule } from "./go-module.ts";
 import { readGoModule } from "./go-module.ts";
+import { chooseKubernetes, readKubernetesModules } from "./kubernetes-modules.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import { readNamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";
 import { thisPlatform } from "./platform.ts";
 import type { ProgressReport } from "./progress.ts";
 import { provideMissing } from "./provide.ts";
-import { chooseKubernetes, readKubernetesModules } from "./versions.ts";
 
 /** Which binaries are needed. */
 export interface BinariesRequest {

@@ -1,9 +1,10 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { System } from "../system/system.ts";
 import type { CertificateAuthority } from "./certificate-authority.ts";
-import { createAuthority, newServiceAccountKey } from "./certificate-authority.ts";
+import { createAuthority } from "./certificate-authority.ts";
 
 /** Where a certificate and its key lie. */
 export interface CertificateFiles {
@@ -67,6 +68,12 @@ export async function createCredentials(folder: string, system: System): Promise
       }),
     client,
   };
+}
+
+/** A fresh P-256 key for signing service-account tokens, PEM. */
+function newServiceAccountKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "sec1", format: "pem" }).toString();
 }
 
 async function issueTo(

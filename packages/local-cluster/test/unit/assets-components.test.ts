@@ -8,8 +8,8 @@ import { cacheFolder, cacheKey } from "../../src/assets/cache.ts";
 import { COMPONENTS, componentNamed } from "../../src/assets/component.ts";
 import type { GoModule } from "../../src/assets/go-module.ts";
 import { readGoModule } from "../../src/assets/go-module.ts";
+import { readKubernetesModules } from "../../src/assets/kubernetes-modules.ts";
 import { findChecksum, releaseOf } from "../../src/assets/release.ts";
-import { readKubernetesModules } from "../../src/assets/versions.ts";
 import { realSystem } from "../../src/system/system.ts";
 
 const ownModules = join(import.meta.dirname, "..", "..", "go");

@@ -1,6 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
+import { compareDottedVersions } from "@quartermaster/runtime/versions";
+
 import { LocalClusterError } from "../errors.ts";
 import type { GoModule } from "./go-module.ts";
 import { readGoModule } from "./go-module.ts";
@@ -11,7 +13,7 @@ export async function readKubernetesModules(goFolder: string): Promise<readonly 
   const modules = await Promise.all(
     folders.map(async (name) => await readGoModule("kubernetes", join(goFolder, name))),
   );
-  return modules.toSorted((a, b) => compareVersions(b.version, a.version));
+  return modules.toSorted((a, b) => compareDottedVersions(b.version, a.version));
 }
 
 /**
@@ -35,20 +37,4 @@ export function chooseKubernetes(modules: readonly GoModule[], wanted: string | 
 /** `1.36` for `v1.36.3`. */
 export function minorOf(version: string): string {
   return version.replace(/^v/, "").split(".").slice(0, 2).join(".");
-}
-
-/** Orders dotted versions by their numbers; a leading "v" or "go" and a pre-release suffix are ignored. */
-export function compareVersions(a: string, b: string): number {
-  const left = numbersOf(a);
-  const right = numbersOf(b);
-  const places = [0, 1, 2];
-  return (
-    places.map((place) => (left[place] ?? 0) - (right[place] ?? 0)).find((difference) => difference !== 0) ??
-    0
-  );
-}
-
-function numbersOf(version: string): readonly number[] {
-  const dotted = /\d+(?:\.\d+)*/.exec(version)?.[0] ?? "0";
-  return dotted.split(".").map(Number);
 }
