@@ -4,6 +4,7 @@ export type { Bundle } from "./subscription/bundle.ts";
 export { clusterBundle } from "./subscription/cluster-bundle.ts";
 export type { ClusterBundle } from "./subscription/cluster-bundle.ts";
 export { condition, conditions } from "./condition.ts";
+export { firstTen } from "./first-ten.ts";
 export { installPlan } from "./install-plan/install-plan.ts";
 export type { InstallPlan } from "./install-plan/install-plan.ts";
 export { planAnnotations } from "./install-plan/plan-annotations.ts";

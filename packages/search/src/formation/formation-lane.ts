@@ -1,7 +1,7 @@
+import { firstTen } from "@quartermaster/api";
 import { settled, waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
-import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
