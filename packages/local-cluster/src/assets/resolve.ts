@@ -1,14 +1,17 @@
 import { join } from "node:path";
 
 import type { System } from "../system/system.ts";
-import type { Asset } from "./asset.ts";
-import { cacheFolderError } from "./cache-folder-error.ts";
 import { cacheFolder, lookUp } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { COMPONENTS } from "./component.ts";
-import type { GoModule } from "./go-module.ts";
-import { readGoModule } from "./go-module.ts";
-import { chooseKubernetes, readKubernetesModules } from "./kubernetes-modules.ts";
+import { cacheFolderError } from "./errors.ts";
+import {
+  type Asset,
+  chooseKubernetes,
+  type GoModule,
+  readGoModule,
+  readKubernetesModules,
+} from "./go-module.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import { readNamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";

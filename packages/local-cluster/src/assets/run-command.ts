@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 
-import { codeOf } from "../system/file-error.ts";
+import { codeOf } from "../system/system.ts";
 
 /** A program to run to its end. */
 export interface CommandRequest {

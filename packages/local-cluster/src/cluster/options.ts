@@ -1,5 +1,5 @@
 import type { ProgressReport } from "../assets/progress.ts";
-import type { AuditPolicy } from "../control-plane/audit-policy.ts";
+import type { AuditPolicy } from "../control-plane/api-server-arguments.ts";
 import type { System } from "../system/system.ts";
 import { clustersFolder } from "./cluster-folder.ts";
 

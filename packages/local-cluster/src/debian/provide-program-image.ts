@@ -3,17 +3,14 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
-import { clearAbandoned, openWorkplace } from "../assets/cache.ts";
+import { clearAbandoned, lockCacheFolder, openWorkplace } from "../assets/cache.ts";
 import { thisPlatform } from "../assets/platform.ts";
-import type { ProgressReport } from "../assets/progress.ts";
-import { beginStep } from "../assets/running-step.ts";
+import { beginStep, type ProgressReport } from "../assets/progress.ts";
 import { librariesOf, merged } from "../engines/system-files.ts";
-import { folderEntries } from "../images/folder-entries.ts";
 import { writeImageLayout } from "../images/image-layout.ts";
-import type { TarEntry } from "../images/tar.ts";
+import { folderEntries, type TarEntry } from "../images/tar.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { unpackPackage } from "./unpack-package.ts";
+import { unpackPackage } from "./provide-program.ts";
 
 /** An image of one program of a Debian package. */
 export interface ProgramImageRequest {

@@ -3,8 +3,7 @@ import { join } from "node:path";
 
 import { runCommand } from "../assets/run-command.ts";
 import { LocalClusterError } from "../errors.ts";
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
+import { type System, toolPath } from "../system/system.ts";
 
 /** Pinned: its downloads are part of what is fetched. */
 const DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";

@@ -2,11 +2,10 @@ import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
+import { lockCacheFolder } from "../assets/cache.ts";
 import { runCommand } from "../assets/run-command.ts";
 import { LocalClusterError } from "../errors.ts";
-import { codeOf } from "../system/file-error.ts";
-import { realSystem, type System } from "../system/system.ts";
+import { codeOf, realSystem, type System } from "../system/system.ts";
 import { type EngineRecipe, engineRecipe, type EngineVersion } from "./engine-recipe.ts";
 import { fetchArtifact } from "./maven.ts";
 

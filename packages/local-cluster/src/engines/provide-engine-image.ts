@@ -2,21 +2,23 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } 
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
-import { clearAbandoned, openWorkplace } from "../assets/cache.ts";
+import { clearAbandoned, lockCacheFolder, openWorkplace } from "../assets/cache.ts";
 import { thisPlatform } from "../assets/platform.ts";
-import type { ProgressReport } from "../assets/progress.ts";
-import { beginStep } from "../assets/running-step.ts";
-import { folderEntries } from "../images/folder-entries.ts";
+import { beginStep, type ProgressReport } from "../assets/progress.ts";
 import { writeImageLayout } from "../images/image-layout.ts";
-import type { TarEntry } from "../images/tar.ts";
+import { folderEntries, type TarEntry } from "../images/tar.ts";
 import { runTool } from "../nodes/run-tool.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { type EngineRecipe, engineRecipe, type EngineVersion, recipeHash } from "./engine-recipe.ts";
-import { type EngineTools, findEngineTools } from "./engine-tools.ts";
-import { provideJavaRuntime } from "./java-runtime.ts";
+import {
+  type EngineRecipe,
+  engineRecipe,
+  type EngineVersion,
+  OPEN_FILES_LIBRARY,
+  OPEN_FILES_SOURCE,
+  recipeHash,
+} from "./engine-recipe.ts";
+import { type EngineTools, findEngineTools, provideJavaRuntime } from "./engine-tools.ts";
 import { fetchArtifact } from "./maven.ts";
-import { OPEN_FILES_LIBRARY, OPEN_FILES_SOURCE } from "./open-files.ts";
 import { writeSystemFiles } from "./system-files.ts";
 
 /** An image of an engine on this machine. */

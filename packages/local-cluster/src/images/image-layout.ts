@@ -6,8 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 
 import { thisPlatform } from "../assets/platform.ts";
-import type { TarEntry } from "./tar.ts";
-import { writeTar } from "./tar.ts";
+import { type TarEntry, writeTar } from "./tar.ts";
 
 /** What an image is made of. */
 export interface ImageRequest {

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 
 import { LocalClusterError } from "../errors.ts";
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
+import { type System, toolPath } from "../system/system.ts";
 
 /** A tool of the system (ip, mount, ctr …) that is run to its end. */
 export interface ToolRequest {

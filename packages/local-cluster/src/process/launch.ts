@@ -3,10 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
-import { identifyProcess, isAlive } from "./process-identity.ts";
+import { type System, toolPath } from "../system/system.ts";
+import { identifyProcess, isAlive, type ProcessIdentity } from "./process-identity.ts";
 
 /** What to run, and where its record and its log go. */
 export interface LaunchRequest {

@@ -24,3 +24,22 @@ export const realSystem: System = {
   },
   randomHex: (bytes) => randomBytes(bytes).toString("hex"),
 };
+
+/** The code of a system call's error (`ENOENT`, …); empty for anything else. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** True when writing to a file went wrong, as opposed to what a network did. */
+export function isFileError(error: unknown): boolean {
+  return (
+    error instanceof Error && "syscall" in error && ["write", "open", "mkdir"].includes(String(error.syscall))
+  );
+}
+
+/** The search path with the usual folders: a plain `su` leaves the administrator's out, and a guardian has none at all. */
+export function toolPath(system: System): string {
+  return [system.env["PATH"] ?? "", ...USUAL_FOLDERS].filter(Boolean).join(":");
+}
+
+const USUAL_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

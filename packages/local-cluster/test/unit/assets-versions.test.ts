@@ -2,9 +2,12 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { parseGoMod } from "../../src/assets/go-module.ts";
-import type { GoModule } from "../../src/assets/go-module.ts";
-import { chooseKubernetes, readKubernetesModules } from "../../src/assets/kubernetes-modules.ts";
+import {
+  chooseKubernetes,
+  type GoModule,
+  parseGoMod,
+  readKubernetesModules,
+} from "../../src/assets/go-module.ts";
 import { LocalClusterError } from "../../src/errors.ts";
 
 const ownModules = join(import.meta.dirname, "..", "..", "go");

@@ -1,5 +1,6 @@
 import { LocalClusterError } from "../errors.ts";
-import type { Asset } from "./asset.ts";
+import { codeOf } from "../system/system.ts";
+import type { Asset } from "./go-module.ts";
 import type { NamedFolder } from "./named-folder.ts";
 
 /** What was tried in vain. */
@@ -31,3 +32,29 @@ export function assetsUnavailable(
     `Install Go ${module.goVersion} or newer, or name a folder that holds the binaries in QM_KUBE_ASSETS, or allow access to the release sites.`,
   );
 }
+
+/** Turns what the file system says about the binaries' cache into a sentence with a remedy; passes anything else on. */
+export function cacheFolderError(folder: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (FULL.includes(code)) return cacheFolderFull(folder, error);
+  if (!NOT_WRITABLE.includes(code)) return error;
+  return new LocalClusterError(
+    "StateFolderNotWritable",
+    `The cache folder ${folder} cannot be written.`,
+    "Make it writable for you, or name another one with XDG_CACHE_HOME.",
+    { cause: error },
+  );
+}
+
+/** The error for a disk without space. */
+export function cacheFolderFull(folder: string, cause?: unknown): LocalClusterError {
+  return new LocalClusterError(
+    "StateFolderFull",
+    `No space is left for the binaries of the local cluster in ${folder} or in Go's own caches.`,
+    "Free about 6 GB, or name a roomier place with XDG_CACHE_HOME, GOCACHE and GOMODCACHE.",
+    { cause },
+  );
+}
+
+const FULL: readonly string[] = ["ENOSPC", "EDQUOT"];
+const NOT_WRITABLE: readonly string[] = ["EACCES", "EPERM", "EROFS", "ENOTDIR"];
