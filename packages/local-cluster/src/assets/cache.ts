@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
-import { codeOf, type System } from "../system/system.ts";
+import { codeOf, type System, userCache } from "../system/system.ts";
 import { BUILD_ENVIRONMENT, buildFlags } from "./build.ts";
 import type { ComponentName } from "./component.ts";
 import type { GoModule } from "./go-module.ts";
@@ -19,9 +19,7 @@ export type CacheEntry =
 
 /** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
 export function cacheFolder(module: GoModule, platform: Platform, system: System): string {
-  const named = system.env["XDG_CACHE_HOME"] ?? "";
-  const root = named === "" ? join(system.homeDirectory, ".cache") : named;
-  return join(root, "quartermaster", "assets", cacheKey(module, platform));
+  return join(userCache(system, "assets"), cacheKey(module, platform));
 }
 
 /** Name of that folder. */
@@ -146,7 +144,7 @@ function undefinedIfReadOnly(error: unknown): undefined {
 export interface LockRequest {
   readonly folder: string;
   readonly system: System;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called once, when another process holds the lock. */
   readonly onWait: (pid: string) => void;
 }

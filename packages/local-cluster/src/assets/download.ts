@@ -142,7 +142,7 @@ export interface Release {
   /** A text with the SHA-256 of the file: the sum alone, or lines of sum and file name. */
   readonly checksumUrl: string;
   /** Path of the program inside the archive; a file without one is the program itself. */
-  readonly archiveMember?: string;
+  readonly archiveMember?: string | undefined;
 }
 
 /** The official release of a component, or its place on the mirror that `QM_RELEASE_MIRROR` names (same layout below `/<project>`). */
@@ -159,7 +159,7 @@ export function releaseOf(
   return {
     fileUrl: `${base}/${version}/${place.file}`,
     checksumUrl: `${base}/${version}/${place.checksums}`,
-    ...(place.member === undefined ? {} : { archiveMember: place.member }),
+    archiveMember: place.member,
   };
 }
 
@@ -179,7 +179,7 @@ export function findChecksum(text: string, fileName: string): string | undefined
 interface Place {
   readonly file: string;
   readonly checksums: string;
-  readonly member?: string;
+  readonly member?: string | undefined;
 }
 
 const RELEASE_SITES: Readonly<Record<ProjectName, string>> = {

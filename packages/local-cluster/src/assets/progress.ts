@@ -5,15 +5,15 @@ export interface AssetStep {
   readonly action: "building" | "downloading";
   readonly component: string;
   /** Built by the same call of Go. */
-  readonly others?: readonly string[];
+  readonly others?: readonly string[] | undefined;
   readonly version: string;
   /** This is the `position`-th of `total` components that were not there; the others follow it. */
   readonly position: number;
   readonly total: number;
   /** What follows in the same line of work. */
-  readonly next?: string;
+  readonly next?: string | undefined;
   /** On two idle cores with an empty Go cache; downloads have none. */
-  readonly expectedSeconds?: number;
+  readonly expectedSeconds?: number | undefined;
 }
 
 /** What happens while binaries are brought together. `advanced` comes about once a second. */

@@ -129,7 +129,7 @@ function tasksIn(folder: string, line: readonly Asset[], run: Run): readonly Tas
       version: asset.module.version,
       position: run.takeNumber(),
       total: run.missing.length,
-      ...(next === undefined ? {} : { next }),
+      next,
     };
     return [{ asset, facts }];
   });
@@ -159,7 +159,7 @@ async function buildAll(tasks: readonly [Unfetched, ...Unfetched[]], run: Run): 
     others: components.slice(1).map(({ name }) => name),
     action: "building",
     expectedSeconds: buildSeconds(components),
-    ...(next === undefined ? {} : { next }),
+    next,
   };
   const workplace = await openWorkplace(asset.folder, run.system);
   try {

@@ -23,15 +23,15 @@ import { provideMissing } from "./provide.ts";
 export interface BinariesRequest {
   readonly components: readonly ComponentName[];
   /** What will be asked for next; only counted when people are told how long builds take (default: nothing). */
-  readonly later?: readonly ComponentName[];
+  readonly later?: readonly ComponentName[] | undefined;
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported one when left out. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly system: System;
-  readonly report?: ProgressReport;
+  readonly report?: ProgressReport | undefined;
   /** Aborting ends downloads and builds at once and leaves nothing half done. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Folder with the Go modules; this package's own unless a test brings smaller ones. */
-  readonly goFolder?: string;
+  readonly goFolder?: string | undefined;
 }
 
 /** Binaries that are there and whole. */

@@ -11,8 +11,8 @@ export interface CommandRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** File descriptor that gets standard output instead of the result. */
-  readonly stdoutFd?: number;
-  readonly signal?: AbortSignal;
+  readonly stdoutFd?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How it ended; of each stream only the last 64 KiB are kept. */

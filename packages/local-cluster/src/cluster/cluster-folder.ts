@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { LocalClusterError } from "../errors.ts";
 import { identifyProcess, isAlive, type ProcessIdentity, readBootId } from "../process/process-identity.ts";
-import { codeOf, type System } from "../system/system.ts";
+import { codeOf, type System, userCache } from "../system/system.ts";
 
 /**
  * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
@@ -27,8 +27,7 @@ const ownerSchema = z.object({
 
 /** The folder below which all clusters of this user live, unless a cluster is given a folder of its own. */
 export function clustersFolder(system: System): string {
-  const cache = system.env["XDG_CACHE_HOME"] ?? join(system.homeDirectory, ".cache");
-  return join(cache, "quartermaster", "clusters");
+  return userCache(system, "clusters");
 }
 
 /**

@@ -89,7 +89,7 @@ async function dialThrough(
     method: "CONNECT",
     path,
     agent: false,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   asked.once("error", reject);
   asked.once("connect", (answer, socket: Socket, head: Buffer) => {

@@ -39,8 +39,7 @@ export async function startLocalCluster(
   assertSocketsFit(folder);
   await reapAbandoned(plan.parentFolder, system);
   const { report, signal, kubernetesVersion } = plan;
-  const version = kubernetesVersion === undefined ? {} : { version: kubernetesVersion };
-  const request = { report, system, ...version };
+  const request = { report, system, version: kubernetesVersion };
   const [first, later] = [controlPlaneComponents(plan), nodeComponents(plan)];
   const binaries = await resolveBinaries({ ...request, signal, components: first, later });
   const failure = new AbortController();

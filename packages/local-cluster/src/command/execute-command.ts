@@ -23,7 +23,7 @@ export interface Terminal {
   readonly out: ProgressStream;
   readonly err: ProgressStream;
   /** Called by `up` once the API of a new cluster answers; see `LocalClusterOptions`. */
-  readonly onApiReady?: (api: ReadyApi) => void;
+  readonly onApiReady?: ((api: ReadyApi) => void) | undefined;
 }
 
 /** Runs one command of the `local-cluster` program. Returns its exit code: 0 done, 1 failed, 2 not understood. */
@@ -65,7 +65,7 @@ async function buildOnly(version: string | undefined, terminal: Terminal, system
     components,
     system,
     report: progressPrinter(terminal.err, system),
-    ...(version === undefined ? {} : { version }),
+    version,
   });
   for (const name of components) terminal.out.write(`${binaries.path(name)}\n`);
   return 0;
@@ -113,11 +113,11 @@ function whereToLook(folder: string, { name }: UpOptions): string {
 
 function clusterOptions(
   options: UpOptions,
-  { err, onApiReady }: Terminal,
+  { err, onApiReady = () => undefined }: Terminal,
   system: System,
 ): LocalClusterOptions {
   return {
-    ...(onApiReady === undefined ? {} : { onApiReady }),
+    onApiReady,
     name: options.name,
     images: options.images,
     lifetime: "detached",
@@ -126,8 +126,8 @@ function clusterOptions(
     ...(options.profile === "control-plane"
       ? { kwokNodes: options.nodeCount }
       : { nodes: options.nodeCount }),
-    ...(options.kubernetesVersion === undefined ? {} : { kubernetesVersion: options.kubernetesVersion }),
-    ...(options.port === undefined ? {} : { port: options.port }),
+    kubernetesVersion: options.kubernetesVersion,
+    port: options.port,
   };
 }
 

@@ -202,7 +202,7 @@ async function callEtcd(
     socketPath,
     path,
     method: body === undefined ? "GET" : "POST",
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   const sent = request(options, (response) => {
     let text = "";

@@ -205,9 +205,11 @@ class Launcher {
     const { folder, place, system, binaries, goGcPercent } = this.#options;
     const command = binaries.path(binary);
     const env = { GOGC: String(goGcPercent) };
-    const namespace =
-      place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
-    return { launchRequest: { name, command, args, folder, env, ...namespace }, isReady, system };
+    return {
+      launchRequest: { name, command, args, folder, env, networkNamespace: place.networkNamespace },
+      isReady,
+      system,
+    };
   }
 }
 

@@ -27,7 +27,7 @@ export interface MavenRequest {
   /** Folder for Maven to run in. */
   readonly workplace: string;
   readonly system: System;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function fetchArtifact(coordinates: string, request: MavenRequest):
     args,
     cwd: workplace,
     env: { ...system.env, PATH: toolPath(system) },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (code === 0 && existsSync(path)) return path;
   const said = `${stdout}\n${stderr}`.split("\n").filter((line) => line.includes("ERROR"));

@@ -68,7 +68,7 @@ function relay(
       folder,
       command: process.execPath,
       args: ["--max-old-space-size=32", entry, listen, target],
-      ...(isInHub ? { networkNamespace } : {}),
+      networkNamespace: isInHub ? networkNamespace : undefined,
     },
     isReady: async () => await isListening(listen, component, isInHub),
     system,

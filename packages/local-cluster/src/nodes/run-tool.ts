@@ -8,11 +8,11 @@ export interface ToolRequest {
   readonly command: string;
   readonly args: readonly string[];
   /** Sent to standard input. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   /** Network namespace to run it in (a file made by `unshare --net=`). */
-  readonly networkNamespace?: string;
+  readonly networkNamespace?: string | undefined;
   /** Milliseconds after which it is killed (default: two minutes). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How a tool ended. */

@@ -14,11 +14,11 @@ export interface LaunchRequest {
   readonly args: readonly string[];
   /** The cluster's folder: the record goes to `pids/`, the log to `logs/`. */
   readonly folder: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Network namespace to enter first (a file made by `unshare --net=`). */
-  readonly networkNamespace?: string;
+  readonly networkNamespace?: string | undefined;
   /** cgroup.procs files the process writes itself into before it becomes the command; its children inherit them. */
-  readonly cgroupProcsFiles?: readonly string[];
+  readonly cgroupProcsFiles?: readonly string[] | undefined;
 }
 
 /** A component we started. */

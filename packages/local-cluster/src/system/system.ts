@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
 
 /** The only door to clock, timers, randomness and environment in this package. */
@@ -20,10 +21,19 @@ export const realSystem: System = {
   homeDirectory: homedir(),
   nowMs: () => Date.now(),
   sleep: async (ms, signal) => {
-    await sleepFor(ms, undefined, signal === undefined ? {} : { signal });
+    await sleepFor(ms, undefined, { signal });
   },
   randomHex: (bytes) => randomBytes(bytes).toString("hex"),
 };
+
+/** Directory of the user's cache with this name: outside of every repository. */
+export function userCache(
+  { env, homeDirectory }: Pick<System, "env" | "homeDirectory">,
+  name: string,
+): string {
+  const named = env["XDG_CACHE_HOME"] ?? "";
+  return join(named === "" ? join(homeDirectory, ".cache") : named, "quartermaster", name);
+}
 
 /** The code of a system call's error (`ENOENT`, …); empty for anything else. */
 export function codeOf(error: unknown): string {
