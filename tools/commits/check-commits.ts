@@ -1,5 +1,5 @@
 /** Commits up to this one were made before the rule. */
-export const firstBase = "b30a8c8ab1db4ba4c42e49a34b25030fa1c0813f";
+const firstBase = "b30a8c8ab1db4ba4c42e49a34b25030fa1c0813f";
 
 const types = ["fix", "feat", "docs", "test", "refactor", "perf", "build", "chore"] as const;
 const longestSubject = 72;

@@ -21,11 +21,11 @@ export interface LicenseCandidate {
   readonly expiryMs: number;
   /** The EnterpriseLicense around it. */
   readonly parent?: { readonly startMs: number; readonly expiryMs: number };
-  readonly fault?: LicenseFault;
+  readonly fault?: LicenseFault | undefined;
   /** The licence may not be used where the cluster is. */
   readonly scopeFault?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
   /** Version of the licence format, from the signature. */
-  readonly formatVersion?: number;
+  readonly formatVersion?: number | undefined;
   /** False if the cluster would exceed what the licence covers. Not asked of the licence that a cluster runs under. */
   readonly hasCapacity?: boolean;
   readonly isPinned?: boolean;
@@ -78,7 +78,7 @@ export function clusterLicenseCandidate(
     type,
     startMs: startDate,
     expiryMs: expiryDate,
-    ...(startDate < expiryDate ? {} : { fault: "Malformed" as const }),
+    fault: startDate < expiryDate ? undefined : "Malformed",
     isPinned: pinned.has(name),
   };
 }

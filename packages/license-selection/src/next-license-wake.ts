@@ -6,9 +6,9 @@ import { dayMs } from "./license-parameters.ts";
 export interface WakeRequest extends JudgeContext {
   readonly candidates: RankedCandidates;
   /** The licence that the cluster runs under, or is to. */
-  readonly chosen?: LicenseCandidate;
+  readonly chosen?: LicenseCandidate | undefined;
   /** The best one, although the cluster may keep another: what becomes of it decides whether a third is better. */
-  readonly best?: LicenseCandidate;
+  readonly best?: LicenseCandidate | undefined;
 }
 
 /** The next moment at which the passing of time alone can change a choice, or a warning falls due; undefined if none is ahead. */

@@ -23,7 +23,7 @@ export type SignatureRead =
       readonly text: string;
       readonly envelope: SignatureEnvelope;
       /** From the key maxNodes, for a licence whose spec does not say it. */
-      readonly maxNodes?: number;
+      readonly maxNodes?: number | undefined;
     }
   | { readonly kind: "fault"; readonly fault: LicenseFault; readonly message: string };
 
@@ -78,7 +78,7 @@ function readText(encoded: string, { name, key, maxNodes }: Place): SignatureRea
   const envelope = readSignatureEnvelope(text);
   if (envelope === undefined)
     return faultOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a licence`);
-  return { kind: "found", text, envelope, ...(maxNodes === undefined ? {} : { maxNodes }) };
+  return { kind: "found", text, envelope, maxNodes };
 }
 
 function readMaxNodes(data: Readonly<Record<string, string>>): number | undefined {

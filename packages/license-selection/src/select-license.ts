@@ -55,7 +55,7 @@ export interface LicenseSelection {
   /** Several candidates are pinned: pins are ignored. */
   readonly isPinConflict: boolean;
   /** When the passing of time alone can change the decision; undefined if it cannot. */
-  readonly wakeAtMs?: number;
+  readonly wakeAtMs?: number | undefined;
 }
 
 /**
@@ -84,17 +84,12 @@ export function selectLicense(request: SelectionRequest): LicenseSelection {
   });
   const chosen = decided.choice.kind === "use" ? decided.choice.candidate : candidates[currentAt];
   const best = candidates[winnerAt];
-  const wakeAtMs = nextLicenseWake({
-    ...context,
-    candidates,
-    ...(chosen === undefined ? {} : { chosen }),
-    ...(best === undefined ? {} : { best }),
-  });
+  const wakeAtMs = nextLicenseWake({ ...context, candidates, chosen, best });
   return {
     ...decided,
     verdicts: finalVerdicts(candidates, verdicts, { winnerAt, chosen, reason: decided.reason }),
     isPinConflict: pins.size > 1,
-    ...(wakeAtMs === undefined ? {} : { wakeAtMs }),
+    wakeAtMs,
   };
 }
 

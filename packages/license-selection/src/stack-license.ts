@@ -29,8 +29,8 @@ export function stackCandidate({ spec, source, signature }: StackLicense): Licen
     type,
     startMs: startDate,
     expiryMs: expiryDate,
-    ...(fault === undefined ? {} : { fault }),
-    ...(signature.kind === "found" ? { formatVersion: signature.envelope.version } : {}),
+    fault,
+    formatVersion: signature.kind === "found" ? signature.envelope.version : undefined,
   };
 }
 

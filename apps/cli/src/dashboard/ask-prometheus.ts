@@ -17,7 +17,7 @@ export function prometheusAt(address: string, ca: string | undefined): AskPromet
   return async (path, signal) => {
     const url = new URL(`${base.pathname.replace(/\/$/, "")}${path}`, base);
     const send = url.protocol === "https:" ? requestHttps : requestHttp;
-    const asked = send(url, { signal, timeout: timeoutMs, ...(ca === undefined ? {} : { ca }) });
+    const asked = send(url, { signal, timeout: timeoutMs, ca });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     asked.once("timeout", () => asked.destroy(new Error("no answer within 30 s")));
     asked.once("error", reject);

@@ -6,7 +6,7 @@ import { axisMarks, valueText } from "./value-text.ts";
 export interface ChartRequest {
   readonly lines: readonly Line[];
   readonly range: TimeRange;
-  readonly unit?: string;
+  readonly unit?: string | undefined;
 }
 
 const size = { width: 460, height: 190 } as const;

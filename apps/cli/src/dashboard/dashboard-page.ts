@@ -38,9 +38,7 @@ function card({ panel, lines, leftOut }: PanelData, range: TimeRange): string {
   const { title, description, unit, kind } = panel;
   const more = leftOut === 0 ? "" : `<p class="note">${String(leftOut)} more are not drawn.</p>`;
   const body =
-    kind === "stat"
-      ? statBody(panel, lines)
-      : `${chartSvg({ lines, range, ...(unit === undefined ? {} : { unit }) })}${legend(lines, unit)}`;
+    kind === "stat" ? statBody(panel, lines) : `${chartSvg({ lines, range, unit })}${legend(lines, unit)}`;
   const content = lines.length === 0 ? '<p class="empty">no data</p>' : body;
   return `<section><h2>${escaped(title)}</h2><p class="about">${escaped(description)}</p>${content}${more}</section>`;
 }

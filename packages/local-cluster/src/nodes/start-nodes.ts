@@ -41,7 +41,7 @@ export async function openHub(folder: string, system: System): Promise<Hub> {
 }
 
 /** What nodes are started with. */
-export interface NodesOptions extends NodeSurroundings {
+export interface NodesOptions extends NodeEnvironment {
   readonly nodes: readonly NodeSpec[];
   readonly corednsPath: string;
 }
@@ -142,7 +142,7 @@ export interface NodeBinaries {
 }
 
 /** What all nodes of a cluster have in common. */
-export interface NodeSurroundings {
+export interface NodeEnvironment {
   readonly folder: string;
   readonly binaries: NodeBinaries;
   readonly credentials: Pick<ClusterCredentials, "caFiles" | "serving">;
@@ -156,7 +156,7 @@ export interface NodeSurroundings {
 }
 
 /** Starts everything that runs on one node, whose network is there already, and waits until it is Ready. */
-async function startNode(request: NumberedNode, environment: NodeSurroundings): Promise<NodeHandle> {
+async function startNode(request: NumberedNode, environment: NodeEnvironment): Promise<NodeHandle> {
   const { folder, system, images, cniPluginFolder, signal } = environment;
   const { name, zone, index } = request;
   const paths = nodePaths(folder, name);
@@ -184,7 +184,7 @@ async function startNode(request: NumberedNode, environment: NodeSurroundings): 
 async function startKubelet(
   { name, zone, index }: NumberedNode,
   place: NodePlace,
-  environment: NodeSurroundings,
+  environment: NodeEnvironment,
 ): Promise<Component> {
   const { credentials, kubeconfigFor, binaries, api } = environment;
   const address = nodeAddress(index);
@@ -208,7 +208,7 @@ async function startKubelet(
 async function startKubeProxy(
   { name, index }: NumberedNode,
   place: NodePlace,
-  { binaries, kubeconfigFor, api }: NodeSurroundings,
+  { binaries, kubeconfigFor, api }: NodeEnvironment,
 ): Promise<Component> {
   const { kubeProxyConfig } = place.paths;
   const kubeconfigPath = await kubeconfigFor(KUBE_PROXY_USER, []);
