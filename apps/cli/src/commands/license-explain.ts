@@ -5,8 +5,7 @@ import type { Live } from "@quartermaster/runtime";
 
 import { licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
 import type { Command } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { print } from "../output/print.ts";
 import { table } from "../render/table.ts";
 
