@@ -13,6 +13,15 @@ export interface Flag {
   readonly schema: FlagValue;
 }
 
+/** A row of the table. The variable has the flag's name: `QM_METRICS_PORT` for `--metrics-port`. */
+export function flagRow<S extends FlagValue>(
+  name: string,
+  help: string,
+  schema: S,
+): Flag & { readonly schema: S } {
+  return { flag: name, env: `QM_${name.toUpperCase().replaceAll("-", "_")}`, help, schema };
+}
+
 /** Flags in groups, each by the name of the option that it sets. */
 export type FlagTable = Readonly<Record<string, Readonly<Record<string, Flag>>>>;
 

@@ -2,6 +2,7 @@ import type { WebhookOptions } from "@quartermaster/runtime";
 import { z } from "zod";
 
 import {
+  flagRow,
   type FlagTable,
   type FlagValues,
   helpText,
@@ -28,214 +29,163 @@ const roleNames = ["controllers", "webhook"] as const;
 export type DomainName = (typeof domainNames)[number];
 
 /**
- * Every flag, in groups; the settings, `--help` and docs/reference/operator.md follow from this table. The groups `subscription` and
- * `search` are options of these domains.
+ * Every flag, in groups; the settings, `--help` and docs/reference/operator.md follow from this table. The group `search` is passed to
+ * that domain as it is: its rows have the names of the domain's options.
  */
 const flags = {
   general: {
-    domains: {
-      flag: "domains",
-      env: "QM_DOMAINS",
-      help: `parts of the suite that run, separated by commas: ${domainNames.join(", ")}`,
-      // Search clusters need more permissions than the rest together, and licenses are for them: both are opt-in.
-      schema: listOf(domainNames).default(["install-plan", "subscription"]),
-    },
-    roles: {
-      flag: "roles",
-      env: "QM_ROLES",
-      help: `what this replica does, separated by commas: ${roleNames.join(", ")}`,
-      schema: listOf(roleNames).default(["controllers"]),
-    },
+    // Search clusters need more permissions than the rest together, and licenses are for them: both are opt-in.
+    domains: flagRow(
+      "domains",
+      `parts of the suite that run, separated by commas: ${domainNames.join(", ")}`,
+      listOf(domainNames).default(["install-plan", "subscription"]),
+    ),
+    roles: flagRow(
+      "roles",
+      `what this replica does, separated by commas: ${roleNames.join(", ")}`,
+      listOf(roleNames).default(["controllers"]),
+    ),
   },
   cluster: {
-    kubeconfigPath: {
-      flag: "kubeconfig",
-      env: "QM_KUBECONFIG",
-      help: "file with the cluster's address (default: as kubectl finds it)",
-      schema: z.string().exactOptional(),
-    },
-    context: {
-      flag: "context",
-      env: "QM_CONTEXT",
-      help: "context of the kubeconfig (default: the current one)",
-      schema: z.string().exactOptional(),
-    },
-    insecureSkipTlsVerify: {
-      flag: "insecure-skip-tls-verify",
-      env: "QM_INSECURE_SKIP_TLS_VERIFY",
-      help: "true or false: accept any certificate of the API server",
-      schema: trueOrFalse,
-    },
+    kubeconfigPath: flagRow(
+      "kubeconfig",
+      "file with the cluster's address (default: as kubectl finds it)",
+      z.string().exactOptional(),
+    ),
+    context: flagRow(
+      "context",
+      "context of the kubeconfig (default: the current one)",
+      z.string().exactOptional(),
+    ),
+    insecureSkipTlsVerify: flagRow(
+      "insecure-skip-tls-verify",
+      "true or false: accept any certificate of the API server",
+      trueOrFalse,
+    ),
   },
   metrics: {
-    port: {
-      flag: "metrics-port",
-      env: "QM_METRICS_PORT",
-      help: "for /metrics, /healthz and /readyz",
-      schema: portNumber.default(8080),
-    },
-    host: {
-      flag: "metrics-host",
-      env: "QM_METRICS_HOST",
-      help: "address to listen on (default: all)",
-      schema: z.string().exactOptional(),
-    },
+    port: flagRow("metrics-port", "for /metrics, /healthz and /readyz", portNumber.default(8080)),
+    host: flagRow("metrics-host", "address to listen on (default: all)", z.string().exactOptional()),
   },
   work: {
-    watchNamespace: {
-      flag: "watch-namespace",
-      env: "QM_WATCH_NAMESPACE",
-      help: "only plans of this namespace (default: all)",
-      schema: namespaceName.exactOptional(),
-    },
-    logLevel: {
-      flag: "log-level",
-      env: "QM_LOG_LEVEL",
-      help: "debug, info, warn or error",
-      schema: z.enum(["debug", "info", "warn", "error"]).default("info"),
-    },
-    concurrency: {
-      flag: "concurrency",
-      env: "QM_CONCURRENCY",
-      help: "plans worked on at the same time",
-      schema: wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
-    },
-    requireAuthor: {
-      flag: "require-author",
-      env: "QM_REQUIRE_AUTHOR",
-      help: "true or false: do nothing for plans and ClusterBundles whose author is not recorded",
-      schema: trueOrFalse,
-    },
+    watchNamespace: flagRow(
+      "watch-namespace",
+      "only plans of this namespace (default: all)",
+      namespaceName.exactOptional(),
+    ),
+    logLevel: flagRow(
+      "log-level",
+      "debug, info, warn or error",
+      z.enum(["debug", "info", "warn", "error"]).default("info"),
+    ),
+    concurrency: flagRow(
+      "concurrency",
+      "plans worked on at the same time",
+      wholeNumber.pipe(z.number().int().min(1).max(64)).default(4),
+    ),
+    requireAuthor: flagRow(
+      "require-author",
+      "true or false: do nothing for plans and ClusterBundles whose author is not recorded",
+      trueOrFalse,
+    ),
   },
   webhook: {
-    service: {
-      flag: "webhook-service",
-      env: "QM_WEBHOOK_SERVICE",
-      help: "namespace/name of the Service in front of the webhook; both roles need it",
-      schema: serviceName.exactOptional(),
-    },
-    url: {
-      flag: "webhook-url",
-      env: "QM_WEBHOOK_URL",
-      help: "address of a webhook outside the cluster, instead of a Service, e.g. https://10.0.0.1:9443",
-      schema: z.url({ protocol: /^https$/ }).exactOptional(),
-    },
-    namespace: {
-      flag: "webhook-namespace",
-      env: "QM_WEBHOOK_NAMESPACE",
-      help: "namespace of the webhook's certificate authority (default: that of the Service)",
-      schema: namespaceName.exactOptional(),
-    },
-    port: {
-      flag: "webhook-port",
-      env: "QM_WEBHOOK_PORT",
-      help: "where the webhook listens",
-      schema: portNumber.default(9443),
-    },
-    host: {
-      flag: "webhook-host",
-      env: "QM_WEBHOOK_HOST",
-      help: "address where the webhook listens (default: all)",
-      schema: z.string().exactOptional(),
-    },
-    certificatePath: {
-      flag: "webhook-cert-file",
-      env: "QM_WEBHOOK_CERT_FILE",
-      help: "certificate that somebody else renews, e.g. cert-manager (default: the operator issues its own)",
-      schema: z.string().exactOptional(),
-    },
-    keyPath: {
-      flag: "webhook-key-file",
-      env: "QM_WEBHOOK_KEY_FILE",
-      help: "its key",
-      schema: z.string().exactOptional(),
-    },
-    caPath: {
-      flag: "webhook-ca-file",
-      env: "QM_WEBHOOK_CA_FILE",
-      help: "file with the authority of that certificate, e.g. ca.crt of cert-manager (default: none)",
-      schema: z.string().exactOptional(),
-    },
-    caConfigMap: {
-      flag: "webhook-ca-configmap",
-      env: "QM_WEBHOOK_CA_CONFIGMAP",
-      help: "ConfigMap that the platform fills with the authority, instead of a file (default: none)",
-      schema: z.string().max(253).exactOptional(),
-    },
-    caKey: {
-      flag: "webhook-ca-key",
-      env: "QM_WEBHOOK_CA_KEY",
-      help: "key in that ConfigMap",
-      schema: z.string().max(253).default("service-ca.crt"),
-    },
-    clientCaPath: {
-      flag: "webhook-client-ca-file",
-      env: "QM_WEBHOOK_CLIENT_CA_FILE",
-      help: "authority of callers: only those with a certificate of it are answered (default: all are)",
-      schema: z.string().exactOptional(),
-    },
+    service: flagRow(
+      "webhook-service",
+      "namespace/name of the Service in front of the webhook; both roles need it",
+      serviceName.exactOptional(),
+    ),
+    url: flagRow(
+      "webhook-url",
+      "address of a webhook outside the cluster, instead of a Service, e.g. https://10.0.0.1:9443",
+      z.url({ protocol: /^https$/ }).exactOptional(),
+    ),
+    namespace: flagRow(
+      "webhook-namespace",
+      "namespace of the webhook's certificate authority (default: that of the Service)",
+      namespaceName.exactOptional(),
+    ),
+    port: flagRow("webhook-port", "where the webhook listens", portNumber.default(9443)),
+    host: flagRow(
+      "webhook-host",
+      "address where the webhook listens (default: all)",
+      z.string().exactOptional(),
+    ),
+    certificatePath: flagRow(
+      "webhook-cert-file",
+      "certificate that somebody else renews, e.g. cert-manager (default: the operator issues its own)",
+      z.string().exactOptional(),
+    ),
+    keyPath: flagRow("webhook-key-file", "its key", z.string().exactOptional()),
+    caPath: flagRow(
+      "webhook-ca-file",
+      "file with the authority of that certificate, e.g. ca.crt of cert-manager (default: none)",
+      z.string().exactOptional(),
+    ),
+    caConfigMap: flagRow(
+      "webhook-ca-configmap",
+      "ConfigMap that the platform fills with the authority, instead of a file (default: none)",
+      z.string().max(253).exactOptional(),
+    ),
+    caKey: flagRow("webhook-ca-key", "key in that ConfigMap", z.string().max(253).default("service-ca.crt")),
+    clientCaPath: flagRow(
+      "webhook-client-ca-file",
+      "authority of callers: only those with a certificate of it are answered (default: all are)",
+      z.string().exactOptional(),
+    ),
   },
   replica: {
-    leaseNamespace: {
-      flag: "lease-namespace",
-      env: "QM_LEASE_NAMESPACE",
-      help: "namespace of the lease; without one this replica always acts",
-      schema: namespaceName.exactOptional(),
-    },
-    identity: {
-      flag: "identity",
-      env: "QM_IDENTITY",
-      help: "name of this replica in the lease, e.g. its pod (default: random)",
-      schema: z.string().exactOptional(),
-    },
-    podUid: {
-      flag: "pod-uid",
-      env: "QM_POD_UID",
-      help: "UID of the pod that --identity names, for events about it",
-      schema: z.string().exactOptional(),
-    },
+    leaseNamespace: flagRow(
+      "lease-namespace",
+      "namespace of the lease; without one this replica always acts",
+      namespaceName.exactOptional(),
+    ),
+    identity: flagRow(
+      "identity",
+      "name of this replica in the lease, e.g. its pod (default: random)",
+      z.string().exactOptional(),
+    ),
+    podUid: flagRow(
+      "pod-uid",
+      "UID of the pod that --identity names, for events about it",
+      z.string().exactOptional(),
+    ),
   },
   subscription: {
-    configPath: {
-      flag: "subscription-config",
-      env: "QM_SUBSCRIPTION_CONFIG",
-      help: "JSON file with the settings of subscription injection (default: none)",
-      schema: z.string().exactOptional(),
-    },
+    configPath: flagRow(
+      "subscription-config",
+      "JSON file with the settings of subscription injection (default: none)",
+      z.string().exactOptional(),
+    ),
   },
   search: {
-    engineProxy: {
-      flag: "engine-proxy",
-      env: "QM_ENGINE_PROXY",
-      help: "HTTP proxy to the pods of search clusters, for an operator outside the cluster, e.g. unix:/run/pods.sock or http://10.0.0.1:3128 (default: none)",
-      schema: proxyAddress.exactOptional(),
-    },
-    exporterImage: {
-      flag: "search-exporter-image",
-      env: "QM_SEARCH_EXPORTER_IMAGE",
-      help: "image of the exporter for search clusters that name none (default: quartermaster.local/search-exporter:0.0.0)",
-      schema: z.string().min(1).max(1024).exactOptional(),
-    },
-    snapshotHosts: {
-      flag: "snapshot-hosts",
-      env: "QM_SNAPSHOT_HOSTS",
-      help: "hosts that snapshot repositories may lead search engines to, separated by commas: host, host:port or *.domain, with http:// in front where there is no TLS (default: public object stores, and none for repositories of type url)",
-      schema: hostList.exactOptional(),
-    },
+    engineProxy: flagRow(
+      "engine-proxy",
+      "HTTP proxy to the pods of search clusters, for an operator outside the cluster, e.g. unix:/run/pods.sock or http://10.0.0.1:3128 (default: none)",
+      proxyAddress.exactOptional(),
+    ),
+    exporterImage: flagRow(
+      "search-exporter-image",
+      "image of the exporter for search clusters that name none (default: quartermaster.local/search-exporter:0.0.0)",
+      z.string().min(1).max(1024).exactOptional(),
+    ),
+    snapshotHosts: flagRow(
+      "snapshot-hosts",
+      "hosts that snapshot repositories may lead search engines to, separated by commas: host, host:port or *.domain, with http:// in front where there is no TLS (default: public object stores, and none for repositories of type url)",
+      hostList.exactOptional(),
+    ),
   },
   licensing: {
-    licenseNamespace: {
-      flag: "license-namespace",
-      env: "QM_LICENSE_NAMESPACE",
-      help: "the only namespace whose EnterpriseLicenses are honoured",
-      schema: namespaceName.default("quartermaster-licenses"),
-    },
-    keyPath: {
-      flag: "license-key-file",
-      env: "QM_LICENSE_KEY_FILE",
-      help: "public key of the vendor of licences, PEM (default: none, engines verify signatures)",
-      schema: z.string().exactOptional(),
-    },
+    licenseNamespace: flagRow(
+      "license-namespace",
+      "the only namespace whose EnterpriseLicenses are honoured",
+      namespaceName.default("quartermaster-licenses"),
+    ),
+    keyPath: flagRow(
+      "license-key-file",
+      "public key of the vendor of licences, PEM (default: none, engines verify signatures)",
+      z.string().exactOptional(),
+    ),
   },
 } as const satisfies FlagTable;
 

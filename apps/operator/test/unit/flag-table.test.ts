@@ -1,19 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 
-import { helpText, markdownTable, readFlags } from "../../src/flag-table.ts";
+import { flagRow, helpText, markdownTable, readFlags } from "../../src/flag-table.ts";
 import { trueOrFalse, wholeNumber } from "../../src/flag-value.ts";
 
 const table = {
   cache: {
-    sizeMiB: {
-      flag: "cache-size",
-      env: "QM_CACHE_SIZE",
-      help: "size in MiB",
-      schema: wholeNumber.default(64),
-    },
-    path: { flag: "cache-path", env: "QM_CACHE_PATH", help: "its file", schema: z.string().exactOptional() },
-    isShared: { flag: "cache-shared", env: "QM_CACHE_SHARED", help: "share it", schema: trueOrFalse },
+    sizeMiB: flagRow("cache-size", "size in MiB", wholeNumber.default(64)),
+    path: flagRow("cache-path", "its file", z.string().exactOptional()),
+    isShared: flagRow("cache-shared", "share it", trueOrFalse),
   },
 };
 
