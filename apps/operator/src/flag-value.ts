@@ -10,6 +10,9 @@ export const wholeNumber: z.ZodType<number, string> = z
   .regex(/^-?\d+$/, "must be a whole number")
   .transform(Number);
 
+/** Any text; an empty one is none. */
+export const optionalText = z.string().exactOptional();
+
 /** 0 takes any free port. */
 export const portNumber = wholeNumber.pipe(z.number().int().min(0).max(65_535));
 

@@ -14,6 +14,7 @@ import {
   hostList,
   listOf,
   namespaceName,
+  optionalText,
   portNumber,
   proxyAddress,
   serviceName,
@@ -50,13 +51,9 @@ const flags = {
     kubeconfigPath: flagRow(
       "kubeconfig",
       "file with the cluster's address (default: as kubectl finds it)",
-      z.string().exactOptional(),
+      optionalText,
     ),
-    context: flagRow(
-      "context",
-      "context of the kubeconfig (default: the current one)",
-      z.string().exactOptional(),
-    ),
+    context: flagRow("context", "context of the kubeconfig (default: the current one)", optionalText),
     insecureSkipTlsVerify: flagRow(
       "insecure-skip-tls-verify",
       "true or false: accept any certificate of the API server",
@@ -65,7 +62,7 @@ const flags = {
   },
   metrics: {
     port: flagRow("metrics-port", "for /metrics, /healthz and /readyz", portNumber.default(8080)),
-    host: flagRow("metrics-host", "address to listen on (default: all)", z.string().exactOptional()),
+    host: flagRow("metrics-host", "address to listen on (default: all)", optionalText),
   },
   work: {
     watchNamespace: flagRow(
@@ -106,21 +103,17 @@ const flags = {
       namespaceName.exactOptional(),
     ),
     port: flagRow("webhook-port", "where the webhook listens", portNumber.default(9443)),
-    host: flagRow(
-      "webhook-host",
-      "address where the webhook listens (default: all)",
-      z.string().exactOptional(),
-    ),
+    host: flagRow("webhook-host", "address where the webhook listens (default: all)", optionalText),
     certificatePath: flagRow(
       "webhook-cert-file",
       "certificate that somebody else renews, e.g. cert-manager (default: the operator issues its own)",
-      z.string().exactOptional(),
+      optionalText,
     ),
-    keyPath: flagRow("webhook-key-file", "its key", z.string().exactOptional()),
+    keyPath: flagRow("webhook-key-file", "its key", optionalText),
     caPath: flagRow(
       "webhook-ca-file",
       "file with the authority of that certificate, e.g. ca.crt of cert-manager (default: none)",
-      z.string().exactOptional(),
+      optionalText,
     ),
     caConfigMap: flagRow(
       "webhook-ca-configmap",
@@ -131,7 +124,7 @@ const flags = {
     clientCaPath: flagRow(
       "webhook-client-ca-file",
       "authority of callers: only those with a certificate of it are answered (default: all are)",
-      z.string().exactOptional(),
+      optionalText,
     ),
   },
   replica: {
@@ -143,19 +136,15 @@ const flags = {
     identity: flagRow(
       "identity",
       "name of this replica in the lease, e.g. its pod (default: random)",
-      z.string().exactOptional(),
+      optionalText,
     ),
-    podUid: flagRow(
-      "pod-uid",
-      "UID of the pod that --identity names, for events about it",
-      z.string().exactOptional(),
-    ),
+    podUid: flagRow("pod-uid", "UID of the pod that --identity names, for events about it", optionalText),
   },
   subscription: {
     configPath: flagRow(
       "subscription-config",
       "JSON file with the settings of subscription injection (default: none)",
-      z.string().exactOptional(),
+      optionalText,
     ),
   },
   search: {
@@ -184,7 +173,7 @@ const flags = {
     keyPath: flagRow(
       "license-key-file",
       "public key of the vendor of licences, PEM (default: none, engines verify signatures)",
-      z.string().exactOptional(),
+      optionalText,
     ),
   },
 } as const satisfies FlagTable;
